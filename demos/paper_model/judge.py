@@ -52,5 +52,9 @@ def asked_anew(subject: Subject, judged: Sequence[JudgedAnswer]) -> Checked:
     check = check_judge(
         cases, predicate_of=lambda case: consistent_with(case.truth or "", judge=judge), settings=settings
     )
+    # What is written here is never asked again, so it has to be about replies.
+    subject.reach.check()
+    if check.stop_reason:
+        raise KeyboardInterrupt
     counts = check.tp, check.fp, check.tn, check.fn
     return Checked(check.cases, drawn.of, check.unknown, *counts)

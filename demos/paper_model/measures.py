@@ -46,9 +46,11 @@ class Measured:
 
 
 def measured(subject: Subject, tell: Tell) -> Measured:
-    """Raises KeyboardInterrupt after Ctrl-C; what was answered is in the store by then."""
+    """Raises Unanswered if the model could not be reached, and KeyboardInterrupt after Ctrl-C. What was
+    answered is in the store by then."""
     size = subject.inputs.size
     screening = screened(subject, tell)
+    subject.reach.check()
     found = Measured(screening, chosen(screening, size.questions))
     if not found.asked:
         return found
@@ -70,6 +72,7 @@ def measured(subject: Subject, tell: Tell) -> Measured:
         tell("judge: done")
     found.attacked = attacked(subject, tell)
     found.votes = by_votes(subject, chosen(screening, size.voted), tell)
+    subject.reach.check()
     return found
 
 

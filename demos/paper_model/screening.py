@@ -9,6 +9,7 @@ from demos.paper_model.subject import Subject
 from demos.real_model.asked import Asked
 from rag_rule_explainer import Answer, Explainer, Explanation, Noise, condition
 from rag_rule_explainer.experiments.examples import Example
+from rag_rule_explainer.probing.limits import INTERRUPTED
 from rag_rule_explainer.probing.replaying import Baseline
 from rag_rule_explainer.settings import MinerName
 from rag_rule_explainer.testing.reader import NO_ANSWER
@@ -50,7 +51,8 @@ def votes_on_all(subject: Subject, asked: Asked, example: Example) -> list[str]:
     checked = explainer.verify(
         everything, "retention", example.question, example.sources, Baseline(Answer(example.answer))
     )
-    return [answer.text for probe in checked.explanation.probes for answer in probe.answers]
+    ended = uninterrupted(checked.explanation)
+    return [answer.text for probe in ended.probes for answer in probe.answers]
 
 
 def explainer_of(
@@ -74,7 +76,16 @@ def explainer_of(
 
 def explained(explainer: Explainer, example: Example) -> Explanation:
     # The condition is about the truth, so no first run is needed.
-    return explainer.explain(example.question, example.sources, Baseline(Answer(example.answer)))
+    return uninterrupted(
+        explainer.explain(example.question, example.sources, Baseline(Answer(example.answer)))
+    )
+
+
+def uninterrupted(explanation: Explanation) -> Explanation:
+    """A search that Ctrl-C ended says so and returns; here it ends the run."""
+    if explanation.stop_reason == INTERRUPTED:
+        raise KeyboardInterrupt
+    return explanation
 
 
 def chosen(found: Sequence[Screened], most: int) -> list[Asked]:

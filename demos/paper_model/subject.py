@@ -2,17 +2,19 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
+from demos.paper_model.reach import Ask, Reach
 from demos.paper_model.sizes import Inputs
 from demos.real_model.asked import Asked
 from demos.real_model.runtime import Endpoint as Served
 from demos.real_model.runtime import of_the_runtime
 from rag_rule_explainer import Settings, Source, Store
 from rag_rule_explainer.experiments.examples import Example
+from rag_rule_explainer.experiments.list_judge import ListJudge
 from rag_rule_explainer.experiments.models import USUAL_KEY, Endpoint, Examined
 from rag_rule_explainer.experiments.prompts import JudgePrompt, PromptTemplate
 from rag_rule_explainer.predicates import Judge, JudgeReply, JudgeRequest
@@ -69,6 +71,7 @@ class Subject:
     endpoint: Endpoint
     asked: Mapping[str, Asked]
     """The questions, by their text."""
+    reach: Reach = field(default_factory=Reach)
 
     @classmethod
     def of(cls, inputs: Inputs, identity: Identity, served: Served, asked: Sequence[Asked]) -> "Subject":
@@ -94,12 +97,17 @@ class Subject:
             f"temperature {self.inputs.temperature}",
             f"{self.inputs.tokens} tokens",
         )
-        return replace(found, namespace=", ".join((f"paper: {purpose}", *parts, PROMPT.digest)))
+        return replace(
+            found,
+            namespace=", ".join((f"paper: {purpose}", *parts, PROMPT.digest)),
+            replay=self.reach.watching(cast("Ask", found.replay)),
+        )
 
     def judge(self) -> Judge:
         """The model as a judge of one answer at a time, with a prompt of its own."""
-        judge = self.endpoint.judge(JUDGING)
-        return replace(judge, judge_name=f"{self.identity}, prompt {JUDGING.digest}")  # type: ignore[type-var]
+        judge = cast("ListJudge", self.endpoint.judge(JUDGING))
+        ask = self.reach.watching(judge.ask)
+        return replace(judge, judge_name=f"{self.identity}, prompt {JUDGING.digest}", ask=ask)
 
     def settings(self, purpose: str = "answers") -> Settings:
         store = Store(str(self.inputs.out / "answers.sqlite"), self.examined(purpose).namespace)

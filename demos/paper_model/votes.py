@@ -37,6 +37,7 @@ def by_votes(subject: Subject, questions: Sequence[Asked], tell: Tell) -> list[V
         # The answers that decide what is true are others than those that vote.
         most = Noise(subject.inputs.size.majority, vote="every")
         truth = explained(explainer_of(subject, asked, "exhaustive", most, "truth"), example)
+        subject.reach.check()
         shares = right_shares(truth, asked)
         holds = {kept: share >= 0.5 for kept, share in shares.items()}
         close = sum(0.2 < share < 0.8 for share in shares.values())

@@ -49,9 +49,12 @@ def question_in(line: str, where: str) -> Asked:
     try:
         row: Any = json.loads(line)
         asked = Asked(**row)
-        fits = isinstance(asked.accepted, list) and asked.accepted and asked.right in asked.documents
-    except (ValueError, TypeError, RecursionError) as error:
+        texts = [asked.question, *asked.accepted, *asked.documents.values()]
+        fits = bool(asked.accepted) and asked.right in asked.documents
+        fits = fits and isinstance(asked.wrong, str) and all(map(str.strip, texts))
+        "\n".join(texts).encode()
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{where}: {error}; write it as in {FILE.name}") from error
     if not fits:
-        raise ValueError(f"{where}: accepted answers, and the right document, have to be there")
+        raise ValueError(f"{where}: texts, accepted answers, and the right document have to be there")
     return asked

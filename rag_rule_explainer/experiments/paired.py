@@ -73,7 +73,8 @@ def _interval(changes: list[float], draw: random.Random) -> tuple[float, float]:
         chosen = islice(product((False, True), repeat=size), 1, None)
     else:
         chosen = (_subset(size, draw) for _ in range(_SUBSETS))
-    means = sorted(fmean(compress(changes, each)) for each in chosen)
+    # Differences such as 0.9 - 0.8 - 0.1 are 0 but for the last digits; "+ 0.0" makes a 0 of a -0.
+    means = sorted(round(fmean(compress(changes, each)), 9) + 0.0 for each in chosen)
     # The means divide the line into one part more, which are equally likely to have the true difference.
     outside = int(_OUTSIDE * (len(means) + 1))
     return (means[outside - 1], means[-outside]) if outside else (-inf, inf)

@@ -48,6 +48,17 @@ def test_the_interval_has_the_differences_that_the_test_would_not_reject() -> No
         assert (paired_comparison(changes, dict.fromkeys(changes, true)).p > 0.05) is kept
 
 
+def test_an_interval_that_ends_at_0_holds_it() -> None:
+    """Also if the floats do not: 0.9 - 0.8 is less than 0.1."""
+    first = dict(zip("abcdefgh", [0.9, 0.9, 0.9, 0.9, 0.2, 0.3, 0.4, 0.0], strict=True))
+    second = dict(zip("abcdefgh", [0.8, 0.8, 0.8, 0.8, 0.1, 0.2, 0.3, 0.1], strict=True))
+    for one, other in ((first, second), (second, first)):
+        found = paired_comparison(one, other)
+        assert found.p > 0.05
+        assert found.low <= 0 <= found.high
+        assert "-0.000" not in str(found)
+
+
 def test_where_few_questions_differ_no_difference_is_possible() -> None:
     first = {f"q{n}": 0.25 * (n < 4) for n in range(40)}
     found = paired_comparison(first, dict.fromkeys(first, 0.0))

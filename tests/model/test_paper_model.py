@@ -2,10 +2,12 @@
 asked again, and what is written. The real model is asked by ``make paper-model``."""
 
 import os
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -18,6 +20,7 @@ from demos.paper_model.run import OtherRun, begun
 from demos.paper_model.sizes import Inputs, Size
 from demos.paper_model.subject import Identity
 from demos.real_model.asked import Asked, read_questions
+from tests.support.faults import Fault
 from tests.support.messages import Body, prompt
 from tests.support.openai_server import OpenAIServer
 
@@ -106,6 +109,55 @@ def test_killed_twice_it_goes_on_and_two_reads_write_the_same(tmp_path: Path) ->
     assert "# scripted: the paper's experiments, begun on 20" in report
     for part in ("Accuracy", "Efficiency", "Robustness", "Benchmark", "Votes", "judge", "Red-teaming"):
         assert part in report
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_call_that_failed_is_no_figure_of_the_model(tmp_path: Path) -> None:
+    """A judge that cannot be reached has said nothing, and is asked by the next run."""
+    pytest.importorskip("langchain_openai", reason="the experiments' endpoints need it")
+    options, read = TINY.replace("--judgements 4", "--judgements 1"), reader()
+    with OpenAIServer(lambda body: Fault.RESET if is_judging(body) else read(body)) as server:
+        gone = started(server, tmp_path, options)
+        _, err = gone.communicate()
+        assert (gone.returncode, "1 calls of the model failed" in err) == (2, True), err
+        assert not {"report.md", "judge.json"} & set(written(tmp_path))
+        about, answered = (tmp_path / "run.json").read_text(encoding="utf-8"), committed(tmp_path)
+    with OpenAIServer(read) as server:
+        # The address is a part of what a run is about.
+        (tmp_path / "run.json").write_text(
+            re.sub(r"http://127[^\"]*", server.base_url, about), encoding="utf-8"
+        )
+        again = started(server, tmp_path, options)
+        _, err = again.communicate()
+        assert again.returncode == 0, err
+        assert any(map(is_judging, server.requests))
+    assert answered > 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("ending", ["gone", "interrupted"])
+def test_what_was_not_screened_is_not_called_wrong(tmp_path: Path, ending: str) -> None:
+    pytest.importorskip("langchain_openai", reason="the experiments' endpoints need it")
+    asked, data = threading.Event(), tmp_path / "one.jsonl"
+    first = (ROOT / "demos/real_model/questions.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    data.write_text(first, encoding="utf-8")
+
+    def said(_: Body) -> "str | Fault":
+        asked.set()
+        return Fault.RESET if ending == "gone" else "no idea"
+
+    # What is under way when Ctrl-C comes is still waited for.
+    with OpenAIServer(said, latency=1) as server:
+        running = started(server, tmp_path / "out", f"{TINY} --screened 2 --data {data}")
+        if ending == "interrupted":
+            assert asked.wait(60)
+            running.send_signal(signal.SIGINT)
+        out, err = running.communicate()
+    expected = (2, "calls of the model failed") if ending == "gone" else (130, "goes on where it was")
+    assert (running.returncode, expected[1] in err, out) == (expected[0], True, ""), err
+    assert not (tmp_path / "out" / "report.md").exists()
 
 
 @pytest.mark.slow

@@ -1,7 +1,12 @@
 """What needs no model: the questions, and the brute force that rules are compared with."""
 
+import json
+from typing import Any
+
+import pytest
+
 from demos.paper_model.brute_force import minimal_rules, subsets_of
-from demos.real_model.asked import read_questions
+from demos.real_model.asked import FILE, question_in, read_questions
 
 QUESTIONS = read_questions()
 
@@ -17,6 +22,28 @@ def test_no_two_documents_have_one_name() -> None:
     names = [name for asked in QUESTIONS for name in asked.documents]
     assert len(names) == len(set(names)) == 80
     assert sum(asked.fresh for asked in QUESTIONS) == 10
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"question": 5},
+        {"question": "\ud800?"},
+        {"accepted": [1]},
+        {"accepted": [""]},
+        {"documents": "policy-2024"},
+        {"documents": ["policy-2024"]},
+        {"documents": {"policy-2024": 5}},
+        {"wrong": 5},
+    ],
+    ids=str,
+)
+def test_a_line_that_is_no_question_is_refused(bad: dict[str, Any]) -> None:
+    """An empty text, for instance, would stand in every answer, and make it right."""
+    line = json.loads(FILE.read_text(encoding="utf-8").splitlines()[0])
+    assert question_in(json.dumps(line), "line 1").right == "policy-2024"
+    with pytest.raises(ValueError, match="line 1: "):
+        question_in(json.dumps({**line, **bad}), "line 1")
 
 
 def test_an_answer_with_a_known_mistake_is_wrong() -> None:
