@@ -21,7 +21,7 @@ from .blame import BlameList
 from .blaming import Blaming
 from .engine import AuditEngine, AuditJob, MeteredEngine
 from .folder import ANSWERS, AuditFolder, kept_texts
-from .in_process import InProcess, LocalMeter
+from .in_process import LocalMeter, ThisProcess
 from .metering import Meter, SpentTogether
 from .options import AskedLike, AuditFields, AuditOptions, logged_questions, split_options
 from .questions import AuditedQuestion, LoggedQuestion
@@ -119,7 +119,7 @@ class _Run:
         try:
             return await self._found()
         finally:
-            spent = self.engine.spent if isinstance(self.engine, InProcess) else None
+            spent = self.engine.spent if isinstance(self.engine, ThisProcess) else None
             if self.folder is not None and spent is not None:
                 self.folder.note_spent(spent)
 
@@ -250,7 +250,7 @@ def _engine(options: AuditOptions) -> AuditEngine:
     if callable(options.engine):
         return options.engine
     if options.engine == "process":
-        return InProcess()
+        return ThisProcess()
     try:
         return import_module(".cluster.on_ray", __package__).on_ray
     except ImportError as error:
