@@ -117,11 +117,23 @@ class _Run:
         """Asks the questions that the folder does not hold, and writes the report."""
         self._task = asyncio.current_task()
         try:
-            return await self._found()
+            result = await self._found()
+            await self._close()
+            return result
         finally:
             spent = self.engine.spent if isinstance(self.engine, ThisProcess) else None
             if self.folder is not None and spent is not None:
                 self.folder.note_spent(spent)
+
+    async def _close(self) -> None:
+        """Closes the store of the folder, so that a process may audit in any number of folders. After an
+        interrupt, replays that cannot be stopped may still bring their answers."""
+        store = self.job.store
+        was_asked = isinstance(self.engine, ThisProcess) and self.engine.spent is not None
+        if store is not None and was_asked and not self._interrupted:
+            from ..storing.opened import close_store
+
+            await anyio.to_thread.run_sync(close_store, store)
 
     async def _found(self) -> Audit:
         failed: CallbackFailed | None = None
