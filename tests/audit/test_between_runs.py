@@ -4,6 +4,7 @@ questions were asked."""
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -81,3 +82,17 @@ def test_settings_that_were_changed_between_two_runs_are_told(tmp_path: Path) ->
     assert told in unescape((tmp_path / "index.html").read_text())
     (back,) = asked(FOUR, miner="exact").notes
     assert back.endswith("miner 'exhaustive', seed 5; now miner 'exact', seed 0")
+
+
+def test_a_limit_does_not_count_a_question_twice_that_has_another_id_now(tmp_path: Path) -> None:
+    whole = Shop()
+    run(whole)
+    run(Shop(), FOUR[:3], out=tmp_path)
+    moved = [replace(each, id=f"moved {each.id}") for each in FOUR]
+    run(Shop(), moved[:3], out=tmp_path)
+    (tmp_path / "spent.json").unlink(missing_ok=True)  # as after a kill
+    found = run(Shop(), moved, out=tmp_path, audit_limits=whole.asked.total())
+    assert said(found) == said(run(Shop(), moved))
+    one_more = [*moved, replace(FOUR[0], id="new", question="new?")]
+    found = run(Shop(), one_more, out=tmp_path, audit_limits=whole.asked.total())
+    assert [each.outcome for each in found.questions[3:]] == ["bad", "stopped"]
