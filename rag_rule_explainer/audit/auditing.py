@@ -208,7 +208,8 @@ class _Run:
         """Returns the documents to blame, after fresh replays."""
         asked = {each.id: each for each in self.questions}
         async with self._metered(result) as meter:
-            blaming = await anyio.to_thread.run_sync(Blaming.of, self.options, self.job, result, meter)
+            spent = await anyio.to_thread.run_sync(meter.spent)
+            blaming = Blaming.of(self.options, self.job, result, meter, spent.replays)
             if self.options.on_plan is not None:
                 self.options.on_plan(blaming.plan)
             return await blaming.found(asked, {each.id: each for each in result.questions})
