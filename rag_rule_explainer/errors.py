@@ -192,6 +192,8 @@ class CallbackFailed(RagRuleError):
     """This error says that a function which a caller gave to an audit raised an error, which ended the
     audit. ``audit``: what was found by then, an ``Audit``; None if that is not known."""
 
+    PAGE = "CallbackFailed"
+
     audit: Any = None
 
 

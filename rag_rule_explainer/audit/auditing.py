@@ -21,7 +21,7 @@ from .blame import BlameList
 from .blaming import Blaming
 from .engine import AuditEngine, AuditJob, MeteredEngine
 from .folder import ANSWERS, AuditFolder, kept_texts
-from .in_process import InProcess, LocalMeter
+from .in_process import LocalMeter, ThisProcess
 from .metering import Meter, SpentTogether
 from .options import AskedLike, AuditFields, AuditOptions, logged_questions, split_options
 from .questions import AuditedQuestion, LoggedQuestion
@@ -117,11 +117,23 @@ class _Run:
         """Asks the questions that the folder does not hold, and writes the report."""
         self._task = asyncio.current_task()
         try:
-            return await self._found()
+            result = await self._found()
+            await self._close()
+            return result
         finally:
-            spent = self.engine.spent if isinstance(self.engine, InProcess) else None
+            spent = self.engine.spent if isinstance(self.engine, ThisProcess) else None
             if self.folder is not None and spent is not None:
                 self.folder.note_spent(spent)
+
+    async def _close(self) -> None:
+        """Closes the store of the folder, so that a process may audit in any number of folders. After an
+        interrupt, replays that cannot be stopped may still bring their answers."""
+        store = self.job.store
+        was_asked = isinstance(self.engine, ThisProcess) and self.engine.spent is not None
+        if store is not None and was_asked and not self._interrupted:
+            from ..storing.opened import close_store
+
+            await anyio.to_thread.run_sync(close_store, store)
 
     async def _found(self) -> Audit:
         failed: CallbackFailed | None = None
@@ -196,7 +208,8 @@ class _Run:
         """Returns the documents to blame, after fresh replays."""
         asked = {each.id: each for each in self.questions}
         async with self._metered(result) as meter:
-            blaming = await anyio.to_thread.run_sync(Blaming.of, self.options, self.job, result, meter)
+            spent = await anyio.to_thread.run_sync(meter.spent)
+            blaming = Blaming.of(self.options, self.job, result, meter, spent.replays)
             if self.options.on_plan is not None:
                 self.options.on_plan(blaming.plan)
             return await blaming.found(asked, {each.id: each for each in result.questions})
@@ -250,7 +263,7 @@ def _engine(options: AuditOptions) -> AuditEngine:
     if callable(options.engine):
         return options.engine
     if options.engine == "process":
-        return InProcess()
+        return ThisProcess()
     try:
         return import_module(".cluster.on_ray", __package__).on_ray
     except ImportError as error:

@@ -54,18 +54,21 @@ class Blaming:
     _found: FreshVerdicts = field(init=False, default_factory=FreshVerdicts)
 
     @classmethod
-    def of(cls, options: AuditOptions, job: AuditJob, result: Audit, meter: Meter) -> "Blaming":
+    def of(
+        cls, options: AuditOptions, job: AuditJob, result: Audit, meter: Meter, spent: int
+    ) -> "Blaming":
         """Returns the replays that an audit still needs. ``meter``: that of the audit, which counts these
-        replays as well, so that the audit's limits hold for everything together. Blocks."""
+        replays as well, so that the audit's limits hold for everything together. ``spent``: the replays
+        that it has counted so far."""
         file = None if result.folder is None else result.folder / _FILE
         kept = sum(each is not None for verdicts in _kept(file).values() for each in verdicts)
         # Verdicts that are kept were paid by an earlier run, whose plan was the same.
-        spent = max(meter.spent().replays - kept, sum(each.replays for each in result.questions))
+        before = max(spent - kept, sum(each.replays for each in result.questions))
         plan = plan_blame(
             suspects_of_log(result.names, partial(_explanation, result.folder)),
             options.fdr or 0.0,
             deterministic=options.deterministic,
-            most_replays=_affordable(options, job.limits, spent),
+            most_replays=_affordable(options, job.limits, before),
         )
         return cls(explainer_for(job, meter), job.condition, plan, file)
 

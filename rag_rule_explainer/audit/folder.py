@@ -83,7 +83,8 @@ class AuditFolder:
     def spent(self) -> SpentTogether:
         """Returns what all runs of the audit have spent, as far as it is known: a run that was killed
         may have spent more. Raises InvalidInput if it cannot be read."""
-        known = self.known.values()
+        # One that has another id now is kept under both.
+        known = {_asked_as(each): each for each in self.known.values()}.values()
         file, noted = self.path / _SPENT, list[Any]()
         if file.is_file():
             try:

@@ -74,8 +74,8 @@ class LocalMeter:
 
 
 @dataclass(slots=True)
-class InProcess:
-    """An ``InProcess`` is the engine of one run of an audit in this process."""
+class ThisProcess:
+    """An ``ThisProcess`` is the engine of one run of an audit in this process."""
 
     _meter: LocalMeter | None = field(default=None, init=False)
 

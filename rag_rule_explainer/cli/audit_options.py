@@ -62,11 +62,14 @@ SavedAs = Annotated[
     typer.Option("--explanations", help="The form in which each explanation is saved."),
 ]
 AllReplays = Annotated[
-    int | None, typer.Option(min=1, help="Stop after this many replays of all questions together.")
+    int | None,
+    typer.Option(
+        min=1, help="Stop after this many replays of all questions, in all runs with the same --out."
+    ),
 ]
 AllTokens = Annotated[int | None, typer.Option(min=1, help="The same for tokens.")]
 AllCost = Annotated[float | None, typer.Option(help="The same for their cost; needs --price.")]
-AllSeconds = Annotated[float | None, typer.Option(help="The same for seconds.")]
+AllSeconds = Annotated[float | None, typer.Option(help="The same for seconds, of this run alone.")]
 QuestionsAtOnce = Annotated[
     int, typer.Option(min=1, help="Questions that are explained at the same time.")
 ]

@@ -119,6 +119,15 @@ def opened_store(store: Store) -> Opened:
         return Opened(store, writer)
 
 
+def close_store(store: Store) -> None:
+    """Closes the database of a store in this process, if it is open, after the requests that wait in its
+    queue are done. Whatever else uses the store at this time fails. Blocks."""
+    with _opening:
+        writer, _ = _writers.pop((os.getpid(), Address.of(store.url).identity), (None, None))
+    if writer is not None:
+        writer.stop()
+
+
 def close_all() -> None:
     """Closes all stores of this process, after the requests that wait in their queues are done."""
     with _opening:

@@ -6,14 +6,13 @@ import signal
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rag_rule_explainer import Case, Explainer, InvalidInput, Limits, Source, contains, judged
-from rag_rule_explainer.audit import Audit, AuditedQuestion, LoggedQuestion, audit
+from rag_rule_explainer.audit import AuditedQuestion, audit
 from rag_rule_explainer.audit.sameness import definition_of
 from rag_rule_explainer.errors import CallbackFailed
 from tests.audit.shop import CONDITION, FOUR, Shop, run, said
@@ -110,68 +109,6 @@ def test_a_limit_of_all_questions_is_kept_and_the_rest_is_asked_later(
     whole = run(more, out=tmp_path)
     assert not explained & set(more.asked)
     assert said(whole) == said(run(Shop()))
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_what_a_limit_stopped_is_not_paid_again(tmp_path: Path, workers: int) -> None:
-    """No store is given, so the folder has one. A limit counts what all runs in the folder have spent."""
-    runs = Counter[tuple[str, ...]]()
-    shop = Shop()
-
-    def replay(question: str, sources: Sequence[Source]) -> str:
-        runs[(question, *(each.id for each in sources))] += 1
-        return shop(question, sources)
-
-    def asked(most: int | None) -> Audit:
-        explainer = Explainer(replay, check_repeatable=False, concurrency=1)
-        limits = None if most is None else Limits(replays=most, failures=None)
-        return audit(explainer, FOUR, CONDITION, out=tmp_path, workers=workers, audit_limits=limits)
-
-    for most in (1, 2, 7, 7, 9):
-        assert asked(most).counts["stopped"] > 0
-        assert runs.total() == most
-    assert said(asked(None)) == said(run(Shop()))
-    assert set(runs.values()) == {1}
-    whole = Shop()
-    run(whole)
-    assert runs.total() == whole.asked.total()
-
-
-def test_answers_of_another_application_are_not_taken_from_the_folder(tmp_path: Path) -> None:
-    def fine(_: str, __: Sequence[Source]) -> str:
-        return "fine"
-
-    def bad(_: str, __: Sequence[Source]) -> str:
-        return "bad"
-
-    def asked(replay: Callable[..., str], most: int | None) -> Audit:
-        explainer = Explainer(replay, check_repeatable=False, concurrency=1)
-        return audit(explainer, FOUR, CONDITION, out=tmp_path, workers=1, audit_limits=most)
-
-    first = asked(fine, 5)
-    assert [each.outcome for each in first.questions] == ["not bad", *["stopped"] * 3]
-    found = asked(bad, None)
-    assert [each.outcome for each in found.questions] == ["not bad", *["bad"] * 3]
-    (note,) = found.notes
-    assert note.startswith("1 question was explained otherwise: application ")
-    assert "fine" in note.partition("; now application ")[0]
-    assert "bad" in note.partition("; now application ")[2]
-    assert f"note: {note[:60]}" in str(found)
-
-
-def test_settings_that_were_changed_between_two_runs_are_told(tmp_path: Path) -> None:
-    def asked(questions: Sequence[LoggedQuestion], **settings: Any) -> Audit:
-        explainer = Explainer(Shop(), check_repeatable=False, **settings)
-        return audit(explainer, questions, CONDITION, out=tmp_path)
-
-    assert asked(FOUR[:2], miner="exact").notes == ()
-    assert asked(FOUR[:2], miner="exact", concurrency=1, timeout=7.0).notes == ()
-    found = asked(FOUR, miner="exhaustive", seed=5)
-    told = "2 questions were explained otherwise: miner 'exact', seed 0; now miner 'exhaustive', seed 5"
-    assert found.notes == (told,)
-    assert told in unescape((tmp_path / "index.html").read_text())
-    (back,) = asked(FOUR, miner="exact").notes
-    assert back.endswith("miner 'exhaustive', seed 5; now miner 'exact', seed 0")
 
 
 def test_what_was_found_is_kept_where_a_callback_fails(tmp_path: Path) -> None:

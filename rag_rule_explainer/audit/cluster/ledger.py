@@ -154,6 +154,9 @@ class Ledger:
                 self._serve(waiting)
             if self._closing and self._queue.empty():
                 break
+        if self._tokens or self._cost:
+            # It was told after the last writing, and before the end was seen.
+            self._serve([])
         if self._connection is not None:
             with suppress(SQLAlchemyError, OSError):
                 self._connection.close()
