@@ -293,6 +293,23 @@ class TestTheNextAction:
             assert blames_b_and_d(explainer.explain("why?"))
 
 
+class TestEstimates:
+    @pytest.mark.parametrize(
+        ("replay_of", "requests", "sources"), [("whole_run", 3, 4), ("next_action", 1, 3)]
+    )
+    def test_are_of_all_sources_and_requests(self, replay_of: Any, requests: int, sources: int) -> None:
+        inbox, ran = [MAILS["a"], MAILS["b"]], list[str]()
+        agent = create_agent(Gullible(obeys=both), tools_of(inbox, MAILS["d"], ran))
+        options: Any = {"source_kinds": ["tools"], "replay_of": replay_of}
+        explainer = RuleExplainer(agent, calls_tool("pay"), **options)
+        estimate = explainer.estimate(ASKED)
+        assert (estimate.requests, estimate.sources) == (requests, sources)
+        assert "ran once to its end, with its tools" in str(estimate)
+        assert f"{requests} model request{'s' * (requests > 1)} a replay)" in str(estimate)
+        counts = explainer.explain(ASKED).counts
+        assert estimate.best.replays <= counts.replays - counts.baseline <= estimate.worst.replays
+
+
 class TestKinds:
     def test_documents_and_results_together(self) -> None:
         found, ran = Counting(documents=facts("ab")), list[str]()
