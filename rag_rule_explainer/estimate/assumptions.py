@@ -30,12 +30,14 @@ class RunShape:
     replies to them. ``one_at_a_time``: True if that first request shows only one of several documents.
     Each document is then expected to have its own request. ``holds_out``: True if some of the retrieved
     documents are not shown; a few replays then test whether they are shown if others are omitted.
+    ``is_whole``: True if the run went to its end, so that all its requests are known.
     """
 
     asked_before: tuple[str, ...] = ()
     written_before: tuple[str, ...] = ()
     one_at_a_time: bool = False
     holds_out: bool = False
+    is_whole: bool = False
 
     def requests(self, sources: int) -> int:
         """Returns the expected number of requests in a run that shows ``sources`` sources."""

@@ -132,9 +132,11 @@ def _of_the_run(material: Material) -> Iterable[str]:
             "as a chat history or a cache"
         )
         asked = material.shape.requests(len(material.source_tokens))
-        yield (
-            f"{asked} model request{'s' * (asked != 1)} a replay; an agent, which asks its model again "
-            "after a search, makes more, and they are not counted here"
+        more = (
+            "; an agent, which asks its model again after a search, makes more, and they are not counted "
+            "here"
         )
+        asks = f"{asked} model request{'s' * (asked != 1)} a replay"
+        yield asks if material.shape.is_whole else f"{asks}{more}"
     if material.spent_tokens:
         yield f"{material.spent_tokens} tokens were spent to find the sources"

@@ -133,6 +133,11 @@ class Participation:
         results += bool(self.prompts is not None and self.watch.requests)
         return results + (gate.retrievals if isinstance(gate, Recording) else gate.served)
 
+    @property
+    def has_all_sources(self) -> bool:
+        """Returns True iff the run has obtained sources, and need not go on for others or for replies."""
+        return bool(self.retrievals) and not self.takes_results and self.conversation is None
+
     def note_search(self, made: int) -> None:
         """Calls the functions in ``before_search``, and raises an error if the replay now exceeds its
         limit. ``made``: the number of searches of the run, including this one."""

@@ -144,14 +144,15 @@ class ApplicationRun(Generic[Item]):
 
     @contextmanager
     def _until_enough(self) -> Generator[Stopping, None, None]:
-        stopping = Stopping(lambda: bool(self._first.retrievals) and not self._first.takes_results)
+        stopping = Stopping(lambda: self._first.has_all_sources)
         self._first.watch.exchanges.before_sending.append(stopping.before)
         with stopping.forgiving():
             yield stopping
 
     def _retrieved_until(self, stopping: Stopping) -> Retrieved:
-        captured, watch = self._recorded_sources(), self._first.watch
-        return Retrieved.of(captured.sources, self._conduct_for(captured), stopping.request, watch)
+        self._first = first = at_next_action(self._first, self._manner, self.case.question)
+        captured = self._recorded_sources()
+        return Retrieved.of(captured.sources, self._conduct_for(captured), stopping.request, first)
 
     def stream(self) -> Iterator[Any]:
         """Yields the baseline's output in chunks. The code that consumes them is not part of the run."""
@@ -202,8 +203,7 @@ class ApplicationRun(Generic[Item]):
         answer = explainable(answer, first, self._manner)
         given, state = self.application.texts_in(self.case.given), self._state
         constants = state.leftovers.before.texts()
-        texts = (source.text for source in captured.sources)
-        state.outside.services.begin([*given, *texts])
+        state.outside.services.begin([*given, *(source.text for source in captured.sources)])
         self._fidelity.begin(first, answer, captured.sources, given, constants)
         exposure = self._conduct_for(captured)
         self._recorded = Replays(
@@ -261,9 +261,9 @@ class ApplicationRun(Generic[Item]):
         tools: set[str],
         identity: str,
     ) -> tuple[Sequence[Source], Baseline]:
-        """Returns the same as ``recorded``, but for a run that the user made and that has ended. For this
-        run, ``recording`` has the searches, ``watch`` the model requests, ``state`` the application's
-        memory at its start, ``tools`` the names of the tools that ran, ``identity`` its id in traces."""
+        """Returns the same as ``recorded`` for a run that the user made. ``recording`` has its searches,
+        ``watch`` its model requests, ``state`` the application's memory at its start, ``tools`` the names
+        of the tools that ran, ``identity`` its id in traces."""
         check_kinds(self._manner, self.case, has_ended=True)
         self.trace.explained_run = identity
         self._first = Participation(recording, watch, state, tools=tools)

@@ -9,7 +9,9 @@ from ...probing.budget import total
 from ...sources import Source
 from ..recording.exposure_checks import ExposureChecks
 from ..requests.source_recognition import Request
-from ..run_context import ModelWatch
+from ..run_context import Participation
+
+_RAN = "the application ran once to its end, with its tools, as their results can be sources"
 
 
 class Retrieved(NamedTuple):
@@ -34,11 +36,12 @@ class Retrieved(NamedTuple):
         sources: Sequence[Source],
         exposure: ExposureChecks,
         request: Request | None,
-        watch: ModelWatch,
+        run: Participation,
     ) -> "Retrieved":
         """Returns the result of a run. ``request``: the request at which the run was stopped; None if the
-        run ended by itself. ``exposure``: knows the sources that the model was sent. ``watch``: the run's
-        requests and tokens."""
+        run ended by itself. ``exposure``: knows the sources that the model was sent. ``run``: its
+        requests and tokens; if its next action is explained, the replies before it are not asked for."""
+        watch = run.watch
         units, notes = exposure.units, exposure.notes if exposure.held_out else ()
         one_at_a_time = bool(exposure.held_out) and len(units) == 1
         if one_at_a_time:
@@ -47,11 +50,16 @@ class Retrieved(NamedTuple):
             units, notes = sources, ()
         last = request or (watch.requests[-1] if watch.requests else None)
         before = [each for each in watch.requests if each is not last] if request else watch.requests[:-1]
+        if run.action is not None:
+            before = []
         shape = RunShape(
             tuple(each.text for each in before),
             last.written_before if last else (),
             one_at_a_time,
             bool(exposure.held_out) and not one_at_a_time,
+            is_whole=request is None,
         )
+        if run.takes_results or run.action is not None:
+            notes = (*notes, _RAN)
         spent = sum(map(total, watch.models.values()))
         return cls(units, last.text if last else None, spent, notes, shape)

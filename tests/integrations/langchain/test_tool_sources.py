@@ -6,7 +6,7 @@ from itertools import chain, combinations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from langchain.agents import create_agent
 from langchain_core.language_models.chat_models import BaseChatModel
@@ -186,7 +186,13 @@ def mailboxes(draw: st.DrawFn) -> tuple[str, str, list[frozenset[str]]]:
     return inbox, day, causes
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A mistake is found at once, and each example takes a second, so none is shrunk.
+@settings(
+    max_examples=8,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
+)
 @given(
     mailboxes(),
     st.sampled_from(MADE_BY),
@@ -291,6 +297,23 @@ class TestTheNextAction:
         for replay_of in ("whole_run", "next_action"):
             explainer = RuleExplainer(RunnableLambda(shown) | model, BAD, replay_of=replay_of)
             assert blames_b_and_d(explainer.explain("why?"))
+
+
+class TestEstimates:
+    @pytest.mark.parametrize(
+        ("replay_of", "requests", "sources"), [("whole_run", 3, 4), ("next_action", 1, 3)]
+    )
+    def test_are_of_all_sources_and_requests(self, replay_of: Any, requests: int, sources: int) -> None:
+        inbox, ran = [MAILS["a"], MAILS["b"]], list[str]()
+        agent = create_agent(Gullible(obeys=both), tools_of(inbox, MAILS["d"], ran))
+        options: Any = {"source_kinds": ["tools"], "replay_of": replay_of}
+        explainer = RuleExplainer(agent, calls_tool("pay"), **options)
+        estimate = explainer.estimate(ASKED)
+        assert (estimate.requests, estimate.sources) == (requests, sources)
+        assert "ran once to its end, with its tools" in str(estimate)
+        assert f"{requests} model request{'s' * (requests > 1)} a replay)" in str(estimate)
+        counts = explainer.explain(ASKED).counts
+        assert estimate.best.replays <= counts.replays - counts.baseline <= estimate.worst.replays
 
 
 class TestKinds:
