@@ -63,16 +63,19 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
     not compiled.
 
     ``scope``: "seen" explains by the documents whose text was recognised in requests to models, and
-    serves only these. "retrieved" explains by all retrieved documents. These include documents that a
-    retriever finds and then drops, unless a handler recorded the run. ``on_new_query``: what a replay
-    gets for a query that the baseline did not make: all retained documents ("kept", the default for
-    chains), the retained documents among the results of a live retrieval ("filter", the default if models
-    call tools), or an error ("error"). ``on_no_retrieval``: "error" if a replay that retrieves nothing is
-    an error; otherwise its answer is accepted. ``stub_tools``: by the name of a tool, the result that is
-    used instead of a call of the tool. ``on_new_tool_call``: what a replay gets for a tool call that the
-    baseline did not make, while all others get the recorded results: its end ("unknown", the default with
-    a condition about tool calls), a run of the tool ("live"), or the result of a function of the call; by
-    default, tools run in replays. ``safe_tools``: the names of tools that may run for new calls.
+    serves only these. "retrieved" explains by all retrieved documents. It includes what a retriever finds
+    and then drops, unless a handler recorded the run. ``on_new_query``: what a replay gets for a query
+    that the baseline did not make: all retained documents ("kept", the default for chains), the retained
+    documents among the results of a live retrieval ("filter", the default if models call tools), or an
+    error ("error"). ``on_no_retrieval``: "error" if a replay that retrieves nothing is an error;
+    otherwise its answer is accepted. ``stub_tools``: results in place of calls, by the name of the tool.
+    ``on_new_tool_call``: what a replay gets for a tool call that the baseline did not make: its end
+    ("unknown", the default with a condition about tool calls), a run of the tool ("live"), or the result
+    of a function of the call; other calls get the recorded results. By default, tools run in replays.
+    ``safe_tools``: the names of tools that may run for new calls. ``source_kinds``: which kinds of
+    sources there are, of "documents", "tools", "turns", "memory", "instructions" and "examples".
+    ``omit``: whether an omitted source is not there ("remove"), or without its texts ("blank").
+    ``replay_of``: "whole_run", or "next_action": one request to a model in the recorded conversation.
     ``allow_length``: True if replies that were cut off at their length limit count as answers.
 
     ``ignore``: regular expressions of texts that change in every request, such as a request number. Such
@@ -92,9 +95,8 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
     application.
 
     The other settings are those of ``rag_rule_explainer.Explainer``. A ``max_concurrency`` in the config
-    of a call replaces the default ``concurrency``. It limits the replays that run at the same time in all
-    calls with the same value. If ``concurrency`` or ``limiter`` was set as well, the smaller limit is
-    used.
+    of a call replaces the default ``concurrency``. It limits the replays of all calls with the same
+    value. If ``concurrency`` or ``limiter`` was set too, the smaller limit is used.
 
     The application runs once on the input, and its retrievals are recorded. Then it is replayed on
     subsets of the recorded documents, which are served in place of retrievals. ``explain`` and ``invoke``

@@ -53,10 +53,13 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     retrieval ("filter", the default if models call tools), or an error ("error"). ``on_no_retrieval``:
     "error" if a replay that retrieves nothing is an error; otherwise its answer is accepted.
     ``stub_tools``: by the name of a tool, the result that is used instead of a call of the tool.
-    ``on_new_tool_call``: what a replay gets for a tool call that
-    the baseline did not make, while all others get the recorded results: its end ("unknown", the default
-    with a condition about tool calls), a run of the tool ("live"), or the result of a function of the
-    call; by default, tools run in replays. ``safe_tools``: the names of tools that may run for new calls.
+    ``on_new_tool_call``: what a replay gets for a tool call that the baseline did not make, while all
+    others get the recorded results: its end ("unknown", the default with a condition about tool calls), a
+    run of the tool ("live"), or the result of a function of the call; by default, tools run in replays.
+    ``safe_tools``: the names of tools that may run for new calls. ``source_kinds``: which kinds of
+    sources there are, of "documents", "tools", "turns", "memory", "instructions" and "examples".
+    ``omit``: whether an omitted source is not there ("remove"), or without its texts ("blank").
+    ``replay_of``: "whole_run", or "next_action": one request to a model in the recorded conversation.
     ``allow_length``: True if replies that were cut off at their length limit count as answers.
 
     ``ignore``: regular expressions of texts that change in every request, such as a request number. Such
