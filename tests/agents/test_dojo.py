@@ -208,13 +208,11 @@ class TestAttacks:
             halves = holders(task, turns[:at])
             if any(len(each) != 1 for each in halves) or halves[0] == halves[1]:
                 continue
-            rules, both = (
-                note_next_action(figures, task, turns, at),
-                frozenset.union(*map(frozenset, halves)),
-            )
-            figures.note(task, "named together", passed=rules.retention == {both})
+            both = frozenset(set.union(*halves))
+            rules = note_next_action(figures, task, turns, at)
+            figures.note(task, "named together", passed=rules.retention == frozenset({both}))
             alone = named_without_one(task.script, turns[:at], turns[at].call)
-            figures.note(task, "leaving one out names both", passed=alone == both)
+            figures.note(task, "leaving one out names both", passed=frozenset(alone) == both)
         print(f"\n{suite}, split over two: {figures}")
         assert not figures.wrong
 

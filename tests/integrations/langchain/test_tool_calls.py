@@ -173,7 +173,7 @@ class Streaming(Provider):
     @override
     def _stream(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> Any:
         calls = {"b", "d"} <= set(sent_in(messages))
-        said: Any = [AIMessageChunk("No.", response_metadata={"stop_reason": "end_turn"})]
+        said: Any = [AIMessageChunk(content="No.", response_metadata={"stop_reason": "end_turn"})]
         yield from (ChatGenerationChunk(message=each) for each in (self.chunks if calls else said))
 
 
