@@ -6,6 +6,8 @@ import sys
 import threading
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -300,6 +302,16 @@ def ends(error: type[BaseException]) -> Callable[[str], str]:
         raise error("it is broken")
 
     return application
+
+
+async def test_the_question_stands_where_the_server_says(tmp_path: Path) -> None:
+    asking = RunnableLambda(itemgetter("query")) | lexical_chain(DOCUMENTS, k=3)
+    answering = served(tmp_path, None, asking)
+    keyed = replace(answering, served=replace(answering.served, input_key="query"))
+    async with connected(keyed) as session:
+        explained = structured(await session.call_tool("explain", ASKED))
+    assert explained["summary"]["question"] == BONES
+    assert explained["summary"]["rules"]
 
 
 @pytest.mark.parametrize("error", [ValueError, SystemExit])

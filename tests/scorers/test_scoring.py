@@ -107,7 +107,8 @@ def test_right_documents_that_were_not_shown_have_decided_nothing() -> None:
         0.0,
         "the model was shown none of the right documents: ['D9']",
     )
-    assert scorer().score(PASSED, ["D9", "D2"]).value == 1.0
+    named = right_documents_decide("tests.scorers.records:SHOP", SAYS, retries=0)
+    assert named.score(PASSED, ["D9", "D2"]).value == 1.0
 
 
 def test_the_answer_of_the_framework_is_the_one_that_is_explained() -> None:
