@@ -152,10 +152,7 @@ class AnswerNotRepeatable(RagRuleError):
         )
 
 
-_MATTERS = (
-    "Judge what matters instead of the wording (contains, matches, consistent_with, or a function of "
-    "your own)"
-)
+_MATTERS = "Judge what matters, not the wording (contains, matches, consistent_with, or your own function)"
 _WORDING = f"{_MATTERS}, put several answers to the vote with noise=Noise(samples=9) (--samples 9)"
 _VOTES = "Put several answers to the vote with noise=Noise(samples=9) (--samples 9)"
 
@@ -193,7 +190,6 @@ class CallbackFailed(RagRuleError):
     audit. ``audit``: what was found by then, an ``Audit``; None if that is not known."""
 
     PAGE = "CallbackFailed"
-
     audit: Any = None
 
 
@@ -248,7 +244,6 @@ class StateShared(UntrueReplay):
     """
 
     PAGE = "StateShared"
-
     WAYS_OUT = (
         "Give each run a session id or a memory of its own, or pass a function that makes the "
         "application anew for every run"
