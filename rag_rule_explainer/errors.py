@@ -152,7 +152,7 @@ class AnswerNotRepeatable(RagRuleError):
         )
 
 
-_MATTERS = "Judge what matters, not the wording (contains, matches, consistent_with, or your own function)"
+_MATTERS = "Judge what matters instead of the wording (contains, matches, consistent_with, a function)"
 _WORDING = f"{_MATTERS}, put several answers to the vote with noise=Noise(samples=9) (--samples 9)"
 _VOTES = "Put several answers to the vote with noise=Noise(samples=9) (--samples 9)"
 
