@@ -266,6 +266,7 @@ def test_a_large_file_takes_no_more_memory_than_a_trace(form: str, tmp_path: Pat
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_gigabyte_takes_no_more_memory_than_a_trace(form: str, tmp_path: Path) -> None:
     check_flat(tmp_path / "large.json", 1024, form, 60)
