@@ -51,8 +51,9 @@ def question_in(line: str, where: str) -> Asked:
         asked = Asked(**row)
         texts = [asked.question, *asked.accepted, *asked.documents.values()]
         fits = bool(asked.accepted) and asked.right in asked.documents
-        fits = fits and isinstance(asked.wrong, str) and all(map(str.strip, texts))
-        "\n".join(texts).encode()
+        fits = fits and all(map(str.strip, texts))
+        # Refuses what is no text, and halves of characters, which no store takes.
+        "\n".join([asked.wrong, *texts]).encode()
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{where}: {error}; write it as in {FILE.name}") from error
     if not fits:
