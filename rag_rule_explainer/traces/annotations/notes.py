@@ -68,11 +68,11 @@ def note_on_answer(explanation: Explanation) -> TraceNote:
         )
         if found
     ]
-    word = " and ".join(counts) or ("no rule" if explanation.complete else UNDECIDED)
+    summary = " and ".join(counts) or ("no rule" if explanation.complete else UNDECIDED)
     *warnings, completeness = [each.text for each in caveats(explanation)]
     lines = [*warnings[:_MOST_WARNINGS], *_listed(rules, _MOST_OF_ANSWER), completeness]
     claim = weakest(each.claim for each in rules) if rules else None
-    return TraceNote(word, claim, _text(lines))
+    return TraceNote(summary, claim, _text(lines))
 
 
 def notes_on_documents(explanation: Explanation) -> Iterator[TraceNote]:
