@@ -136,7 +136,7 @@ def test_over_real_passages_a_chain_obeys_the_same_rules_as_the_reader_alone(rea
         assert_chain_and_replay_agree(record, most_sources=6)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_over_all_ten_real_passages_as_well(real_data: Path) -> None:
     for record in records(real_data, 4):
         assert_chain_and_replay_agree(record, most_sources=10)

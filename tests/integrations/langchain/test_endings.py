@@ -308,7 +308,7 @@ def test_no_reply_that_is_cut_off_becomes_a_verdict(way: str) -> None:
     assert cut.total() > 5
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_over_three_hundred_explanations_no_reply_that_is_cut_off_becomes_a_verdict() -> None:
     cut = Counter[str]()
     for way in WAYS:
