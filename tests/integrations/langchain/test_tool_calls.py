@@ -14,7 +14,7 @@ import httpx
 import pytest
 from anthropic.types import Message, RawMessageStreamEvent
 from langchain.agents import create_agent
-from langchain_anthropic import ChatAnthropic
+from langchain_anthropic import ChatAnthropic, chat_models
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, messages_from_dict
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
@@ -104,10 +104,13 @@ def streamed_by_anthropic() -> list[AIMessageChunk]:
         {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": usage},
     ]
     model = ChatAnthropic(model_name="claude", api_key="none")  # pyright: ignore[reportCallIssue, reportArgumentType]
+    # What the client calls: a function of its module in the oldest version, a method in the newest.
+    name = "_make_message_chunk_from_anthropic_event"
+    chunk_of: Any = getattr(model, name, None) or getattr(chat_models, name)
     reader: Any = TypeAdapter(RawMessageStreamEvent)
     chunks, begun = list[AIMessageChunk](), None
     for event in events:
-        chunk, begun = model._make_message_chunk_from_anthropic_event(  # pyright: ignore[reportPrivateUsage] -- what its client calls
+        chunk, begun = chunk_of(
             reader.validate_python(event),
             stream_usage=True,
             coerce_content_to_string=False,
