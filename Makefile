@@ -61,12 +61,13 @@ cite-model: $(VENV)-model/.demo
 test: $(VENV)/.test
 	$(PYTEST) -n auto -q
 
+# SLOW='--one-in 2' asks each slow test with one in two of its cases.
 check: $(VENV)/.check
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
 	$(RUN)/pyright --project pyproject.toml
 	$(RUN)/lint-imports --no-logo
-	$(PYTEST) -n auto -q -m slow
+	$(PYTEST) -n auto -q -m slow $(SLOW)
 
 docs: $(VENV)/.docs
 	$(RUN)/python -m tests.documentation.making.site
@@ -93,6 +94,7 @@ coverage: $(VENV)/.test
 	$(PYTEST) -n auto -q -m "not benchmark and not nightly and not browser and not model" --cov --cov-report=term
 
 nightly: $(VENV)/.test model cite-model cluster annotations scorers agents
+	$(PYTEST) -n auto -q -m slow
 	$(PYTEST) -n auto -q -m "nightly and spread"
 	$(PYTEST) -q -s -m "nightly and not spread"
 
