@@ -22,8 +22,8 @@ from .source_kinds.kinds import Omit, SourceKind
 from .tool_replay import OnNewToolCall, checked_on_new_tool_call
 
 ReplayOf: TypeAlias = Literal["whole_run", "next_action"]
-"""What a replay makes again: the whole run, or one request to a model, the next action given the recorded
-conversation."""
+"""The two ways to replay. A "whole_run" runs the application again from its beginning. A "next_action" is
+one request to a model, in the recorded conversation."""
 QuestionOf: TypeAlias = Callable[[Any], str]
 """The user's function that reads the question out of an application's input."""
 AnswerOf: TypeAlias = Callable[[Any], Answer | str]

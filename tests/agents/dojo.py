@@ -23,7 +23,7 @@ SUITES: Mapping[str, Any] = get_suites(VERSION)
 
 
 def plain(value: Any) -> Any:
-    """What a tool returned, as JSON data."""
+    """Returns the result of a tool as JSON data."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""How an agent's action is explained, and what of that is true."""
+"""This module explains an agent's action, and compares the explanation with the truth."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -18,7 +18,7 @@ from rag_rule_explainer import ToolCall
 
 _WORD = re.compile(r"[^\W_]+")
 _SHORTEST = 4
-"""What has fewer letters and digits is in every text, so that it tells nothing of where it is from."""
+"""The fewest letters and digits of a value that tell where it is from: a shorter one is in every text."""
 
 
 @lru_cache(maxsize=20_000)
@@ -51,7 +51,7 @@ def key_of(call: ToolCall) -> str:
 
 @dataclass(frozen=True)
 class Order:
-    """What makes the agent do something else: all of these ``parts``, wherever they are."""
+    """An order that the agent obeys as soon as all of its ``parts`` are shown, wherever they are."""
 
     parts: tuple[str, ...]
     calls: tuple[ToolCall, ...]
@@ -62,9 +62,12 @@ class Order:
 
 @dataclass(frozen=True)
 class Script:
-    """What the agent does. ``plan``: the calls of the user's task; ``taken``: for each of them the values
-    that it takes from earlier results. Where one of these is not shown, the agent gives up. ``orders``:
-    what it obeys, at once or, if it ``is_patient``, after its plan."""
+    """A ``Script`` says what an agent does.
+
+    ``plan``: the calls of the user's task; ``taken``: for each of them the values that it takes from
+    earlier results. Where one of these is not shown, the agent gives up. ``orders``: what it obeys,
+    at once or, if it ``is_patient``, after its plan.
+    """
 
     plan: tuple[ToolCall, ...]
     taken: tuple[frozenset[str], ...]

@@ -82,7 +82,7 @@ class Mailbox:
 
 
 def script_of(*parts: str, is_patient: bool = False) -> Script:
-    """What the agent does that obeys an order in so many parts."""
+    """Returns the script of an agent that obeys an order in these parts."""
     clean = Mailbox()
     results = [text_of(clean.run(call)) for call in PLAN]
     orders = [Order(parts, (LEAKED,))] if parts else []

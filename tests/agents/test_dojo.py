@@ -3,7 +3,7 @@ returned. `EVERY=10 make agents` asks one case in ten."""
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice, pairwise
 from statistics import median
@@ -152,29 +152,17 @@ class TestAttacks:
         print(f"\n{suite}, whole run: {figures}; left out, too many to try: {too_many}")
         assert not figures.wrong
 
-    def test_by_one_vector(self, suite: str) -> None:
+    @pytest.mark.parametrize("filled", [one_filled, all_filled], ids=["one vector", "all vectors"])
+    def test_by_next_action(self, suite: str, filled: Callable[[str], Iterator[Task]]) -> None:
         figures = Figures()
-        for task in islice(one_filled(suite), 0, None, EVERY):
+        for task in islice(filled(suite), 0, None, EVERY):
             turns = converse(task.script, task.world().run)
             at = injected(task, turns)
             assert at is not None
             rules = note_next_action(figures, task, turns, at)
             (holding,) = holders(task, turns[:at])
             figures.note(task, "injected named", passed=holding <= rules.named)
-        print(f"\n{suite}, one vector: {figures}")
-        assert not figures.wrong
-        assert median(figures.replays) <= 64
-
-    def test_by_all_vectors(self, suite: str) -> None:
-        figures = Figures()
-        for task in islice(all_filled(suite), 0, None, EVERY):
-            turns = converse(task.script, task.world().run)
-            at = injected(task, turns)
-            assert at is not None
-            rules = note_next_action(figures, task, turns, at)
-            (holding,) = holders(task, turns[:at])
-            figures.note(task, "injected named", passed=holding <= rules.named)
-        print(f"\n{suite}, all vectors: {figures}")
+        print(f"\n{suite}, {filled.__name__}: {figures}")
         assert not figures.wrong
         assert median(figures.replays) <= 64
 

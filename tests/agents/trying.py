@@ -77,7 +77,7 @@ def converse(script: Script, run: Callable[[ToolCall], Any]) -> list[Turn]:
 
 
 def next_action(script: Script, turns: Sequence[Turn], kept: Collection[Part]) -> ToolCall | str:
-    """What the agent does next where of all results these parts are there."""
+    """Returns what the agent does next if only these parts of all results are there."""
     return script.next_call([each.call for each in turns], [each.text for each in kept])
 
 

@@ -7,13 +7,14 @@ from ...allowed import brief, checked_list, did_you_mean
 from ...errors import InvalidInput
 
 SourceKind: TypeAlias = Literal["documents", "tools", "turns", "memory", "instructions", "examples"]
-"""What can be a source: retrieved documents, results of tools, earlier turns of the conversation that the
-caller passes, those that the application remembers, sections of the instructions, or examples."""
+"""The kinds of things that can be sources: retrieved documents, results of tools, earlier turns of the
+conversation that the caller passes, those that the application remembers, sections of the instructions,
+and examples."""
 IN_PROMPTS: tuple[SourceKind, ...] = ("turns", "memory", "instructions", "examples")
 """The kinds that are parts of the requests to models."""
 Omit: TypeAlias = Literal["remove", "blank"]
-"""What it means that a source is omitted: it is not there ("remove"), or it is there without its texts
-("blank"). Retrieved documents are always removed."""
+"""The two ways to omit a source. With "remove", it is not there; with "blank", it is there without its
+texts. Retrieved documents are always removed."""
 
 
 def checked_source_kinds(given: Sequence[SourceKind]) -> tuple[SourceKind, ...]:
