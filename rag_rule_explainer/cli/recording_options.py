@@ -18,14 +18,16 @@ SourceKinds = Annotated[
         "commas.",
     ),
 ]
-Omitted = Annotated[Omit, typer.Option(help="Whether what is omitted is not there, or there and blank.")]
+Omitted = Annotated[
+    Omit, typer.Option(help="Whether an omitted source is not there, or has an empty text.")
+]
 Replayed = Annotated[
     ReplayOf, typer.Option(help="Whether a replay is a whole run, or one request: the next action.")
 ]
 NewToolCallOption = Annotated[
     Literal["unknown", "live"] | None,
     typer.Option(
-        help="What a tool call gets that the first run did not make: the replay ends, or the tool runs."
+        help="For a tool call that the first run did not make: end the replay, or run the tool."
     ),
 ]
 SafeTools = Annotated[
