@@ -89,7 +89,3 @@ class AnnotateOptions:
     @property
     def _folder(self) -> Path:
         return self.annotate_to or Path()
-
-
-NO_ANNOTATIONS = AnnotateOptions()
-"""The options of a command whose user annotates nothing."""

@@ -30,8 +30,8 @@ NOT_REACHED = (
     "was told before"
 )
 _NO_REPLIES = (
-    "replay_of='next_action' needs replies that the application can be given again, and there is none: "
-    "those of LangChain's chat models and of the OpenAI client are recorded; leave it out"
+    "replay_of='next_action' needs a recorded reply of a model that the application can be given again, "
+    "and this run has none; leave it out"
 )
 _NOT_SERVED = (
     "replay_of='next_action' cannot give the application a recorded reply again, as its model is no chat "

@@ -42,7 +42,6 @@ _RANGE_SIGN = re.compile(
     r"\s?(?:[-–~～]|…|\.\.\.?)\s?|\s(?:to|through|until|bis|à|hasta|al|até|tot|до|по|إلى)\s|\s?[至到から]{1,2}\s?",
     re.IGNORECASE,
 )
-_WITHIN = 99
 
 
 class CitationMark(NamedTuple):

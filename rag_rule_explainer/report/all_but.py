@@ -1,6 +1,7 @@
 """This module names many sources in few words: "all but D3" instead of a long list."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias
 
 from ..explanation.explanation import Explanation
 from ..explanation.records import Finding, past_tense
@@ -11,6 +12,17 @@ from .short_names import LONGEST_LIST
 
 _FEW = 3
 """The number of sources up to which they are always named one by one."""
+NamedBy: TypeAlias = Literal["each", "rest", "number"]
+"""The way in which a phrase names sources: by the name of each, by the names of the rest ("all but D3"),
+or by their number ("all 9 sources")."""
+
+
+class SourcePhrase(NamedTuple):
+    """A ``SourcePhrase`` names sources by ``text``. ``by``: the way in which it does so. A caller must
+    not find that out from the text, because a source may have any name."""
+
+    text: str
+    by: NamedBy
 
 
 def named_among(
@@ -18,9 +30,9 @@ def named_among(
     everything: Sequence[str],
     ties: Iterable[Sequence[str]] = (),
     names: Mapping[str, str] | None = None,
-) -> str:
+) -> SourcePhrase:
     """Returns the names of the sources with these ids as a phrase: all their names or, if this is
-    shorter, "all but" and the names of the other sources. Without ids, the phrase is empty.
+    shorter, "all but" and the names of the other sources. Without ids, the text is empty.
     ``everything``: the ids of the sources that "all" refers to. ``ties``: the groups of tied ids.
     ``names``: short names by id. With them, a long list is cut, and ends in the number of sources that
     it leaves out. None for whole ids and whole lists."""
@@ -32,12 +44,15 @@ def named_among(
         name = plain_id if names is None else names.__getitem__
         return phrase_within(named_units(identities, tied, name), limit)
 
-    named = listed(ids)
+    named = SourcePhrase(listed(ids), "each")
     # A few names are clearer than "all but", which makes the reader look up which sources "all" are.
     if len(ids) <= _FEW or len(ids) <= 2 * len(rest) + 1:
         return named
-    others = f"all but {listed(rest)}" if rest else f"all {len(ids):,} sources"
-    return min(named, others, key=len)
+    if rest:
+        others = SourcePhrase(f"all but {listed(rest)}", "rest")
+    else:
+        others = SourcePhrase(f"all {len(ids):,} sources", "number")
+    return min(named, others, key=lambda phrase: len(phrase.text))
 
 
 def rule_in_short(explanation: Explanation, finding: Finding) -> str:
@@ -50,6 +65,6 @@ def rule_in_short(explanation: Explanation, finding: Finding) -> str:
     everything = [source.id for source in explanation.sources if not (source.pinned and retained)]
     ties = [tie.sources for tie in explanation.ties]
     named = named_among(finding.sources, everything, ties)
-    if finding.with_others or finding.kept or finding.claim == "relative" or not named.startswith("all "):
+    if finding.with_others or finding.kept or finding.claim == "relative" or named.by == "each":
         return finding.rule
-    return f"whenever {named} are {past_tense(finding.kind)}, {printable(finding.condition)}"
+    return f"whenever {named.text} are {past_tense(finding.kind)}, {printable(finding.condition)}"

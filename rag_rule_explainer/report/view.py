@@ -219,13 +219,14 @@ def _non_rules(explanation: Explanation, votes: _Votes, names: Mapping[str, str]
     ties = [tie.sources for tie in explanation.ties]
     for witness in explanation.witnesses:
         doing = "retaining" if witness.kind is RuleKind.RETENTION else "omitting"
-        named = named_among(witness.sources, free, ties, names) or "nothing"
-        kept = named_among(witness.kept, everything, names=names) or "no sources"
+        phrase = named_among(witness.sources, free, ties, names)
+        named = phrase.text or "nothing"
+        kept = named_among(witness.kept, everything, names=names).text or "no sources"
         others = {*witness.sources} if doing == "retaining" else {*everything} - {*witness.sources}
         given = "" if {*witness.kept} == others else f" with {kept} retained"
         counted = votes.get((witness.kind, frozenset(witness.kept)))
         voted = f" ({counted})" if counted else ""
-        if doing == "omitting" and named.startswith("all but ") and not given:
+        if doing == "omitting" and phrase.by == "rest" and not given:
             named = f"the others, with only {kept} left"
         said = "it was not so" if witness.answer is None else _answered(witness.answer)
         yield f"{doing} {named}: no,{given} {said}{voted}"
@@ -234,7 +235,7 @@ def _non_rules(explanation: Explanation, votes: _Votes, names: Mapping[str, str]
 def _left_open(explanation: Explanation, names: Mapping[str, str]) -> Iterator[str]:
     everything = [source.id for source in explanation.sources]
     for unresolved in explanation.unresolved:
-        kept = named_among(unresolved.kept, everything, names=names)
+        kept = named_among(unresolved.kept, everything, names=names).text
         yield f"{kept or 'no sources'}: {unresolved.reason}"
 
 

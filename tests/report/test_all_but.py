@@ -14,32 +14,31 @@ IDS = [f"D{n}" for n in range(1, 9)]
 
 
 @pytest.mark.parametrize(
-    ("named", "told"),
+    ("named", "told", "by"),
     [
-        ("", ""),
-        ("1", "D1"),
-        ("1 2 3 4 5 6 7", "all but D8"),
-        ("1 2 3 4 5 6 8", "all but D7"),
-        ("1 2 3 4 5 6", "all but D7 and D8"),
-        ("1 2 3 4 5", "D1, D2, D3, D4 and D5"),
-        ("1 2 3 4 5 6 7 8", "all 8 sources"),
+        ("", "", "each"),
+        ("1", "D1", "each"),
+        ("1 2 3 4 5 6 7", "all but D8", "rest"),
+        ("1 2 3 4 5 6 8", "all but D7", "rest"),
+        ("1 2 3 4 5 6", "all but D7 and D8", "rest"),
+        ("1 2 3 4 5", "D1, D2, D3, D4 and D5", "each"),
+        ("1 2 3 4 5 6 7 8", "all 8 sources", "number"),
     ],
 )
-def test_where_that_is_shorter(named: str, told: str) -> None:
-    assert named_among([f"D{n}" for n in named.split()], IDS) == told
+def test_where_that_is_shorter(named: str, told: str, by: str) -> None:
+    assert named_among([f"D{n}" for n in named.split()], IDS) == (told, by)
 
 
 def test_not_where_it_is_longer() -> None:
-    assert (
-        named_among(["a", "b", "c", "d"], ["a", "b", "c", "d", "long-id-of-a-source"]) == "a, b, c and d"
-    )
+    everything = ["a", "b", "c", "d", "long-id-of-a-source"]
+    assert named_among(everything[:4], everything) == ("a, b, c and d", "each")
 
 
 @given(st.sets(st.sampled_from(IDS)))
 def test_it_names_the_same_sources(among: Set[str]) -> None:
     told = named_among([each for each in IDS if each in among], IDS)
-    ids = {each for each in IDS if each in told.replace(",", "").split()}
-    assert among == ({*IDS} - ids if told.startswith("all ") else ids)
+    ids = {each for each in IDS if each in told.text.replace(",", "").split()}
+    assert among == (ids if told.by == "each" else {*IDS} - ids)
 
 
 def of_pinned(*pinned: str) -> Explanation:

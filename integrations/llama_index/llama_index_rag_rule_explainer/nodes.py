@@ -1,6 +1,6 @@
 """This module converts between LlamaIndex's nodes and this project's ``RetrievedText``."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,11 +26,6 @@ def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
     """Returns the source of each item of each retrieval, in the same order."""
     checked_items(batches, Found)
     return sources_of([[retrieved_of(found.node.node) for found in batch] for batch in batches])
-
-
-def nodes_found(nodes: Iterable[NodeWithScore]) -> list[Found]:
-    """Returns copies of the nodes, as items of a search result."""
-    return [Found(copy_of(node)) for node in nodes]
 
 
 def retrieved_of(node: BaseNode) -> RetrievedText:

@@ -77,12 +77,10 @@ class Places:
             up, QUESTIONS, question_file(identity), as_one(text)
         )
 
-    def question_list(self, ids: Iterable[str], up: str = "../") -> Markup:
+    def question_list(self, ids: Iterable[str]) -> Markup:
         """Returns a list of links to questions. A long list ends with the number of further ones."""
         listed = list(ids)
-        shown = (
-            Markup("<li>{}</li>").format(self.question(each, up)) for each in listed[:MOST_ON_A_PAGE]
-        )
+        shown = (Markup("<li>{}</li>").format(self.question(each)) for each in listed[:MOST_ON_A_PAGE])
         return Markup('<ul class="listed">{}</ul>{}').format(
             joined_markup(shown), and_more(len(listed) - MOST_ON_A_PAGE, "questions.csv and rules.csv")
         )

@@ -37,7 +37,7 @@ def joining(run: Participation | None) -> Generator[None, None, None]:
 
 
 _OF_MODELS = ("_llm_type", "stream_complete")
-"""Attributes of the classes of models, of LangChain and of LlamaIndex."""
+"""Attributes that the classes of language models have in frameworks, and that no search has."""
 
 
 def check_searches(search: object) -> None:
