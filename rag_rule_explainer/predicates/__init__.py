@@ -4,17 +4,7 @@ negated."""
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .combine import (
-    AllOf,
-    AnyOf,
-    Function,
-    Not,
-    as_predicate,
-    condition,
-    negated,
-    negation_of,
-    unwrapped,
-)
+from .combine import AllOf, AnyOf, Function, Not, as_predicate, condition, negated, negation_of, unwrapped
 from .judge import Candidate, Judge, JudgedBy, JudgeFailed, JudgeReply, JudgeRequest, Jury, Matter, judged
 from .outcomes import as_judgement
 from .protocol import (

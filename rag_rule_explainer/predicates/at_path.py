@@ -10,20 +10,7 @@ from ..allowed import called_as, checked_flag
 from ..errors import InvalidInput
 from ..printable import printable, shortened
 from ..verdicts import Answer, Case, Judgement, Verdict
-from .combine import (
-    AllOf,
-    AnyOf,
-    as_predicate,
-    both,
-    both_after,
-    either,
-    either_after,
-    negation_of,
-    no_truth,
-    opposite,
-    run,
-    unwrapped,
-)
+from .combine import AllOf, AnyOf, Combinable, as_predicate, negation_of, run, unwrapped
 from .outcomes import as_judgement
 from .protocol import Judged, Predicate
 from .structured import (
@@ -74,7 +61,7 @@ def _found(path: str, text: str) -> list[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class JsonPath:
+class JsonPath(Combinable):
     """This predicate holds iff at least one value at ``path`` passes the test; without a test, iff there
     is a value.
 
@@ -181,9 +168,6 @@ class JsonPath:
             return f"the answer's {self._path} is not {self.expected}"
         has = f"has {self._path}"
         return f"the answer is no JSON, or {has}" if self.absent else f"the answer has no {self._path}"
-
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
 
 
 def _bracketed(inner: Predicate, clause: str) -> str:

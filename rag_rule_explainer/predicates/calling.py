@@ -17,7 +17,7 @@ from ..printable import printable, shortened
 from ..tool_calls import ToolCall, calls_said
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .call_tests import CallSteps, CallTest, judged_steps
-from .combine import both, both_after, either, either_after, no_truth, opposite
+from .combine import Combinable
 from .only_calls import is_cut
 from .protocol import Judged, Predicate
 
@@ -61,7 +61,7 @@ def _next_step(calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
 
 
 @dataclass(frozen=True, slots=True)
-class CallsTool:
+class CallsTool(Combinable):
     """This predicate holds iff a tool call of the run passes ``test``. ``is_next``: if True, only the
     calls of the first reply with a call are tested, which are the model's next action."""
 
@@ -110,12 +110,9 @@ class CallsTool:
     def _subject(self) -> str:
         return "the next action" if self.is_next else "the run"
 
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
-
 
 @dataclass(frozen=True, slots=True)
-class CallsInOrder:
+class CallsInOrder(Combinable):
     """This predicate holds iff the run has calls that pass ``tests``, in this order. Other calls may be
     made between them. Calls of one reply count in the order in which the reply has them."""
 
@@ -162,12 +159,9 @@ class CallsInOrder:
         """Returns the opposite of this condition in words."""
         return f"the run does not call {', then '.join(map(str, self.tests))}"
 
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
-
 
 @dataclass(frozen=True, slots=True)
-class CallCount:
+class CallCount(Combinable):
     """This predicate holds iff the run has at least ``at_least`` and at most ``at_most`` calls of
     ``tool``. ``tool``: None for the calls of all tools. ``at_most``: None for any number."""
 
@@ -212,9 +206,6 @@ class CallCount:
         plural = "" if (least if most is None else most) == 1 else "s"
         of_tool = "" if self.tool is None else f" of {printable(self.tool)!r}"
         return f"{number} tool call{plural}{of_tool}"
-
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
 
 
 @called_as("calls_tool")

@@ -14,7 +14,7 @@ from ..printable import shortened
 from ..sources import Source
 from ..verdicts import Case, Judgement, Verdict
 from .citation_marks import citations
-from .combine import both, both_after, either, either_after, no_truth, opposite
+from .combine import Combinable
 from .mark_contents import Citation
 from .protocol import answer_key
 from .text import text_given
@@ -28,7 +28,7 @@ def _ids(sources: tuple[Source, ...]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Cites:
+class Cites(Combinable):
     """This predicate holds iff the answer cites ``source``, and ``source`` was shown.
 
     If ``source`` is None, it holds iff the answer cites at least one source, and only sources that were
@@ -71,9 +71,6 @@ class Cites:
             return "the answer's citations are missing or invalid"
         return f"the answer does not validly cite {self.source!r}"
 
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
-
 
 def _all_valid(found: tuple[Citation, ...], kept: tuple[str, ...], known: tuple[str, ...]) -> Judgement:
     """Returns HOLDS if the answer has citations and all of them are valid, else BREAKS. Returns UNKNOWN
@@ -103,7 +100,7 @@ def _not_there(source: str, kept: tuple[str, ...], known: tuple[str, ...]) -> st
 
 
 @dataclass(frozen=True, slots=True)
-class MentionsSource:
+class MentionsSource(Combinable):
     """This predicate holds iff the id or the title of ``source`` occurs in the answer as whole words. For
     the title, upper and lower case are not distinguished. The source need not have been shown."""
 
@@ -140,9 +137,6 @@ class MentionsSource:
     def negation(self) -> str:
         """Returns the opposite of this condition in words, as in "the answer does not mention 'D2'"."""
         return f"the answer does not mention {self.source!r}"
-
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
 
 
 def _occurs(words: str, text: str) -> bool:

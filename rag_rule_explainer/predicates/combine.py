@@ -73,8 +73,17 @@ def negation_of(predicate: Predicate) -> str:
     return clause if isinstance(clause, str) else f"not ({predicate})"
 
 
+class Combinable:
+    """A ``Combinable`` is a predicate that ``&``, ``|`` and ``~`` combine with others. It raises
+    InvalidInput for ``and``, ``or`` and ``not``."""
+
+    __slots__ = ()
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
+
+
 @dataclass(frozen=True, slots=True)
-class Not:
+class Not(Combinable):
     """This predicate negates ``inner``: it holds iff ``inner`` breaks, and breaks iff ``inner`` holds."""
 
     inner: Predicate
@@ -98,12 +107,11 @@ class Not:
         """Returns the words of ``inner``, because the opposite of this condition is ``inner`` itself."""
         return str(self.inner)
 
-    __and__, __or__, __invert__, __bool__ = both, either, negated, no_truth
-    __rand__, __ror__ = both_after, either_after
+    __invert__ = negated
 
 
 @dataclass(frozen=True, slots=True)
-class AllOf:
+class AllOf(Combinable):
     """This predicate holds iff all ``parts`` hold, and breaks iff at least one of them breaks."""
 
     parts: tuple[Predicate, ...]
@@ -124,12 +132,9 @@ class AllOf:
         """Returns the opposite of this condition in words: the parts' opposites, joined by "or"."""
         return " or ".join(_clause(negated(part), AllOf) for part in self.parts)
 
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
-
 
 @dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(Combinable):
     """This predicate holds iff at least one of ``parts`` holds, and breaks iff all of them break."""
 
     parts: tuple[Predicate, ...]
@@ -150,12 +155,9 @@ class AnyOf:
         """Returns the opposite of this condition in words: the parts' opposites, joined by "and"."""
         return " and ".join(_clause(negated(part), AnyOf) for part in self.parts)
 
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
-
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class Function(Combinable):
     """This predicate holds iff the user's ``function`` returns True for the Case.
 
     The function is called for every replay, unless ``remembered_as`` gives it a name. With a name, it is
@@ -216,9 +218,6 @@ class Function:
         """Returns the name of the function."""
         name = getattr(self.function, "__name__", type(self.function).__name__)
         return ANONYMOUS if name == "<lambda>" else f"{name}(case)"
-
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
 
 
 @called_as("condition")

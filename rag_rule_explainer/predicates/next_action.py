@@ -4,8 +4,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from ..verdicts import Case
-from .combine import both, both_after, either, either_after, negation_of, no_truth
-from .combine import opposite as opposite_of
+from .combine import Combinable, negation_of
 from .only_calls import guarded_beside_calls, reads_calls
 from .protocol import Judged, Predicate
 from .remembering import remembered_name
@@ -14,7 +13,7 @@ NEXT_ACTION = "as its next action, given the recorded conversation"
 
 
 @dataclass(frozen=True, slots=True)
-class OfNextAction:
+class OfNextAction(Combinable):
     """This predicate judges as ``inner``, and says in rules that the answer is a model's next reply in a
     recorded conversation, and not the answer of a whole run."""
 
@@ -52,6 +51,3 @@ class OfNextAction:
     def negation(self) -> str:
         """Returns the opposite of ``inner`` in words."""
         return f"{negation_of(self.inner)} ({NEXT_ACTION})"
-
-    __and__, __or__, __invert__, __bool__ = both, either, opposite_of, no_truth
-    __rand__, __ror__ = both_after, either_after

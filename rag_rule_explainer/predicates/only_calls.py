@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from ..verdicts import Answer, Case, Judgement, Verdict
-from .combine import AllOf, AnyOf, Not, both, both_after, either, either_after, negation_of, no_truth
-from .combine import opposite as opposite_of
+from .combine import AllOf, AnyOf, Combinable, Not, negation_of
 from .inside import predicates_in
 from .protocol import Judged, Predicate
 from .remembering import remembered_name
@@ -55,7 +54,7 @@ def _is_about_calls(part: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class IfAnswered:
+class IfAnswered(Combinable):
     """This predicate judges as ``inner``, except an answer that is only a tool call, which is UNKNOWN."""
 
     inner: Predicate
@@ -80,9 +79,6 @@ class IfAnswered:
     def negation(self) -> str:
         """Returns the opposite of ``inner`` in words."""
         return negation_of(self.inner)
-
-    __and__, __or__, __invert__, __bool__ = both, either, opposite_of, no_truth
-    __rand__, __ror__ = both_after, either_after
 
 
 def beside_calls(predicates: Mapping[Kind, Predicate]) -> dict[Kind, Predicate]:

@@ -15,7 +15,7 @@ from ..allowed import called_as
 from ..errors import InvalidInput
 from ..printable import shortened
 from ..verdicts import Case, Judgement, Verdict
-from .combine import both, both_after, either, either_after, no_truth, opposite
+from .combine import Combinable
 from .protocol import answer_key
 from .text import texts_given
 from .wording import near_exact
@@ -186,7 +186,7 @@ def _folded(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Refuses:
+class Refuses(Combinable):
     """This predicate holds iff the answer begins with a refusal, or contains one of ``phrases``. Upper
     and lower case are not distinguished."""
 
@@ -216,8 +216,6 @@ class Refuses:
         return f" ({joint} says {', '.join(map(repr, self.phrases))})" if self.phrases else ""
 
     memo_key = answer_key
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
 
 
 _NONE = Judgement(Verdict.BREAKS)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..allowed import called_as
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
-from .combine import both, both_after, either, either_after, no_truth, opposite
+from .combine import Combinable
 from .judge.judged import SAME, same_as, stored_name
 from .judge.jury import ALONE, Jury, jury_of
 from .protocol import Judged, answer_key
@@ -16,7 +16,7 @@ from .wording import equivalent, overlap, papers_form, same_wording
 
 
 @dataclass(frozen=True, slots=True)
-class SameAnswer:
+class SameAnswer(Combinable):
     """This predicate holds iff the answer is the same as the baseline's answer.
 
     Both are first normalised by ``same_wording``, which ignores case, white space, and punctuation around
@@ -76,12 +76,10 @@ class SameAnswer:
         return f" ({', '.join(limits)})" if limits else ""
 
     memo_key = answer_key
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
 
 
 @dataclass(frozen=True, slots=True)
-class ConsistentWith:
+class ConsistentWith(Combinable):
     """This predicate holds iff the answer equals ``truth``, a known right answer, by near-exact
     match, which is stricter than the paper's (see ``near_exact``). ``jury``: a judge, which decides if
     the texts do not match.
@@ -130,9 +128,6 @@ class ConsistentWith:
         notes = ["compared as the paper writes it"] if self.as_written else []
         notes += [] if self.jury is None else [str(self.jury)]
         return f"{self.truth!r} ({', '.join(notes)})" if notes else repr(self.truth)
-
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
 
 
 @called_as("same_answer")

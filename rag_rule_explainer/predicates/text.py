@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..allowed import brief, called_as, checked_flag
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
-from .combine import both, both_after, either, either_after, no_truth, opposite
+from .combine import Combinable
 from .protocol import answer_key
 from .wording import equivalent, normal_form
 
@@ -17,7 +17,7 @@ the whole process."""
 
 
 @dataclass(frozen=True, slots=True)
-class Equals:
+class Equals(Combinable):
     """This predicate holds iff the answer is exactly ``text``. White space at the start and the end of
     both is ignored."""
 
@@ -36,12 +36,10 @@ class Equals:
         return f"the answer is not {self.text!r}"
 
     memo_key = answer_key
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
 
 
 @dataclass(frozen=True, slots=True)
-class Contains:
+class Contains(Combinable):
     """This predicate holds iff ``text`` occurs in the answer. ``ignore_case``: if True, upper and lower
     case are not distinguished. ``whole_words``: if True, it has to begin and end where words and numbers
     do: "5" is not in "5.5", "5 %" or "5-10", and "C" is not in "C++"."""
@@ -88,12 +86,10 @@ class Contains:
         return said if self.ignore_case else f"{said} (case counts)"
 
     memo_key = answer_key
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
 
 
 @dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(Combinable):
     """This predicate holds iff the regular expression ``pattern`` matches somewhere in the answer.
 
     The judgement is UNKNOWN if the search takes longer than 5 seconds. A pattern with nested repetition,
@@ -143,12 +139,10 @@ class Matches:
         return f"the answer does not match /{self.pattern}/"
 
     memo_key = answer_key
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(Combinable):
     """This predicate holds iff the answer equals one of ``texts`` by near-exact match, which is
     stricter than the paper's (see ``near_exact``)."""
 
@@ -167,8 +161,6 @@ class OneOf:
         return f"the answer is none of {', '.join(map(repr, self.texts))}"
 
     memo_key = answer_key
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
 
 
 def text_given(given: str) -> str:

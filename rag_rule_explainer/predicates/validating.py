@@ -12,12 +12,12 @@ from ..allowed import brief, called_as
 from ..errors import InvalidInput
 from ..printable import shortened
 from ..verdicts import Case, Judgement, Verdict
-from .combine import both, both_after, either, either_after, no_truth, opposite
+from .combine import Combinable
 from .structured import NO_JSON, json_in, json_judged
 
 
 @dataclass(frozen=True, slots=True)
-class IsValid:
+class IsValid(Combinable):
     """This predicate holds iff pydantic accepts the answer's JSON as a value of a type. ``name``: the
     name of the type. ``adapter``: pydantic's validator for the type; two predicates with the same
     validator are equal. ``schema``: a hash of the type's JSON schema; None if the type has none."""
@@ -54,9 +54,6 @@ class IsValid:
     def negation(self) -> str:
         """Returns the opposite of this condition in words, as in "the answer is not a valid Dose"."""
         return f"the answer is not a valid {self.name}"
-
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
 
 
 def _first(error: Any) -> str:

@@ -13,16 +13,7 @@ from typing import Any
 from ..allowed import brief, called_as
 from ..errors import InvalidInput
 from ..verdicts import Answer, Case
-from .combine import (
-    as_predicate,
-    both,
-    both_after,
-    either,
-    either_after,
-    negation_of,
-    no_truth,
-    opposite,
-)
+from .combine import Combinable, as_predicate, negation_of
 from .footnotes import footnotes
 from .inside import predicates_in
 from .mark_places import Place, places_of_marks, widened
@@ -82,7 +73,7 @@ def _bare(text: str, kept: tuple[str, ...], known: tuple[str, ...], pattern: str
 
 
 @dataclass(frozen=True, slots=True)
-class IgnoringCitations:
+class IgnoringCitations(Combinable):
     """This predicate judges an answer by ``inner``, but without the answer's citations, footnotes and
     list of references. ``pattern``: a regular expression for further citations; None for none."""
 
@@ -121,9 +112,6 @@ class IgnoringCitations:
         """Returns the opposite of this condition in words, as in "citations aside, the answer
         changes"."""
         return f"citations aside, {negation_of(self.inner)}"
-
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
 
 
 @called_as("ignoring_citations")

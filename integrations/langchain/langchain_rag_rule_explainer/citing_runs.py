@@ -9,13 +9,13 @@ from langchain_core.runnables.utils import Input, Output
 
 from rag_rule_explainer import CitedAnswer, Explanation
 from rag_rule_explainer.allowed import showing
+from rag_rule_explainer.instrumentation.call import Call
 from rag_rule_explainer.instrumentation.citing import (
     acited,
     cite_options_from,
     cited,
     showing_cite_fields,
 )
-from rag_rule_explainer.instrumentation.engine import TracedExplanation
 from rag_rule_explainer.instrumentation.several import (
     AskReplays,
     Said,
@@ -27,8 +27,7 @@ from rag_rule_explainer.predicates import PredicateLike
 
 from .calls import QuestionOptions
 from .explained_runs import ExplainedRuns
-from .silencing import with_bound_tracers
-from .tracing import as_one_async_run, as_one_run
+from .finding import Found
 
 
 class CitingRuns(ExplainedRuns[Input, Output]):
@@ -49,11 +48,7 @@ class CitingRuns(ExplainedRuns[Input, Output]):
         ``explain``.
         """
         question = QuestionOptions.taken_from(kwargs)
-
-        def explained(config: RunnableConfig, trace: TracedExplanation) -> tuple[Explanation, ...]:
-            return explained_each(self._calls.of(input, config, trace, question, kwargs), conditions)
-
-        return as_one_run(explained, input, with_bound_tracers(self.application, config))
+        return self._asked(lambda call: explained_each(call, conditions), input, config, question, kwargs)
 
     @showing(QuestionOptions, QuestionOptions)
     async def aexplain_each(
@@ -65,12 +60,9 @@ class CitingRuns(ExplainedRuns[Input, Output]):
     ) -> tuple[Explanation, ...]:
         """Returns the same as ``explain_each``, but calls async methods in the caller's event loop."""
         question = QuestionOptions.taken_from(kwargs)
-
-        async def explained(config: RunnableConfig, trace: TracedExplanation) -> tuple[Explanation, ...]:
-            call = self._calls.of(input, config, trace, question, kwargs)
-            return await aexplained_each(call, conditions)
-
-        return await as_one_async_run(explained, input, with_bound_tracers(self.application, config))
+        return await self._aasked(
+            lambda call: aexplained_each(call, conditions), input, config, question, kwargs
+        )
 
     @showing(QuestionOptions, QuestionOptions)
     async def aasked_by(
@@ -87,11 +79,11 @@ class CitingRuns(ExplainedRuns[Input, Output]):
         """
         question, said = QuestionOptions.taken_from(kwargs), list[Said]()
 
-        async def asked(config: RunnableConfig, trace: TracedExplanation) -> tuple[()]:
-            said.append(await aasked_by(self._calls.of(input, config, trace, question, kwargs), ask))
+        async def asked(call: Call[Found]) -> tuple[()]:
+            said.append(await aasked_by(call, ask))
             return ()  # there is no explanation for the trace
 
-        await as_one_async_run(asked, input, with_bound_tracers(self.application, config))
+        await self._aasked(asked, input, config, question, kwargs)
         return said[0]
 
     @showing_cite_fields
@@ -109,12 +101,8 @@ class CitingRuns(ExplainedRuns[Input, Output]):
         arguments and errors are those of ``explain``.
         """
         question, options = QuestionOptions.taken_from(kwargs), cite_options_from(kwargs)
-
-        def checked(config: RunnableConfig, trace: TracedExplanation) -> CitedAnswer:
-            call = self._calls.of(input, config, trace, question, kwargs)
-            return cited(call, options, question.baseline)
-
-        return as_one_run(checked, input, with_bound_tracers(self.application, config))
+        logged = question.baseline
+        return self._asked(lambda call: cited(call, options, logged), input, config, question, kwargs)
 
     @showing_cite_fields
     async def acite(
@@ -125,9 +113,7 @@ class CitingRuns(ExplainedRuns[Input, Output]):
     ) -> CitedAnswer:
         """Returns the same as ``cite``, but calls async methods in the caller's event loop."""
         question, options = QuestionOptions.taken_from(kwargs), cite_options_from(kwargs)
-
-        async def checked(config: RunnableConfig, trace: TracedExplanation) -> CitedAnswer:
-            call = self._calls.of(input, config, trace, question, kwargs)
-            return await acited(call, options, question.baseline)
-
-        return await as_one_async_run(checked, input, with_bound_tracers(self.application, config))
+        logged = question.baseline
+        return await self._aasked(
+            lambda call: acited(call, options, logged), input, config, question, kwargs
+        )

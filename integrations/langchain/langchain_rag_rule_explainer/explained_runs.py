@@ -1,8 +1,8 @@
 """This module defines a Runnable that runs an application and explains its output."""
 
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import Any, cast
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from typing import Any, TypeVar, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
@@ -11,15 +11,19 @@ from langchain_core.runnables.utils import ConfigurableFieldSpec, Input, Output
 from pydantic import ConfigDict
 from typing_extensions import override
 
+from rag_rule_explainer.instrumentation.call import Call
 from rag_rule_explainer.instrumentation.engine import TracedExplanation, heard, threads
 from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained
 
-from .calls import Calls
+from .calls import Calls, QuestionOptions
+from .finding import Found
 from .graphs import unpaused
 from .outputs import whole
 from .silencing import with_bound_tracers
 from .streaming import aoutput_then_rules, output_then_rules
-from .tracing import beside_root, inside_root, root_config, why_unheard
+from .tracing import as_one_async_run, as_one_run, beside_root, inside_root, root_config, why_unheard
+
+Result = TypeVar("Result")
 
 
 class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
@@ -37,6 +41,36 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     @abstractmethod
     def _calls(self) -> Calls:
         """Returns the object that makes a ``Call`` for each input of the application."""
+
+    def _asked(
+        self,
+        ask: Callable[[Call[Found]], Result],
+        given: Any,
+        config: RunnableConfig | None,
+        question: QuestionOptions,
+        keywords: Mapping[str, Any],
+    ) -> Result:
+        """Returns what ``ask`` returns for the ``Call`` of this input, as one traced run."""
+
+        def asked(config: RunnableConfig, trace: TracedExplanation) -> Result:
+            return ask(self._calls.of(given, config, trace, question, keywords))
+
+        return as_one_run(asked, given, with_bound_tracers(self.application, config))
+
+    async def _aasked(
+        self,
+        ask: Callable[[Call[Found]], Awaitable[Result]],
+        given: Any,
+        config: RunnableConfig | None,
+        question: QuestionOptions,
+        keywords: Mapping[str, Any],
+    ) -> Result:
+        """Returns the same as ``_asked``, for an async ``ask``, in the caller's event loop."""
+
+        async def asked(config: RunnableConfig, trace: TracedExplanation) -> Result:
+            return await ask(self._calls.of(given, config, trace, question, keywords))
+
+        return await as_one_async_run(asked, given, with_bound_tracers(self.application, config))
 
     @override
     def invoke(

@@ -6,7 +6,6 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.utils import Input, Output
 
-from rag_rule_explainer.instrumentation.engine import TracedExplanation
 from rag_rule_explainer.instrumentation.rechecking import (
     AfterChange,
     Recheck,
@@ -19,8 +18,6 @@ from rag_rule_explainer.instrumentation.rechecking import (
 
 from .calls import QuestionOptions
 from .citing_runs import CitingRuns
-from .silencing import with_bound_tracers
-from .tracing import as_one_async_run, as_one_run
 
 
 class RecheckingRuns(CitingRuns[Input, Output]):
@@ -48,11 +45,7 @@ class RecheckingRuns(CitingRuns[Input, Output]):
 
         def explained(run: RecheckRun) -> AfterChange:
             question = QuestionOptions(None, run.added, (), run.baseline)
-
-            def once(config: RunnableConfig, trace: TracedExplanation) -> AfterChange:
-                return run.explained(self._calls.of(input, config, trace, question, kwargs))
-
-            return as_one_run(once, input, with_bound_tracers(self.application, config))
+            return self._asked(run.explained, input, config, question, kwargs)
 
         return recheck_by(options, explained)
 
@@ -68,10 +61,6 @@ class RecheckingRuns(CitingRuns[Input, Output]):
 
         async def explained(run: RecheckRun) -> AfterChange:
             question = QuestionOptions(None, run.added, (), run.baseline)
-
-            async def once(config: RunnableConfig, trace: TracedExplanation) -> AfterChange:
-                return await run.aexplained(self._calls.of(input, config, trace, question, kwargs))
-
-            return await as_one_async_run(once, input, with_bound_tracers(self.application, config))
+            return await self._aasked(run.aexplained, input, config, question, kwargs)
 
         return await arecheck_by(options, explained)

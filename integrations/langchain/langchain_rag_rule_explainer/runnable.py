@@ -34,8 +34,6 @@ from .finding import Found
 from .kinds import as_application, ends_in_parser, instance_of
 from .reading import answer_in, parsed_answer_in, question_in
 from .rechecking_runs import RecheckingRuns
-from .silencing import with_bound_tracers
-from .tracing import as_one_async_run, as_one_run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,12 +179,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
         keyword of this method or a setting. Also raises the errors of ``Explainer.explain``.
         """
         question = QuestionOptions(documents, add_documents, pinned, baseline)
-
-        def explained(config: RunnableConfig, trace: TracedExplanation) -> Explanation:
-            call = self._calls.of(input, config, trace, question, kwargs)
-            return call.explained().explanation
-
-        return as_one_run(explained, input, with_bound_tracers(self.application, config))
+        return self._asked(lambda call: call.explained().explanation, input, config, question, kwargs)
 
     async def aexplain(
         self,
@@ -202,11 +195,10 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
         """Returns the same as ``explain``, but calls async methods in the caller's event loop."""
         question = QuestionOptions(documents, add_documents, pinned, baseline)
 
-        async def explained(config: RunnableConfig, trace: TracedExplanation) -> Explanation:
-            call = self._calls.of(input, config, trace, question, kwargs)
+        async def explained(call: Call[Found]) -> Explanation:
             return (await call.aexplained()).explanation
 
-        return await as_one_async_run(explained, input, with_bound_tracers(self.application, config))
+        return await self._aasked(explained, input, config, question, kwargs)
 
     @showing(QuestionOptions, QuestionOptions)
     def verify(
@@ -225,11 +217,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
         ``explain``. Raises InvalidInput for an id that no retrieved document has.
         """
         question = QuestionOptions.taken_from(kwargs)
-
-        def verified(config: RunnableConfig, trace: TracedExplanation) -> Verification:
-            return self._calls.of(input, config, trace, question, kwargs).verified(antecedent, kind)
-
-        return as_one_run(verified, input, with_bound_tracers(self.application, config))
+        return self._asked(lambda call: call.verified(antecedent, kind), input, config, question, kwargs)
 
     @showing(QuestionOptions, QuestionOptions)
     async def averify(
@@ -242,12 +230,9 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
     ) -> Verification:
         """Returns the same as ``verify``, but calls async methods in the caller's event loop."""
         question = QuestionOptions.taken_from(kwargs)
-
-        async def verified(config: RunnableConfig, trace: TracedExplanation) -> Verification:
-            call = self._calls.of(input, config, trace, question, kwargs)
-            return await call.averified(antecedent, kind)
-
-        return await as_one_async_run(verified, input, with_bound_tracers(self.application, config))
+        return await self._aasked(
+            lambda call: call.averified(antecedent, kind), input, config, question, kwargs
+        )
 
     def estimate(
         self,

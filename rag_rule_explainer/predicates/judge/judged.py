@@ -9,7 +9,7 @@ from ...allowed import called_as
 from ...errors import InvalidInput
 from ...printable import printable, shortened
 from ...verdicts import Case
-from ..combine import NOT_SO, both, both_after, either, either_after, no_truth, opposite
+from ..combine import NOT_SO, Combinable
 from ..protocol import Judged
 from .jury import ALONE, JudgeQuestion, Jury, judgement_of, jury_of
 from .protocol import Matter
@@ -38,7 +38,7 @@ def stored_name(jury: Jury, *parts: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedBy:
+class JudgedBy(Combinable):
     """This predicate holds iff the jury (a judge and how it is used) says that the answer meets the
     criterion. ``reference``: a text to which the criterion refers; None if there is none."""
 
@@ -82,9 +82,6 @@ class JudgedBy:
             else f" against a reference of {len(self.reference):,} characters"
         )
         return f"{printable(self.criterion)} ({self.jury}{size})"
-
-    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
-    __rand__, __ror__ = both_after, either_after
 
 
 @called_as("judged")
