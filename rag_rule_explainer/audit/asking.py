@@ -230,7 +230,7 @@ def _rules(job: AuditJob, found: Sequence[Explanation]) -> Iterator[AuditedRule]
 
 
 def _untried(rule: Finding) -> Iterator[str]:
-    """Yields which subsets the claim of a rule does not speak of."""
+    """Yields, in words, the subsets that the claim of a rule does not cover."""
     if rule.tied_beside:
         yield TIED
     if rule.pinned:
@@ -254,7 +254,8 @@ def _why_open(explanation: Explanation) -> str:
 
 
 def _limits(explanation: Explanation) -> Iterator[tuple[bool, str]]:
-    """Yields for each reason why a complete search did not look at everything whether it is so."""
+    """Yields each reason why even a complete search may not have tried every subset, and True iff the
+    reason applies."""
     name = explanation.miner.name
     yield bool(explanation.ties), TIED
     yield any(each.pinned for each in explanation.sources), PINNED

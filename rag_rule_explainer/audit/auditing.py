@@ -48,7 +48,7 @@ def audit(
 
     A question that fails is counted and named. With ``out``, each question is written there as soon as it
     is explained, and an audit that is started again asks only what is missing. Ctrl-C ends the audit: the
-    result says what is known by then. Raises InvalidInput for what cannot be read, before anything is
+    result holds what is known by then. Raises InvalidInput for what cannot be read, before anything is
     asked.
     """
     from ..probing.loop import run_blocking
@@ -104,8 +104,8 @@ class _Run:
         return cls(options, job, asked, folder, engine)
 
     def interrupt(self) -> bool:
-        """Ends the questions, or the replays for whom to blame; what was found is kept. Returns False if
-        the audit has not begun."""
+        """Ends the questions, or the replays that test which documents are to blame. What was found is
+        kept. Returns False if the audit has not begun."""
         if self._task is None:
             return False
         if not self._interrupted and self._may_end:
@@ -216,7 +216,7 @@ class _Run:
 
     @asynccontextmanager
     async def _metered(self, result: Audit) -> AsyncGenerator[Meter, None]:
-        """Gives a meter by which the audit's limits hold for further replays as well."""
+        """Provides, for the block, a meter that applies the audit's limits to further replays as well."""
         if isinstance(self.engine, MeteredEngine):
             async with self.engine.metered(self.job, self._began) as meter:
                 yield meter

@@ -40,10 +40,10 @@ _VERDICTS = {letter: verdict for verdict, letter in _LETTERS.items()}
 class Blaming:
     """A ``Blaming`` makes the replays of a plan, one question after the other.
 
-    ``explainer``: what asks the application, as an engine makes it. ``condition``: holds iff an answer is
-    bad. ``file``: keeps the verdicts, one line of JSON for each question; None to keep nothing. What is
-    started again makes only what the file lacks. ``reasons``: by question, why some of its replays have
-    no verdict.
+    ``explainer``: asks the application; an engine makes it. ``condition``: holds iff an answer is bad.
+    ``file``: keeps the verdicts, one line of JSON for each question; None to keep nothing. A run that is
+    started again makes only the replays that the file lacks. ``reasons``: by question, why some of its
+    replays have no verdict.
     """
 
     explainer: Any
@@ -57,9 +57,9 @@ class Blaming:
     def of(
         cls, options: AuditOptions, job: AuditJob, result: Audit, meter: Meter, spent: int
     ) -> "Blaming":
-        """Returns the replays that an audit still needs. ``meter``: that of the audit, which counts these
-        replays as well, so that the audit's limits hold for everything together. ``spent``: the replays
-        that it has counted so far."""
+        """Returns a ``Blaming`` that makes the replays which the audit still needs. ``meter``: that of
+        the audit, which counts these replays as well, so that the audit's limits hold for everything
+        together. ``spent``: the replays that it has counted so far."""
         file = None if result.folder is None else result.folder / _FILE
         kept = sum(each is not None for verdicts in _kept(file).values() for each in verdicts)
         # Verdicts that are kept were paid by an earlier run, whose plan was the same.
@@ -103,7 +103,7 @@ class Blaming:
                 try:
                     self._found = await self._tried(left, asked.get(question), audited[question])
                 finally:
-                    # What an interrupt or a limit came before is tried by the next run.
+                    # The next run makes the replays that an interrupt or a limit prevented.
                     found |= self._found.verdicts
                     if self._found.verdicts:
                         self._keep(question, digest, map(found.get, trials))
@@ -143,7 +143,7 @@ class Blaming:
 
 def _kept(file: Path | None) -> dict[str, Sequence[Verdict | None]]:
     """Returns the verdicts that the file keeps, by the digest of their trials; None for a trial that was
-    not made. A line that a killed run left behind half written is no line."""
+    not made. A line that a killed run left half written is ignored."""
     if file is None or not file.is_file():
         return {}
     found = dict[str, Sequence[Verdict | None]]()

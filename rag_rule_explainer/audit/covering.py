@@ -136,7 +136,8 @@ def _pruned(questions: Sequence[Choices], taken: set[DocumentKey]) -> Choice:
 
 
 def _apart(questions: Sequence[Choices]) -> int:
-    """Returns a lower bound: the documents that questions need which have no document in common."""
+    """Returns a lower bound of the size of the set: the number of documents that are needed for questions
+    whose choices have no document in common."""
     used, needed = set[DocumentKey](), 0
     for choices in sorted(questions, key=_order):
         documents = {key for choice in choices for key in choice}

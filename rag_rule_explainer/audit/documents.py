@@ -11,8 +11,8 @@ from ..sources import SourceLike
 from .questions import AuditedQuestion, ShownDocument
 
 _MARK = "#"
-"""Stands between the name of a document and a hash, where several documents of one explanation have the
-same name."""
+"""The character between the name of a document and a hash, if several documents of one explanation have
+the same name."""
 _BY_PLACE = re.compile(r"D\d+(\.\d+)?")
 """The ids that are made up for documents that a caller gives without a name, from their places."""
 _BY_TEXT = re.compile(r"doc-[0-9a-f]{8,64}")
@@ -33,8 +33,8 @@ class DocumentKey:
 
 @dataclass(slots=True)
 class DocumentNames:
-    """The ``DocumentNames`` say which document each id of each question stands for, and how a reader is
-    told of it.
+    """A ``DocumentNames`` maps each id of each question to a document, and gives each document a name for
+    readers.
 
     ``names``: a name for each document, which no other has.
     """
@@ -70,7 +70,7 @@ def is_made_up_for(identity: str, *, given: bool) -> bool:
 
 
 def names_of(documents: Sequence[SourceLike]) -> frozenset[str]:
-    """Returns the ids that documents bring along, and the names that their metadata have."""
+    """Returns the ids with which documents are given, and the names in their metadata."""
     found = list[object]()
     for each in documents:
         parts = given_parts(each)
@@ -92,7 +92,8 @@ def _names(
     for question in questions:
         for identity, key in of_questions[question.id].items():
             ids.setdefault(key, Counter())[identity] += 1
-    # The usual id names a document, where no other document has it; else its text tells it apart.
+    # A document is named by its most frequent id. If that is the name of another document too, a hash of
+    # the text is added.
     usual = {key: max(sorted(found), key=lambda each: found[each]) for key, found in ids.items()}
     wanted = {key: usual[key] if key.name else f"doc-{key.sha256[:_SHORT]}" for key in usual}
     often = Counter(wanted.values())

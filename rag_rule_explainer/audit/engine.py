@@ -17,18 +17,18 @@ WORKERS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditJob:
-    """An ``AuditJob`` says how each question of an audit is asked and judged. It can be sent to other
-    processes iff its parts can.
+    """An ``AuditJob`` describes how each question of an audit is asked and judged. It can be sent to
+    other processes iff its parts can.
 
     ``application``: an application, an explainer, or the name of an application as ``module:object`` or
     ``FILE.py:object``, which each process imports. ``condition``: holds iff an answer is bad. ``good``:
     holds iff an answer is good; None if every answer that is not bad is good. ``options``: further
     keywords of the explainer that is made for the application, such as ``settings``. ``framework``: the
     name of its integration; None to find it. ``limits``: caps on what all questions together may spend.
-    ``workers``: the number of questions that are explained at the same time. ``identity``: names the
-    audit where what it has spent is kept for later runs; empty for a name that is made of the job.
-    ``store``: keeps answers if the application's settings name no store; None to keep none.
-    ``spent``: what earlier runs of the audit have spent, which its limits count, but for seconds.
+    ``workers``: the number of questions that are explained at the same time. ``identity``: the name under
+    which the spending of the audit is kept for later runs; empty for a name that is derived from the job.
+    ``store``: keeps answers if the application's settings name no store; None to keep none. ``spent``:
+    what earlier runs of the audit have spent. It counts towards the limits, except for seconds.
     """
 
     application: Any

@@ -45,9 +45,10 @@ _LONGEST_TEXT = 5_000
 class AuditFolder:
     """An ``AuditFolder`` is a folder that holds what an audit has found so far.
 
-    ``identity``: names the audit, wherever its folder is moved; empty if it was made without. ``known``:
-    what became of each question so far, by its id. ``form``: the form of saved explanations; None to save
-    none. ``settings``: the settings of this run, and of earlier ones, by what stands for them.
+    ``identity``: the name of the audit, which stays the same if its folder is moved; empty if it has
+    none. ``known``: what became of each question so far, by its id. ``form``: the form of saved
+    explanations; None to save none. ``settings``: the settings of this run, and of earlier ones, each
+    under a mark, which is a short hash.
     """
 
     path: Path
@@ -83,7 +84,7 @@ class AuditFolder:
     def spent(self) -> SpentTogether:
         """Returns what all runs of the audit have spent, as far as it is known: a run that was killed
         may have spent more. Raises InvalidInput if it cannot be read."""
-        # One that has another id now is kept under both.
+        # A question whose id has changed is in the folder under both ids. It must count only once.
         known = {_asked_as(each): each for each in self.known.values()}.values()
         file, noted = self.path / _SPENT, list[Any]()
         if file.is_file():
@@ -105,7 +106,7 @@ class AuditFolder:
         write_whole(self.path / _SPENT, f"{json.dumps(list(spent))}\n")
 
     def note_settings(self, settings: Mapping[str, str]) -> str:
-        """Writes the settings of this run if they are new. Returns what stands for them."""
+        """Writes the settings of this run if they are new. Returns their mark."""
         mark = sha256(json.dumps(settings, sort_keys=True).encode("ascii")).hexdigest()[:8]
         if mark not in self.settings:
             self.settings[mark] = dict(settings)
@@ -114,7 +115,7 @@ class AuditFolder:
 
     def mixed_settings(self, now: str, asked: Iterable[AuditedQuestion]) -> Iterator[str]:
         """Yields a sentence for each other settings with which some of the questions were explained.
-        ``now``: stands for the settings of this run."""
+        ``now``: the mark of the settings of this run."""
         often = Counter(each.settings for each in asked if each.is_explained and each.settings != now)
         current = self.settings.get(now, {})
         for mark, count in sorted(often.items()):
@@ -123,7 +124,7 @@ class AuditFolder:
             said = ", ".join(f"{name} {then.get(name, 'not set')}" for name in differ)
             instead = ", ".join(f"{name} {current.get(name, 'not set')}" for name in differ)
             many = "1 question was" if count == 1 else f"{count:,} questions were"
-            yield f"{many} explained otherwise: {said or 'nobody knows how'}; now {instead}"
+            yield f"{many} explained otherwise: {said or 'with unknown settings'}; now {instead}"
 
     def holds(self, asked: LoggedQuestion) -> bool:
         """Returns True iff the folder holds an explanation of the answer to this question."""

@@ -53,7 +53,7 @@ class FreshReplays:
     condition: Predicate
     before: AuditedQuestion
     found: FreshVerdicts = field(init=False, default_factory=FreshVerdicts)
-    _told: tuple[int, float] = field(init=False, default=(0, 0.0))
+    _reported: tuple[int, float] = field(init=False, default=(0, 0.0))
 
     async def verdicts(
         self, trials: Sequence[Trial], sources: Sequence[Source], replay: Replay
@@ -62,7 +62,7 @@ class FreshReplays:
         texts = {each.id: each.sha256 for each in self.before.shown}
         by_id = {each.id: each for each in sources if content_hash(each.text) == texts.get(each.id)}
         settings = self.explainer.settings
-        # How many replays there are was planned for all questions, and told.
+        # The number of replays was planned for all questions together, and the user knows it.
         budget = Budget(replace(settings.limits, replays=None), settings.prices)
         replayer = Replayer(
             self.before.question,
@@ -87,11 +87,11 @@ class FreshReplays:
         return self.found
 
     def _tell(self, budget: Budget) -> None:
-        """Tells the meter of the audit what is spent and was not told before."""
+        """Reports to the meter of the audit what was spent since the last report."""
         meter: Meter | None = getattr(self.explainer.limiter, "meter", None)
-        told, self._told = self._told, (budget.tokens, budget.cost or 0.0)
-        if meter is not None and told != self._told:
-            meter.spend(self._told[0] - told[0], self._told[1] - told[1])
+        before, self._reported = self._reported, (budget.tokens, budget.cost or 0.0)
+        if meter is not None and before != self._reported:
+            meter.spend(self._reported[0] - before[0], self._reported[1] - before[1])
 
     async def _try(self, trial: Trial, shown: Arrangement, replayer: Replayer) -> None:
         try:

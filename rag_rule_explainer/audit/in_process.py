@@ -22,8 +22,8 @@ _CANCELLED = "the application cancelled its own task"
 
 class LocalMeter:
     """A ``LocalMeter`` counts what the questions of one process spend together, and refuses what the
-    limits forbid. Thread-safe. Seconds count from its making, or from ``began``. ``before``: what was
-    spent before, which counts as well."""
+    limits forbid. Thread-safe. Seconds are counted from the moment at which it is made, or from
+    ``began``. ``before``: what was spent before, which counts as well."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class LocalMeter:
 
 @dataclass(slots=True)
 class ThisProcess:
-    """An ``ThisProcess`` is the engine of one run of an audit in this process."""
+    """A ``ThisProcess`` is the engine of one run of an audit in this process."""
 
     _meter: LocalMeter | None = field(default=None, init=False)
 

@@ -89,20 +89,20 @@ class MeteredLimiter(Limiter):
 
 
 class TokenMeter:
-    """A ``TokenMeter`` is a progress listener that tells a meter which tokens an explanation has spent
-    since its last report."""
+    """A ``TokenMeter`` is a progress listener. It reports to a meter which tokens an explanation has
+    spent since its last report."""
 
     def __init__(self, meter: Meter) -> None:
         self._meter = meter
-        self._told: dict[int, tuple[int, float]] = {}
+        self._reported: dict[int, tuple[int, float]] = {}
 
     def __call__(self, report: ProgressReport, /) -> None:
-        """Tells the meter what is new in a report of one explanation."""
-        tokens, cost = self._told.get(report.call, (0, 0.0))
+        """Reports to the meter what is new in a report of one explanation."""
+        tokens, cost = self._reported.get(report.call, (0, 0.0))
         now = report.tokens, report.cost or 0.0
         if report.done:
-            self._told.pop(report.call, None)
+            self._reported.pop(report.call, None)
         else:
-            self._told[report.call] = now
+            self._reported[report.call] = now
         if now != (tokens, cost):
             self._meter.spend(now[0] - tokens, now[1] - cost)

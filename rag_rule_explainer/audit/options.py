@@ -61,12 +61,13 @@ class AuditOptions:
     for the report, in which an audit that was stopped goes on; without a store, it also keeps the paid
     answers. ``engine``: "process", "ray", or an engine of your own. ``workers``: the number of questions
     that are explained at the same time. ``audit_limits``: caps on what all questions together may spend,
-    as ``Limits`` or as a number of replays, with the replays for whom to blame. What earlier runs in the
-    same folder have spent counts, but for seconds, which are those of one run. ``limits`` caps each
-    explanation. ``framework``: the name of the application's integration, if it cannot be found.
-    ``explanations``: the form in which each explanation is saved in the folder; None to save none.
-    ``report``: False to write no pages and tables. ``on_question``: is called with each question as soon
-    as it is known what became of it; if it raises an error, the audit ends with CallbackFailed.
+    as ``Limits`` or as a number of replays, including the replays that test which documents are to blame.
+    What earlier runs in the same folder have spent counts as well, except for seconds, which are those of
+    one run. ``limits`` caps each explanation. ``framework``: the name of the application's integration,
+    if it cannot be found. ``explanations``: the form in which each explanation is saved in the folder;
+    None to save none. ``report``: False to write no pages and tables. ``on_question``: is called with
+    each question as soon as it is known what became of it; if it raises an error, the audit ends with
+    CallbackFailed.
 
     ``fdr``: the false discovery rate of a list of documents to blame, such as 0.05; None for no list. The
     documents that rules name are then tested by fresh replays. ``deterministic``: True if the application

@@ -62,20 +62,20 @@ def suspects_of_log(
     def named(question: str, identity: str) -> str:
         return names.named(by_id[question], [identity])[0]
 
-    def told() -> Iterator[tuple[str, "_Told"]]:
+    def known_of_each() -> Iterator[tuple[str, "_Known"]]:
         for question in names.questions:
             if question.outcome == "bad" and not question.doubted:
                 explanation = read(question)
                 known = _in_audit(question) if explanation is None else _in_explanation(explanation)
                 yield question.id, known
 
-    return _suspects(told(), named)
+    return _suspects(known_of_each(), named)
 
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A ``_Named`` is a rule that names suspects. ``settles``: True iff it proves that each of
-    them is needed; a rule of which a part is a rule, too, may name a document for nothing."""
+    """A ``_Named`` is a rule that names suspects. ``settles``: True iff it proves that each of them is
+    needed; a rule that contains a smaller rule may name a document that is not needed."""
 
     kind: RuleKind
     sources: tuple[str, ...]
@@ -84,9 +84,9 @@ class _Named:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """A ``_Told`` is what is known of one question. ``probes``: by the documents shown, their order, the
-    number of samples, and whether the bad outcome was seen."""
+class _Known:
+    """A ``_Known`` holds what is known of one question. ``probes``: by the documents shown,
+    their order, the number of samples, and whether the bad outcome was seen."""
 
     shown: tuple[str, ...]
     pinned: frozenset[str]
@@ -96,7 +96,7 @@ class _Told:
     )
 
 
-def _in_explanation(explanation: Explanation) -> _Told:
+def _in_explanation(explanation: Explanation) -> _Known:
     rules = [
         _Named(each.kind, each.sources, each.proved and each.minimal is True, each.tied)
         for each in explanation.rules
@@ -108,10 +108,10 @@ def _in_explanation(explanation: Explanation) -> _Told:
     }
     shown = tuple(each.id for each in explanation.sources)
     pinned = frozenset(each.id for each in explanation.sources if each.pinned)
-    return _Told(shown, pinned, tuple(rules), probes)
+    return _Known(shown, pinned, tuple(rules), probes)
 
 
-def _in_audit(question: AuditedQuestion) -> _Told:
+def _in_audit(question: AuditedQuestion) -> _Known:
     towards_bad = (
         *question.rules_of(RuleKind.RETENTION, "bad"),
         *question.rules_of(RuleKind.OMISSION, "not bad"),
@@ -121,7 +121,7 @@ def _in_audit(question: AuditedQuestion) -> _Told:
         for each in towards_bad
     )
     shown = tuple(each.id for each in question.shown)
-    return _Told(shown, frozenset(each.id for each in question.shown if each.pinned), rules)
+    return _Known(shown, frozenset(each.id for each in question.shown if each.pinned), rules)
 
 
 @dataclass(slots=True)
@@ -142,16 +142,16 @@ class _Found:
         return Suspect(name, shown, tuple(self.implicated), tuple(self.proved), pairs)
 
 
-def _suspects(log: Iterable[tuple[str, _Told]], named: Named) -> tuple[Suspect, ...]:
+def _suspects(log: Iterable[tuple[str, _Known]], named: Named) -> tuple[Suspect, ...]:
     shown, found = defaultdict[str, int](int), defaultdict[str, _Found](_Found)
-    for question, told in log:
+    for question, known in log:
         copies = defaultdict[str, list[str]](list)
-        for identity in told.shown:
+        for identity in known.shown:
             copies[named(question, identity)].append(identity)
         rules = defaultdict[str, list[_Named]](list)
         for name in copies:
             shown[name] += 1
-        for rule in told.rules:
+        for rule in known.rules:
             for name in dict.fromkeys(named(question, identity) for identity in rule.sources):
                 rules[name].append(rule)
         for name, own in rules.items():
@@ -159,42 +159,42 @@ def _suspects(log: Iterable[tuple[str, _Told]], named: Named) -> tuple[Suspect, 
             # A rule about one of two copies does not settle what is so without both.
             if len(copies[name]) == 1 and any(each.settles for each in own):
                 found[name].proved.append(question)
-            strength, kept, removed = _best_pair(copies[name], own, told)
+            strength, kept, removed = _best_pair(copies[name], own, known)
             found[name].add(strength, PivotPair(name, question, kept, removed))
     return tuple(one.suspect(name, shown[name]) for name, one in found.items())
 
 
 def _best_pair(
-    copies: Sequence[str], rules: Sequence[_Named], told: _Told
+    copies: Sequence[str], rules: Sequence[_Named], known: _Known
 ) -> tuple[_Strength, tuple[str, ...], tuple[str, ...]]:
-    """Returns the pair with the most evidence, as its strength, its larger subset, and what the smaller
-    one lacks: of the probes, or else of the rules themselves. ``copies``: the ids of the document in the
-    question."""
+    """Returns the pair with the most evidence: its strength, its larger subset, and the documents that
+    the smaller subset lacks. It is a pair of probes if there is one; otherwise it is made from a rule.
+    ``copies``: the ids of the document in the question."""
     groups = [group for rule in rules for group in rule.tied if not set(copies).isdisjoint(group)]
     removed = {*copies, *(name for group in groups for name in group)}
-    tied = tuple(each for each in told.shown if each in removed)
-    pairs = list(_of_probes(told, frozenset(tied)))
+    tied = tuple(each for each in known.shown if each in removed)
+    pairs = list(_of_probes(known, frozenset(tied)))
     if pairs:
         samples, _, kept = max(pairs)
         return (samples, len(kept)), kept, tied
-    kept = _of_rule(rules[0], told, frozenset(tied))
+    kept = _of_rule(rules[0], known, frozenset(tied))
     return (0, len(kept)), kept, tied
 
 
-def _of_probes(told: _Told, tied: frozenset[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Yields, of each pair of probes of which only the larger is bad, the smaller number of samples, the
-    number of documents, and the documents of the larger."""
-    for among, (kept, samples, badness) in told.probes.items():
+def _of_probes(known: _Known, tied: frozenset[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Yields a tuple for each pair of probes of which only the one on the larger subset is bad: the
+    smaller number of samples, the number of documents of the larger subset, and these documents."""
+    for among, (kept, samples, badness) in known.probes.items():
         if badness is Verdict.HOLDS and tied <= among:
-            _, others, without = told.probes.get(among - tied, ((), 0, Verdict.UNKNOWN))
+            _, others, without = known.probes.get(among - tied, ((), 0, Verdict.UNKNOWN))
             if without is Verdict.BREAKS:
                 yield min(samples, others), len(kept), kept
 
 
-def _of_rule(rule: _Named, told: _Told, tied: frozenset[str]) -> tuple[str, ...]:
+def _of_rule(rule: _Named, known: _Known, tied: frozenset[str]) -> tuple[str, ...]:
     """Returns the subset on which only the rule's document makes the outcome bad, if nothing but the rule
     decides."""
     among = frozenset(rule.sources)
     if rule.kind is RuleKind.OMISSION:
-        return tuple(each for each in told.shown if each not in among or each in tied)
-    return tuple(each for each in told.shown if each in among or each in tied or each in told.pinned)
+        return tuple(each for each in known.shown if each not in among or each in tied)
+    return tuple(each for each in known.shown if each in among or each in tied or each in known.pinned)

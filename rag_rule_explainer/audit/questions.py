@@ -44,18 +44,18 @@ class LoggedQuestion:
 
     @property
     def given(self) -> Any:
-        """Returns what the application is given."""
+        """Returns the input that the application is given."""
         return self.question if self.input is None else self.input
 
     @property
     def mark(self) -> str:
-        """Returns a hash of the input and of the documents that are given; empty if neither is. Of an
-        object it holds the type only."""
+        """Returns a hash of the input and of the documents that are given; empty if neither is. Of other
+        objects, only the type counts."""
         if self.input is None and self.documents is None:
             return ""
-        documents = None if self.documents is None else [_told(each) for each in self.documents]
-        told = json.dumps([as_json(self.input), documents])
-        return sha256(told.encode("ascii")).hexdigest()
+        documents = None if self.documents is None else [_id_and_text(each) for each in self.documents]
+        given = json.dumps([as_json(self.input), documents])
+        return sha256(given.encode("ascii")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +98,14 @@ class AuditedRule:
 
     @property
     def needs_each(self) -> bool:
-        """Returns True iff the rule is sure, and known to be minimal. It may else name a document for
-        nothing, as a rule does that a limit kept from being made smaller."""
+        """Returns True iff the rule is sure, and known to be minimal. Another rule may name a document
+        that is not needed, for example because a limit ended the search for smaller rules."""
         return self.is_sure and self.minimal is True
 
     @property
     def is_always_so(self) -> bool:
-        """Returns True iff the rule was not seen to break on any subset, as one may that needs to hold on
-        a share of the subsets only."""
+        """Returns True iff no subset was seen to break the rule. A rule that only has to hold on a share
+        of the subsets may break on some."""
         return self.claim != "confident"
 
 
@@ -115,17 +115,15 @@ class AuditedQuestion:
 
     ``outcome``: whether the answer is bad with all documents shown. ``reason``: one sentence that says
     why the question failed, was stopped, or is undecided; empty otherwise. ``answer``: the answer, cut
-    where it is long. ``shown``: the documents in their order. ``rules``: all rules found.
-    ``exhaustive``: True iff the search looked at everything, so that there are no other minimal rules.
-    ``why_open``: the reason why there may be others; empty if ``exhaustive``. ``doubted``: True iff
-    something other than the documents may have changed the answers, so that no rule counts as sure.
-    ``is_good``: whether the good outcome holds with all documents shown; None if there is no such
-    condition, or no verdict.
-    ``cost``: of all tokens whose price is known.
-    ``given``: the ``mark`` of the question as it was asked; empty where that is not kept. ``settings``:
-    stands for the settings with which it was explained, in the folder of the audit.
-    ``explanation``: the path of the saved explanation within the folder of the audit; empty if there is
-    none.
+    where it is long. ``shown``: the documents in their order. ``rules``: all rules found. ``exhaustive``:
+    True iff the search looked at everything, so that there are no other minimal rules. ``why_open``: the
+    reason why there may be others; empty if ``exhaustive``. ``doubted``: True iff something other than
+    the documents may have changed the answers, so that no rule counts as sure. ``is_good``: whether the
+    good outcome holds with all documents shown; None if there is no such condition, or no verdict.
+    ``cost``: of all tokens whose price is known. ``given``: the ``mark`` of the question as it was asked;
+    empty where that is not kept. ``settings``: the mark, in the folder of the audit, of the settings with
+    which it was explained. ``explanation``: the path of the saved explanation within the folder of the
+    audit; empty if there is none.
     """
 
     id: str
@@ -192,8 +190,8 @@ class AuditedAnswer:
     explanations: Sequence[Explanation] = field(default_factory=tuple[Explanation, ...])
 
 
-def _told(document: SourceLike) -> Any:
-    """Returns the id and the text of a document; of what is none, the types of JSON."""
+def _id_and_text(document: SourceLike) -> Any:
+    """Returns the id and the text of a document; any other value as JSON data."""
     try:
         source = SourceSet.of([document]).sources[0]
     except InvalidInput:

@@ -15,7 +15,7 @@ from .questions import AnswerOutcome, AuditedQuestion
 from .removal import Removal, smallest_removal
 from .tables import DocumentRow, document_rows
 
-_MOST_TOLD = 10
+_MOST_NAMED = 10
 _NO_VERDICT = "no answer has a verdict"
 
 
@@ -104,24 +104,24 @@ class Audit:
 
     def __str__(self) -> str:
         lines = [self.summary, f"bad answers: {self.bad_share}", str(self.removal)]
-        lines += [f"  {_name(name)}" for name in self.removal.documents[:_MOST_TOLD]]
-        left = len(self.removal.documents) - _MOST_TOLD
+        lines += [f"  {_name(name)}" for name in self.removal.documents[:_MOST_NAMED]]
+        left = len(self.removal.documents) - _MOST_NAMED
         lines += [f"  … and {left:,} more"] if left > 0 else []
         lines += [f"note: {_note(each)}" for each in self.notes]
         implicated = [row for row in self.documents if row.implicated]
         if implicated:
             lines.append("implicated most often:")
-        for row in implicated[:_MOST_TOLD]:
+        for row in implicated[:_MOST_NAMED]:
             lines.append(f"  {_name(row.name)}: {row.implicated_share}")
         if self.blame is not None:
             lines += [f"to blame, with a false discovery rate of {self.blame.plan.fdr:g}:"]
             lines += [f"  {each}" for each in str(self.blame).splitlines()]
         without = [each for each in self.questions if not each.is_explained]
         lines += [
-            f"{each.outcome}: {_line(each.id)}: {_line(each.reason)}" for each in without[:_MOST_TOLD]
+            f"{each.outcome}: {_line(each.id)}: {_line(each.reason)}" for each in without[:_MOST_NAMED]
         ]
-        if len(without) > _MOST_TOLD:
-            lines.append(f"… and {len(without) - _MOST_TOLD:,} more questions without a result")
+        if len(without) > _MOST_NAMED:
+            lines.append(f"… and {len(without) - _MOST_NAMED:,} more questions without a result")
         return "\n".join(lines)
 
 

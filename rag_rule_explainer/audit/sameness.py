@@ -1,6 +1,5 @@
-"""This module recognises whether two runs of an audit are about the same: the same conditions, where
-their words do not tell, because two functions may be worded alike; the same application, and the same
-settings."""
+"""This module recognises whether two runs of an audit have the same conditions, application and settings.
+The words of conditions do not show it, because two functions may be worded alike."""
 
 import json
 import re
@@ -26,20 +25,20 @@ _DECIDES_NO_RULE = frozenset(
         *("trace_replays", "print_replays", "omission_predicate", "question_of", "answer_of"),
     }
 )
-"""Settings with which the same rules are found, or which an audit has no choice of."""
+"""The names of settings that do not change which rules are found, or that an audit always sets itself."""
 
 
 def definition_of(conditions: object) -> str:
     """Returns a text that differs if a text, a number or the code of a function in the conditions does.
     Of other objects, such as the client of a judge, only the type counts, so that the text is the same in
     each run of a program. The code of functions may differ between versions of Python."""
-    told = json.dumps(_told(conditions, _DEEPEST))
-    return sha256(told.encode("ascii")).hexdigest()[:16]
+    data = json.dumps(_data(conditions, _DEEPEST))
+    return sha256(data.encode("ascii")).hexdigest()[:16]
 
 
 def application_of(job: AuditJob) -> str:
-    """Returns a text by which an application is known: its name as it was given, or the name of its type;
-    with the code of a function, and the namespace of its store, which names its version. What is inside
+    """Returns a text that identifies an application: its name as it was given, or the name of its type;
+    then the code of a function, and the namespace of its store, which names its version. What is inside
     of an object, such as its model, is not looked at: it may change while the application runs."""
     application = job.application
     if isinstance(application, Explainer):
@@ -78,18 +77,18 @@ def _settings_of(job: AuditJob) -> Settings:
     return Settings.of(job.options.get("settings"), own)
 
 
-def _told(value: Any, depth: int) -> Any:
+def _data(value: Any, depth: int) -> Any:
     if isinstance(value, (str, int, float, bytes, bool, type(None))):
         return ascii(value)
     if depth:
         if isinstance(value, (list, tuple)):
-            return [_told(each, depth - 1) for each in cast("list[Any]", value)]
+            return [_data(each, depth - 1) for each in cast("list[Any]", value)]
         if isinstance(value, Mapping):
             items = cast("Mapping[Any, Any]", value).items()
-            return {ascii(name): _told(each, depth - 1) for name, each in items if isinstance(name, str)}
+            return {ascii(name): _data(each, depth - 1) for name, each in items if isinstance(name, str)}
         inside = _parts(value)
         if inside is not None:
-            return [type(value).__qualname__, *(_told(each, depth - 1) for each in inside)]
+            return [type(value).__qualname__, *(_data(each, depth - 1) for each in inside)]
     return type(value).__qualname__
 
 

@@ -67,7 +67,7 @@ class DocumentRow:
 
     @property
     def implicated_share(self) -> Share:
-        """Returns the share of questions in which it is implicated, of those that decide this."""
+        """Returns the share of questions in which it is implicated, of those questions that decide it."""
         return share(len(self.implicated), len(self.implicated) + len(self.clear), _NEVER_SHOWN)
 
     @property

@@ -49,8 +49,8 @@ FEWEST_WORDS = 3
 words of an answer, a model whose requests were not seen may have written it."""
 CACHED = (
     "Where the application keeps replies in a cache of its own, switch that off, or empty it for each "
-    "run, as in RuleExplainer(lambda given: [cache.clear(), app(given)][1]): what it answers from there "
-    "is seen by nobody"
+    "run, as in RuleExplainer(lambda given: [cache.clear(), app(given)][1]): replies from there "
+    "cannot be seen"
 )
 IGNORE = (
     "Where the difference means nothing, such as a request number or something drawn at random, name it: "

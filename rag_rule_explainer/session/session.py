@@ -22,7 +22,7 @@ from ..probing.replaying import Baseline, Replay
 from ..probing.retries import Retries
 from ..probing.sampler import Sampler
 from ..probing.tracing.marks import TracedExplanation
-from ..probing.tracing.traced import anybody, rooted
+from ..probing.tracing.traced import any_in_use, rooted
 from ..probing.voting import Voting
 from ..progress.report import Progress
 from ..rules import RuleKind
@@ -84,7 +84,7 @@ class Session:
             Retries.of(settings.retries),
             seconds if seconds is None or longest is None else min(seconds, longest),
             settings.accept_finish_reasons,
-            self.trace if known is not None or anybody() else None,
+            self.trace if known is not None or any_in_use() else None,
             accepts_calls=any(map(reads_calls, self.predicates.values())),
         )
         if self.series is not None:

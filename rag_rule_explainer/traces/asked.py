@@ -140,7 +140,7 @@ def _distinct(trace: SpansOfTrace) -> dict[str, TracedSpan]:
     spans = dict[str, TracedSpan]()
     for each in trace.spans:
         known = spans.setdefault(each.id, each)
-        # An exporter that retries may send a span twice; then both are equal.
+        # An exporter that retries may send a span twice; both copies are then equal.
         if known is not each and replace(known, place=each.place) != each:
             raise InvalidInput(
                 f"{each.place}: the id {each.id} is that of another span in {known.place}, too; ids of "
@@ -167,7 +167,7 @@ def _tops(root: TracedSpan, below: dict[str | None, list[TracedSpan]]) -> list[T
         if is_step and traced_question(span.input) and traced_answer(span.output):
             found.append(span)
         elif is_step and (span is root or (span.input is None and span.output is None)):
-            # What has an input or an output of its own is a step of the answer to one question.
+            # A step with an input or an output of its own belongs to the answer to one question.
             is_around = span.input is None and span.output is None
             stack.extend(reversed(below.get(span.id, []) if is_around else []))
     return found

@@ -25,8 +25,8 @@ def plain_value(value: Any) -> Any:
 
 
 def listed_attributes(given: Any) -> dict[str, Any]:
-    """Returns OTLP's list of attributes as a dict from names to values. What is no attribute is left
-    out."""
+    """Returns OTLP's list of attributes as a dict from names to values. Items that are no attributes are
+    left out."""
     found = dict[str, Any]()
     for each in cast("list[Any]", given) if isinstance(given, list) else []:
         if isinstance(each, Mapping):
@@ -37,8 +37,8 @@ def listed_attributes(given: Any) -> dict[str, Any]:
 
 
 class SpanAttributes:
-    """The attributes of a span, by their names. ``get`` and ``under`` find them whether the exporter
-    writes them flat ("a.b.c") or nested."""
+    """A ``SpanAttributes`` holds the attributes of a span, by their names. ``get`` and ``under`` find
+    them whether the exporter writes them flat ("a.b.c") or nested."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._flat = given

@@ -20,21 +20,24 @@ a function from an id to a text."""
 
 
 class Corpus(Protocol):
-    """A ``Corpus`` finds texts. ``name``: what error messages call it."""
+    """A ``Corpus`` finds documents by their ids or by their texts. ``name``: what error messages call
+    it."""
 
     name: str
 
     def texts(self, ids: Sequence[str]) -> dict[str, TracedDocument]:
-        """Returns the documents with these ids, as far as there are any."""
+        """Returns the documents of the corpus that have one of these ids."""
         ...
 
     def within(self, text: str) -> tuple[TracedDocument, ...]:
-        """Returns the documents whose whole texts stand in ``text``, in the order in which they do."""
+        """Returns the documents whose whole texts occur in ``text``, in the order in which they occur
+        there."""
         ...
 
 
 class ListedCorpus:
-    """A corpus whose documents can be gone through. ``make``: returns an iterator over all of them."""
+    """A ``ListedCorpus`` is a corpus whose documents can be listed. ``make``: returns an iterator over
+    all of them."""
 
     def __init__(self, name: str, make: Callable[[], Iterator[TracedDocument]]) -> None:
         self.name = name
@@ -70,7 +73,8 @@ class ListedCorpus:
 
 
 class AskedCorpus:
-    """A corpus that is a function from an id to a text, or to None if there is none."""
+    """An ``AskedCorpus`` is a corpus that is a function from an id to a text, or to None if it has no
+    such text."""
 
     def __init__(self, name: str, function: Callable[[str], Any]) -> None:
         self.name = name

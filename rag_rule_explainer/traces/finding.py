@@ -177,8 +177,8 @@ def _texts_of(question: TracedQuestion) -> list[str]:
     results of tools."""
     asked = [each.request for each in reversed(question.models) if each.request is not None]
     sent = ["\n".join(text for _, text in each.messages) for each in asked]
-    told = [tool_text(each.output) or "" for each in question.spans if each.kind == "tool"]
-    return [each for each in (*sent, *told, "\n".join(told)) if each.strip()]
+    of_tools = [tool_text(each.output) or "" for each in question.spans if each.kind == "tool"]
+    return [each for each in (*sent, *of_tools, "\n".join(of_tools)) if each.strip()]
 
 
 def _nothing(question: TracedQuestion) -> str:

@@ -1,6 +1,6 @@
 """This module reads events of LlamaIndex, as an event handler writes them with ``model_dump``.
 
-Events name neither their trace nor their parent, so both are told from the order of the events.
+Events name neither their trace nor their parent, so both are inferred from the order of the events.
 """
 
 from collections.abc import Mapping
@@ -30,15 +30,15 @@ _FIELDS = (
     ("ReRankEndEvent", {"nodes"}),
     ("QueryStartEvent", {"query"}),
 )
-"""The events that are recognised by their fields, if their class is not written."""
+"""The fields by which an event is recognised if its class is not written."""
 _OPENING = frozenset({"QueryStartEvent", "RetrievalStartEvent", "SynthesizeStartEvent"})
 _CLOSING = frozenset({"QueryEndEvent", "RetrievalEndEvent", "SynthesizeEndEvent"})
 _ALWAYS = {"timestamp", "id_", "span_id", "tags"}
 
 
 class LlamaEvents:
-    """The events of one file, in their order. A question ends with the outermost event that ends a query,
-    a synthesis or a workflow."""
+    """A ``LlamaEvents`` reads the events of one file, in their order. A question ends with the outermost
+    event that ends a query, a synthesis or a workflow."""
 
     def __init__(self) -> None:
         self._questions, self._open = 1, dict[str, str]()

@@ -31,7 +31,7 @@ class Envelope:
 
 
 Convention = Callable[[Envelope], TracedSpan | None]
-"""Reads a span of one convention; None if the span follows another one."""
+"""A function that reads a span of one convention; it returns None if the span follows another one."""
 
 
 def envelope_of(record: Mapping[str, Any], place: str) -> Envelope | None:

@@ -30,7 +30,7 @@ TOOLS = (
     "GenAI, and events of LlamaIndex"
 )
 _Said: TypeAlias = "TracedSpan | tuple[str, str | None] | None"
-"""What a record says: a step; the conversation of a trace; or nothing about an application."""
+"""The content of a record: a step; the conversation of a trace; or nothing about an application."""
 
 
 @dataclass(slots=True)
@@ -56,8 +56,8 @@ class SpansOfTrace:
 
 
 def traces_in(path: Path, wanted: Callable[[str], bool] = lambda _: True) -> Iterator[SpansOfTrace]:
-    """Yields the traces in a file or a folder, in the order in which they are complete. ``wanted``: says
-    by its id whether a trace is read.
+    """Yields the traces in a file or a folder, in the order in which they are complete. ``wanted``: a
+    function from the id of a trace to True iff the trace is read.
 
     Raises InvalidInput if the path cannot be read or has no trace, and for a trace that is too large.
     """
@@ -136,7 +136,7 @@ def _read(record: Mapping[str, Any], place: str, events: LlamaEvents) -> _Said:
 
 
 def _weight(span: TracedSpan) -> int:
-    """Returns about how many characters a span keeps in memory."""
+    """Returns roughly the number of characters that a span keeps in memory."""
     total, stack = 0, [span.input, span.output, span.reply, span.request and span.request.messages]
     stack.extend(each.text for each in span.documents or ())
     while stack:

@@ -9,7 +9,7 @@ from .asked import TracedQuestion
 from .spans import TracedMessage
 
 _SHORTEST = 12
-"""The minimum number of characters of a text that is cut out: a shorter one may stand there by chance."""
+"""The minimum number of characters of a text that is cut out: a shorter one may occur there by chance."""
 
 
 @dataclass(frozen=True, slots=True)

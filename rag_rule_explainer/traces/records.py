@@ -19,9 +19,10 @@ CONTAINERS = frozenset(
     {"resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans", "traces", "runs"}
     | {"observations", "child_runs"}
 )
-"""The keys whose lists hold records. What else stands in the same object is a record of its own."""
+"""The keys whose lists hold records. The rest of such an object is a record of its own."""
 _OUTERMOST = frozenset({"data", "items"})
-"""Further such keys, of the outermost object alone: inside a record they mean something else."""
+"""Further such keys. They count only in the outermost object, because inside a record they mean something
+else."""
 _SIGNS = {
     b"\x1f\x8b": "it is compressed with gzip; unpack it first",
     b"PK\x03\x04": "it is a zip file; unpack it first",
@@ -120,7 +121,7 @@ def _check_kind(opened: BufferedReader, file: Path) -> None:
 
 @dataclass(slots=True)
 class _Watched:
-    """A file that ends the reading of a single text that would fill the memory."""
+    """A ``_Watched`` is a file. It raises an error if a single text in it would fill the memory."""
 
     opened: BufferedReader
     file: Path
@@ -142,7 +143,8 @@ def _too_large(file: Path) -> InvalidInput:
 
 
 class _Reading:
-    """A reading makes records of the events of a JSON parser. No recursion is deeper than ``DEEPEST``."""
+    """A ``_Reading`` makes records of the events of a JSON parser. No recursion is deeper than
+    ``DEEPEST``."""
 
     def __init__(self, events: Iterator[Event], watched: _Watched, file: Path) -> None:
         self._events, self._watched, self._file, self._values = events, watched, file, 0

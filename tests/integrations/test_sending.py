@@ -115,7 +115,7 @@ def test_an_explanation_has_its_root_where_one_of_two_exporters_answers() -> Non
     unheard._endpoint = f"http://127.0.0.1:{closed_port()}/v1/traces"  # pyright: ignore[reportAttributeAccessIssue] -- as exporters of OTLP keep it
     exported.provider.add_span_processor(SimpleSpanProcessor(unheard))
     tracer = exported.provider.get_tracer("the application's")
-    assert spans.why_nobody([tracer]) == ""
+    assert spans.why_all_dead([tracer]) == ""
     spans.started("root", {}, tracer).span.end()
     assert len(exported.named("root")) == 1
     assert unheard.get_finished_spans() == ()

@@ -22,7 +22,7 @@ from rag_rule_explainer.instrumentation.engine import Given
 _STRUCTURED = "structured_content"
 _MAY_BE = "(it may number, count, shorten or rewrite them)"
 _NOT_JOINED = f"content does not join their texts, one like the other {_MAY_BE}"
-_UNKNOWN_LIST = "artifact lists them among other fields, and nobody knows which field holds what"
+_UNKNOWN_LIST = "artifact lists them among other fields, and it is not known which field holds what"
 
 
 class Piece(NamedTuple):

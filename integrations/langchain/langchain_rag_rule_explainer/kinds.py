@@ -105,7 +105,7 @@ def in_place_of_an_answer(output: Any) -> str:
         )
     if isinstance(output, (Iterator, AsyncIterator)):
         return (
-            f"the application returned a {name}, which nobody has read, in place of an answer; return "
+            f"the application returned a {name}, which was not read, in place of an answer; return "
             "the whole text, such as ''.join(chain.stream(question)), or pass the chain itself"
         )
     if isinstance(output, Runnable):

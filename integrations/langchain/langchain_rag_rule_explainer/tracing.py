@@ -98,16 +98,16 @@ def inside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[N
 
 @contextmanager
 def beside_root(
-    config: RunnableConfig, trace: TracedExplanation, nobody: Unheard
+    config: RunnableConfig, trace: TracedExplanation, dead: Unheard
 ) -> Generator[None, None, None]:
     """Adds the metadata in ``trace`` to the root run of a stream, at the end of the block. It does not
     make that run the current run, because code of the stream's consumer also runs while the block is
     open.
 
-    ``nobody``: the tracing services that would not receive the runs, as ``why_unheard`` returns them.
+    ``dead``: the tracing services that would not receive the runs, as ``why_unheard`` returns them.
     They are noted in ``trace``, for the replays.
     """
-    note(trace, nobody)
+    note(trace, dead)
     handlers, run_id = _handlers(config), _run_id(config)
     trace.is_open = _span_of(handlers, run_id) is not None
     try:

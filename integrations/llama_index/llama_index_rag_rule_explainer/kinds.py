@@ -58,7 +58,7 @@ def in_place_of_an_answer(output: Any) -> str:
         )
     if isinstance(output, (Iterator, AsyncIterator)):
         return (
-            f"the application returned a {name}, which nobody has read, in place of an answer; return "
+            f"the application returned a {name}, which was not read, in place of an answer; return "
             "the whole text, such as ''.join(response.response_gen), or the response itself"
         )
     for kind, way in _ASKED.items():

@@ -10,11 +10,12 @@ from rag_rule_explainer.allowed import brief
 
 _INTERRUPTED = "interrupted"
 Asking: TypeAlias = Callable[[Any, Any], Any]
-"""Explains the answer to an input, or checks its citations. The second argument is the logged output, or
-None."""
+"""A function that explains the answer to an input, or checks its citations. The second argument is the
+logged output, or None."""
 Checking: TypeAlias = Callable[[Any, Any], str]
-"""Returns why the answer passes. Its arguments are what ``Asking`` returned, and what the record expects.
-Raises AssertionError if the answer fails, and Undecided if neither is certain."""
+"""A function that returns the reason why the answer passes. Its arguments are the result of ``Asking``,
+and what the record expects. Raises AssertionError if the answer fails, and Undecided if neither is
+certain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +97,8 @@ class RuleScorer:
 
 
 def framework(module: str, distribution: str) -> Any:
-    """Returns a module of an evaluation framework, which is imported now. ``distribution``: what
-    installs the framework. Raises MissingExtra if it is not installed."""
+    """Returns a module of an evaluation framework, which is imported now. ``distribution``: the name
+    under which the framework is installed. Raises MissingExtra if it is not installed."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -14,7 +14,8 @@ LOCAL = "local"
 """The address that stands for a cluster of this machine alone, which lives as long as the audit."""
 _CLIENT = "ray://"
 _SECONDS_TO_ANSWER = 10.0
-"""Ray itself waits for an address for many minutes, so it is looked whether anything answers there."""
+"""The number of seconds in which the address of a cluster must answer. Ray itself would wait for many
+minutes."""
 _TRIES = 3
 _OBJECTS = 200 * 2**20
 """The memory for answers on their way, of a cluster of this machine alone. They are small and few."""

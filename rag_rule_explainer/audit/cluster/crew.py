@@ -155,7 +155,7 @@ class Crew:
         for future in [each for each in self._starting if each.done()]:
             actor = self._starting.pop(future)
             if isinstance(future.exception(), self._ray.exceptions.RayActorError) and self._starts:
-                # It died while it was starting, such as with its machine; Ray restarts it.
+                # The worker died while it was starting, perhaps with its machine. Ray restarts it.
                 self._starts -= 1
                 self._starting[_pending(actor.state.remote())] = actor
                 continue

@@ -26,7 +26,7 @@ from .tables import create
 Result = TypeVar("Result")
 
 _MOST_AT_ONCE = 1000
-_TOLD_SECONDS = 1.0
+_WRITTEN_SECONDS = 1.0
 """The longest time after which spent tokens are written, even if no run of the application begins."""
 
 
@@ -155,7 +155,8 @@ class Ledger:
             if self._closing and self._queue.empty():
                 break
         if self._tokens or self._cost:
-            # It was told after the last writing, and before the end was seen.
+            # These were added after the last writing, and before this thread saw that the ledger is
+            # closing.
             self._serve([])
         if self._connection is not None:
             with suppress(SQLAlchemyError, OSError):
@@ -163,7 +164,7 @@ class Ledger:
 
     def _next(self) -> "list[Future[float]]":
         with suppress(Empty):
-            found = [self._queue.get(timeout=_TOLD_SECONDS)]
+            found = [self._queue.get(timeout=_WRITTEN_SECONDS)]
             more = min(self._queue.qsize(), _MOST_AT_ONCE - 1)
             found += [self._queue.get_nowait() for _ in range(more)]
             return [each for each in found if each is not None and each.set_running_or_notify_cancel()]
@@ -175,7 +176,7 @@ class Ledger:
             self._tokens, self._cost = 0, 0.0
         try:
             with self._database.as_store_failed():
-                told = patiently(partial(self._asked, len(waiting), tokens, cost), _may_come_back)
+                grant = patiently(partial(self._asked, len(waiting), tokens, cost), _may_come_back)
         except StoreFailed as error:
             with self._guard:
                 self._tokens, self._cost = self._tokens + tokens, self._cost + cost
@@ -184,12 +185,12 @@ class Ledger:
                 future.set_exception(LimitReached(f"the audit was stopped: {error}"))
             return
         gap = _gap(self.plan.rates.replays_per_minute)
-        for place, future in enumerate(waiting[: told.granted]):
-            future.set_result(told.wait + place * gap)
-        for future in waiting[told.granted :]:
-            future.set_exception(LimitReached(self._reason(told)))
+        for place, future in enumerate(waiting[: grant.granted]):
+            future.set_result(grant.wait + place * gap)
+        for future in waiting[grant.granted :]:
+            future.set_exception(LimitReached(self._reason(grant)))
 
-    def _asked(self, wanted: int, tokens: int, cost: float) -> "_Told":
+    def _asked(self, wanted: int, tokens: int, cost: float) -> "_Grant":
         caps, rates = self.plan.limits, self.plan.rates
         given = ", ".join(
             "NULL" if each is None else repr(each)
@@ -205,7 +206,7 @@ class Ledger:
                 f"the account of the audit {self.plan.audit} is gone from {self._database.shown}; begin "
                 "the audit anew"
             )
-        return _Told(*row)
+        return _Grant(*row)
 
     def _committed(self, work: Callable[[Connection], Result]) -> Result:
         try:
@@ -224,22 +225,22 @@ class Ledger:
                     connection.close()
             raise
 
-    def _reason(self, told: "_Told") -> str:
+    def _reason(self, grant: "_Grant") -> str:
         caps = self.plan.limits
-        if told.is_stopped:
+        if grant.is_stopped:
             return "the audit was stopped"
-        if told.is_late:
+        if grant.is_late:
             return f"the audit's limit of {caps.seconds or 0:g} seconds is reached"
-        if caps.tokens is not None and told.tokens >= caps.tokens:
-            return f"the audit's limit of {caps.tokens} tokens is reached ({told.tokens} spent)"
-        if caps.cost is not None and told.cost >= caps.cost:
-            return f"the audit's limit of {caps.cost:g} in cost is reached ({told.cost:g} spent)"
+        if caps.tokens is not None and grant.tokens >= caps.tokens:
+            return f"the audit's limit of {caps.tokens} tokens is reached ({grant.tokens} spent)"
+        if caps.cost is not None and grant.cost >= caps.cost:
+            return f"the audit's limit of {caps.cost:g} in cost is reached ({grant.cost:g} spent)"
         return f"the audit's limit of {caps.replays} replays is reached"
 
 
-class _Told(NamedTuple):
-    """A _Told is what the database answers: how many runs may begin, after which seconds, and what was
-    spent by then."""
+class _Grant(NamedTuple):
+    """A ``_Grant`` is the reply of the database: how many runs may begin, after how many seconds, and
+    what was spent by then."""
 
     granted: int
     wait: float

@@ -33,7 +33,7 @@ class AuditTeller:
     _spent: SpentTogether = field(default_factory=lambda: SpentTogether(0, 0, 0.0))
 
     def count(self, question: AuditedQuestion) -> None:
-        """Counts a question of which it is known what became of it."""
+        """Counts a question that has a result."""
         self.done += 1
         self.failures += question.outcome == "failed"
 
@@ -41,7 +41,7 @@ class AuditTeller:
         """Makes a report if a second has passed since the last one."""
         if self.progress is None or monotonic() < self._due:
             return
-        with suppress(StoreFailed):  # what it spent is told later
+        with suppress(StoreFailed):  # the next report has what was spent
             self._spent = await asyncio.to_thread(self.ledger.spent)
         self._before = self._before or self._spent
         self._report(is_over=False)

@@ -21,7 +21,7 @@ DOCUMENTS, QUESTIONS = "documents", "questions"
 MOST_ON_A_PAGE = 1000
 """The largest number of entries of one list on a page. The tables have all of them."""
 _LONGEST_NAME, _LONGEST_TITLE = 120, 100
-# "self" is what a server sends; of files, a browser may know only the scheme.
+# "self" stands for pages from a server. For pages that are files, browsers may know the scheme alone.
 _POLICY = (
     "default-src 'none'; style-src 'self' file:; script-src 'self' file:; base-uri 'none'; "
     "form-action 'none'"

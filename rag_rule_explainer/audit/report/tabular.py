@@ -20,7 +20,8 @@ NEEDED: Mapping[bool | None, str] = {True: "yes", False: "no", None: "undecided"
 
 
 def document_table(audit: Audit) -> Iterator[TableRow]:
-    """Yields a row for each document: in how many questions it is what."""
+    """Yields a row for each document, with numbers of questions, such as those in which a rule names
+    it."""
     removed, blame = set(audit.removal.documents), blame_by_name(audit)
     for row in audit.documents:
         yield {

@@ -75,7 +75,7 @@ def examined_application(asked: ExaminedApplication, *, agreed: bool) -> Iterato
     if not agreed and not (
         is_interactive and typer.confirm("Run the application once? Its own models are paid.", err=True)
     ):
-        yield Diagnosis("one replay", "warning", "not tried, because nobody agreed to it", _ONCE)
+        yield Diagnosis("one replay", "warning", "not tried, because you did not agree to it", _ONCE)
         return
     settings = Settings(
         rules="omission",

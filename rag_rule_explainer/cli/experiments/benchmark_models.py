@@ -150,7 +150,7 @@ _ASKED = """\
 Models are told to infer the answer from the sources, to return N/A where it cannot be inferred, and to
 return the final answer only. Of each question,
 --sources sources with the necessary ones first, and every subset of them (or --subsets), each asked about
-once. Without sources the answer counts as N/A and nobody is asked, but with --ask-without-sources. An
+once. Without sources the answer counts as N/A and no model is asked, but with --ask-without-sources. An
 answer is right where it is consistent with the truth by near-exact match, else where the judge says so.
 It is N/A where it is that, opens with it, or says in other words that it does not know. It is neither
 right nor wrong where the judge is unsure, or where there is no judge and the truth's words are in it. It

@@ -104,7 +104,7 @@ class EfficiencyRequest:
         for option, value in given.items():
             if value:
                 raise InvalidInput(
-                    f"{option} goes with --setting hotpotqa only: nobody is asked in the synthetic one; "
+                    f"{option} goes with --setting hotpotqa only: the synthetic one asks no model; "
                     "leave it out"
                 )
 

@@ -19,8 +19,8 @@ class ReplayAllowance:
         """Returns the most replays that a call may make. ``asked``: the client's own limit; None if it
         gives none.
 
-        Raises InvalidInput if nobody has set a limit, if the client's limit is above that of the server,
-        and if all replays are used.
+        Raises InvalidInput if neither the server nor the client sets a limit, if the client's limit is
+        above that of the server, and if all replays are used.
         """
         if asked is None and self.each is None and self.together is None:
             raise InvalidInput(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from . import ServedOptions
 
 EntryOfExplainer: TypeAlias = Callable[[Any, Any], Any]
-"""Calls an explainer with an input of the application."""
+"""A function that calls an explainer with an input of the application."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class AskedOfServer:
 class ServedApplication:
     """A ``ServedApplication`` explains answers of one application, and saves explanations in one folder.
 
-    ``settings``: those that are the same for all calls.
+    ``settings``: the settings that are the same for all calls.
     """
 
     application: Any

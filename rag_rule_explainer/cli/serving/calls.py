@@ -1,4 +1,4 @@
-"""This module runs a call of a client in a thread, tells its progress, and stops it if it is
+"""This module runs a call of a client in a thread, reports its progress, and stops it if it is
 cancelled."""
 
 from collections.abc import Awaitable, Callable
@@ -17,7 +17,7 @@ CANCELLED = "the client cancelled the call"
 """The reason that an explanation gives if its call was cancelled."""
 _SECONDS_BETWEEN = 0.25
 Tell: TypeAlias = Callable[[float, float | None, str], Awaitable[None]]
-"""Sends a client the progress, the total and a text."""
+"""A function that sends a client the progress, the total and a text."""
 Result = TypeVar("Result")
 
 
@@ -27,7 +27,7 @@ class CallProgress:
     the first one."""
 
     latest: ProgressReport | None = None
-    _told: float = -1
+    _sent: float = -1
     _cancelled: Event | None = None
 
     def __call__(self, report: ProgressReport, /) -> None:
@@ -44,10 +44,10 @@ class CallProgress:
     async def tell(self, tell: Tell) -> None:
         """Sends the latest report, if it is further than what was sent before."""
         report = self.latest
-        if report is not None and report.probes > self._told:
-            self._told = report.probes
+        if report is not None and report.probes > self._sent:
+            self._sent = report.probes
             said = f"{report.probes} of about {report.needed} subsets, {report.replays} replays"
-            # A client that is told no progress still gets the result, which is paid for.
+            # If its progress cannot be sent, the call still returns its result, which is paid for.
             with suppress(Exception):
                 await tell(report.probes, max(report.needed, report.probes), said)
 

@@ -54,7 +54,7 @@ def _estimating(sdk: McpSdk, answering: ServedApplication, lock: anyio.Lock) -> 
         once; no model is asked with the documents."""
         asked = AskedOfServer(question, condition, max_replays=max_replays)
         async with lock:
-            estimated = await _told(sdk, to_thread.run_sync(answering.estimate, asked))
+            estimated = await _served(sdk, to_thread.run_sync(answering.estimate, asked))
         return EstimatedReplays.of(estimated)
 
     return estimate
@@ -73,7 +73,7 @@ def _explaining(sdk: McpSdk, answering: ServedApplication, lock: anyio.Lock) -> 
         asked, progress = AskedOfServer(question, condition, rules, max_replays), CallProgress()
         async with lock:
             work = partial(answering.explain, asked, progress)
-            found = await _told(sdk, called(work, progress, context.report_progress))
+            found = await _served(sdk, called(work, progress, context.report_progress))
         return ExplainedAnswer.of(*found)
 
     return _given_context(sdk, explain)
@@ -93,7 +93,7 @@ def _verifying(sdk: McpSdk, answering: ServedApplication, lock: anyio.Lock) -> M
         asked, progress = AskedOfServer(question, condition, max_replays=max_replays), CallProgress()
         async with lock:
             work = partial(answering.verify, asked, sources, RuleKind(kind), progress)
-            found = await _told(sdk, called(work, progress, context.report_progress))
+            found = await _served(sdk, called(work, progress, context.report_progress))
         return VerifiedRule.of(*found)
 
     return _given_context(sdk, verify)
@@ -112,7 +112,7 @@ def _showing(sdk: McpSdk, folder: SavedFolder) -> McpTool:
             names = folder.names()
             return ShownExplanation(names=names, text="\n".join(names) or "nothing is saved yet")
 
-        return await _told(sdk, to_thread.run_sync(read))
+        return await _served(sdk, to_thread.run_sync(read))
 
     return show
 
@@ -124,8 +124,9 @@ def _given_context(sdk: McpSdk, tool: McpTool) -> McpTool:
     return tool
 
 
-async def _told(sdk: McpSdk, work: Awaitable[Returned]) -> Returned:
-    """Returns the result. Raises the SDK's error, with a text for the client, for every other error."""
+async def _served(sdk: McpSdk, work: Awaitable[Returned]) -> Returned:
+    """Awaits ``work`` and returns its result. Turns every error into the SDK's error, with a text for the
+    client."""
     try:
         return await work
     except RagRuleError as error:

@@ -83,8 +83,8 @@ def _items(columns: Mapping[str, Any], size: int) -> list[dict[str, Any]]:
     uneven = [name for name, column in there.items() if len(column) != size]
     if uneven:
         raise InvalidInput(
-            f"a response of Chroma has {size} ids, and {len(there[uneven[0]])} {uneven[0]}, so nobody "
-            "knows which belong together; return the lists as the collection does"
+            f"a response of Chroma has {size} ids, and {len(there[uneven[0]])} {uneven[0]}, so it is "
+            "not known which belong together; return the lists as the collection does"
         )
     return [{_FIELDS[name]: column[place] for name, column in there.items()} for place in range(size)]
 

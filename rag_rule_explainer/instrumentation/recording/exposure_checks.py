@@ -11,7 +11,7 @@ from ...probing.replaying import Scope, UnusableReply
 from ...sources import Source
 from ...verdicts import Answer
 from ..requests.source_recognition import Request, Sight
-from .guidance import ThatFound, leaked, nobody_knows, unseen_needed
+from .guidance import ThatFound, leaked, no_retrievals, unseen_needed
 from .remarks import (
     FILTERED,
     FOUND_OTHERS,
@@ -237,7 +237,7 @@ class ExposureChecks:
         return leaked | self.sight.glued_in(requests) & self.unrecognised.difference(ids)
 
     def unseen_needed(
-        self, that_found: ThatFound = nobody_knows, answers: str = ""
+        self, that_found: ThatFound = no_retrievals, answers: str = ""
     ) -> UnseenSourcesNeeded:
         """Returns the error for a replay that differs from the baseline although only sources that no
         model saw are missing.

@@ -13,7 +13,7 @@ ThatFound: TypeAlias = Callable[[Collection[str]], Sequence[Retrieval[Any]]]
 ANOTHER_WAY = "the application goes another way even if all that was shown is kept"
 
 
-def nobody_knows(_ids: Collection[str]) -> Sequence[Retrieval[Any]]:
+def no_retrievals(_ids: Collection[str]) -> Sequence[Retrieval[Any]]:
     """Returns no retrievals. This function is used as ``that_found`` if the retrievals of the baseline
     were not recorded."""
     return ()

@@ -8,7 +8,7 @@ SEVERAL_RESULTS = (
 )
 NO_TURN = (
     "a retrieval that had several results in the baseline was made once more than there, or at the same "
-    "time as before, so nobody knows which of them it would have had"
+    "time as before, so it is not known which of them it would have had"
 )
 ASKED_ANEW = (
     "replays searched for what the baseline never searched for, and were served all that they kept, "

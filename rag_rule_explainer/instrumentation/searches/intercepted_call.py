@@ -27,7 +27,7 @@ Item = TypeVar("Item")
 _COPIES = "copies"
 _MADE_OR_OWN = (
     "two searches of one kind were made inside the run, and the later one found text that stands in what "
-    "the run knew before, as another document: nobody can tell whether it was made of that. Make the "
+    "the run knew before, as another document. It may have been made from that document. Make the "
     "retriever of your own documents once, outside the function that is explained"
 )
 _Context: TypeAlias = tuple[int, tuple[str, ...], list[Retrieval[Any]]]

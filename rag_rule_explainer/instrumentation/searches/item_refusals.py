@@ -28,6 +28,6 @@ NO_ITEM = (
     "from a document to an item of that response"
 )
 NO_ROW = (
-    "a replay made a request of several queries that the baseline never made, so nobody knows which of "
-    'them finds what; pass on_new_query="filter" (searches live), or gate a function that makes one query'
+    "a replay made a request of several queries that the baseline never made, so it is not known which "
+    'query finds what; pass on_new_query="filter" (searches live), or gate a function of one query'
 )

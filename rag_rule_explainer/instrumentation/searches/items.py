@@ -148,7 +148,7 @@ class ItemReading:
             kind = type(cast("object", item)).__name__
             if whole:
                 raise InvalidInput(
-                    f"a search returned a {kind}, and nobody knows what is in it; pass "
+                    f"a search returned a {kind}, and it is not known what is in it; pass "
                     f"{CLIENT_NAMED}{AS_ONE}"
                 )
             raise InvalidInput(

@@ -35,7 +35,7 @@ def served_by(thread: str) -> StateShared:
     """Returns the error that refuses an application because a thread that the baseline began also works
     for replays. ``thread``: the thread's name."""
     return StateShared(
-        f"the thread {thread!r}, which the baseline began, works for later runs as well, and nobody can "
-        "tell for which of them it asks a model",
+        f"the thread {thread!r}, which the baseline began, works for later runs as well, and it is not "
+        "known for which of them it asks a model",
         "Begin a thread in every run, or give its work to a ThreadPoolExecutor, whose work is followed",
     )

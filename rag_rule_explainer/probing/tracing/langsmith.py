@@ -56,7 +56,7 @@ def is_on() -> bool:
     return bool(traces() if enabled is None else enabled)
 
 
-def why_nobody() -> str:
+def why_all_dead() -> str:
     """Checks the endpoints to which runs are sent by default. If none of them answers, returns a note for
     the user that says so; returns an empty text if one answers, or if no run is sent there. Blocks."""
     from langsmith import run_helpers, run_trees, utils

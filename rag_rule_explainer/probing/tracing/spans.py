@@ -81,7 +81,7 @@ def is_on() -> bool:
     return hasattr(trace.get_tracer(_NAME), "span_processor")
 
 
-def why_nobody(tracers: Iterable[Any] = ()) -> str:
+def why_all_dead(tracers: Iterable[Any] = ()) -> str:
     """Checks the endpoints to which spans of ``tracers`` and of the process are exported. If none
     answers, returns a note for the user about the first one; otherwise an empty text. Blocks."""
     from opentelemetry import trace

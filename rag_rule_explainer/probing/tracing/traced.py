@@ -28,7 +28,7 @@ from .marks import (
 )
 
 
-def anybody() -> bool:
+def any_in_use() -> bool:
     """Returns True iff a supported tracer is loaded in this process."""
     return spans.in_use() or langsmith.in_use()
 
@@ -176,29 +176,29 @@ def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard
     runs, exported = "", ""
     if langsmith.in_use():
         dead_clients = [langsmith.why_dead(each) for each in clients]
-        runs = next(filter(None, dead_clients), "") or langsmith.why_nobody()
+        runs = next(filter(None, dead_clients), "") or langsmith.why_all_dead()
     if spans.in_use():
         tracers = tuple(tracers)
         spans.mark_own(tracers)
-        exported = spans.why_nobody(tracers)
+        exported = spans.why_all_dead(tracers)
     return Unheard(runs, exported)
 
 
 @contextmanager
-def heard(explanation: TracedExplanation, nobody: Unheard) -> Generator[None, None, None]:
+def heard(explanation: TracedExplanation, dead: Unheard) -> Generator[None, None, None]:
     """Turns off, during the block, the tracers whose endpoints do not answer. Adds the notes about them
-    to the explanation. ``nobody``: the result of ``unheard``."""
-    note(explanation, nobody)
+    to the explanation. ``dead``: the result of ``unheard``."""
+    note(explanation, dead)
     with late_runs.taking_late_runs(explanation), ExitStack() as inside:
-        for tracer, why in ((langsmith, nobody.by_langsmith), (spans, nobody.by_spans)):
+        for tracer, why in ((langsmith, dead.by_langsmith), (spans, dead.by_spans)):
             if why:
                 inside.enter_context(tracer.silenced())
         yield
 
 
-def note(explanation: TracedExplanation, nobody: Unheard) -> None:
+def note(explanation: TracedExplanation, dead: Unheard) -> None:
     """Adds to the explanation the notes about endpoints that do not answer, and records that they were
     checked, so that they are not checked once more."""
     explanation.asked = True
-    for why in filter(None, nobody):
+    for why in filter(None, dead):
         explanation.take_note(why)

@@ -1,4 +1,4 @@
-"""This package says in tracing tools what the rules say: notes on an answer and on its documents.
+"""This package puts rules into tracing tools, as notes on an answer and on its documents.
 
 Nothing is sent before ``Annotations.send`` is called.
 """

@@ -15,7 +15,8 @@ from .tools import annotated_tool
 
 
 class Annotations:
-    """An ``Annotations`` says in a tracing tool what the rules say of an answer and of its documents.
+    """An ``Annotations`` puts the rules of an answer into a tracing tool, as notes on the answer and on
+    its documents.
 
     ``explanation``: that of the answer. ``incident``: the answer, as ``Incident.from_trace`` read it.
     ``tool``: "phoenix", "langsmith", "langfuse", "mlflow" or "otlp".
@@ -72,7 +73,7 @@ class Annotations:
 
 
 def _reason(error: Exception) -> str:
-    """Returns what a client says of a failure, with the server's reply where it is not in the message."""
+    """Returns a client's message about a failure, with the server's reply if the message lacks it."""
     said = f"{type(error).__name__}: {error}"
     reply = getattr(getattr(error, "response", None), "text", None)
     more = f" {reply[:500]}" if isinstance(reply, str) and reply[:100] not in said else ""

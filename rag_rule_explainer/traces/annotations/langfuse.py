@@ -46,8 +46,9 @@ def send_to_langfuse(payload: dict[str, Any], client: Any) -> Iterator[int]:
     scores = payload["scores"]
     for start in range(0, len(scores), _BATCH):
         batch = scores[start : start + _BATCH]
-        # The client's create_score() sends in the background, and says of nothing whether it arrived.
-        told = client.api.scores.create(request=batch)
-        yield len(batch) - getattr(told, "rejected", 0)
-        if errors := getattr(told, "errors", ()):
+        # The client's create_score() is not used, because it sends in the background and does not report
+        # whether a score arrived.
+        reply = client.api.scores.create(request=batch)
+        yield len(batch) - getattr(reply, "rejected", 0)
+        if errors := getattr(reply, "errors", ()):
             raise NotSent(f"langfuse rejected {len(errors)} scores: {errors[0].message[:300]}")

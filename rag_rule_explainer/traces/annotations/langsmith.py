@@ -31,7 +31,7 @@ def langsmith_client() -> Any:
     """Returns LangSmith's client, which reads its address and its key from the environment."""
     from langsmith import Client
 
-    # One that sends in the background would say of nothing whether it arrived.
+    # A client that sends in the background would not report whether the feedback arrived.
     return Client(auto_batch_tracing=False)
 
 

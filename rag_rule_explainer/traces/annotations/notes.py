@@ -1,4 +1,4 @@
-"""This module says in words what an explanation says of its answer, and of each document.
+"""This module words the notes on an answer, and on each of its documents, from an explanation.
 
 A document's word is that of a citation of this document alone: *decisive*, *one of several*, and so on.
 A citation that needs a partner *needs D4*, and a decorative one is *not named*.

@@ -84,8 +84,8 @@ class PlacedNotes:
         return uuid5(NAMESPACE_URL, f"{ANNOTATION_NAME}:{place}")
 
     def metadata(self, placed: PlacedNote) -> dict[str, str]:
-        """Returns what a program may want to know of a note: its document, word, claim and condition, and
-        where it comes from."""
+        """Returns the data of a note for programs: its document, word, claim and condition, and its
+        origin."""
         note = placed.note
         own = {
             "document": None if note.source is None else plain_text_within(note.source, 200),

@@ -37,7 +37,7 @@ class AnnotatedTool:
     package: str
 
     def check_ids(self, traced: TracedPlaces) -> None:
-        """Raises InvalidInput if the ids of the trace are none of this tool."""
+        """Raises InvalidInput if the trace does not have ids of this tool."""
         steps = {traced.step, *(each.step for found in traced.documents.values() for each in found)}
         wrong = next((each for each in sorted(steps) if not self.step.fullmatch(each)), None)
         if not self.trace.fullmatch(traced.trace):
@@ -63,7 +63,7 @@ _TRACE, _SPAN = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{16}")
 _RUN = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _OF_MLFLOW = re.compile(r"(trace:/[\w./-]{1,200}/|tr-)[0-9a-f]{32}")
 _OF_LANGFUSE = re.compile(r"[\w.:-]{1,200}")
-"""The ids of Langfuse may be anybody's."""
+"""The pattern of ids in Langfuse, which users may choose themselves."""
 
 _TOOLS = (
     AnnotatedTool(

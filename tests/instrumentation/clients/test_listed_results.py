@@ -75,7 +75,7 @@ def test_what_counts_the_hits_of_meilisearch_tells_of_no_omitted_one() -> None:
 )
 def test_a_dict_that_lists_results_is_no_document(response: Any) -> None:
     """It was one source, and its rules were proved."""
-    with pytest.raises(InvalidInput, match=r"returned a dict, and nobody knows.*items_of="):
+    with pytest.raises(InvalidInput, match=r"returned a dict, and it is not known.*items_of="):
         FunctionShape().found(response)
 
 

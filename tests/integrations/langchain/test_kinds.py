@@ -131,7 +131,7 @@ def test_a_generator_function_that_takes_its_input_for_a_text_is_told_what_it_is
 
 def test_a_stream_that_nobody_reads_is_no_answer() -> None:
     explainer = RuleExplainer(lambda question: (chain().stream(question),)[0], predicate=BAD)
-    with pytest.raises(BaselineFailed, match="which nobody has read, in place of an answer; return the"):
+    with pytest.raises(BaselineFailed, match="which was not read, in place of an answer; return the"):
         explainer.explain("why?")
 
 

@@ -58,7 +58,7 @@ def test_a_class_that_takes_nothing_makes_the_workflow() -> None:
         (lambda _: engine_of(retriever_of()), "a RetrieverQueryEngine in place.*query\\(question\\)"),
         (
             lambda question: (str(each) for each in [engine_of(retriever_of()).query(question)]),
-            "a generator, which nobody has read, in place of an answer; return the whole text",
+            "a generator, which was not read, in place of an answer; return the whole text",
         ),
         (lambda _: Made(), "a Made in place of an answer; ask it there \\(run\\(question\\)"),
     ],
