@@ -26,8 +26,8 @@ from .source_kinds.gathering import running_tools
 
 KNOWN = "the next action is known"
 NOT_REACHED = (
-    "the replay did not come to the request whose reply is explained, as the application goes by what it "
-    "was told before"
+    "the replay did not reach the request whose reply is explained, because what the application asks "
+    "depends on earlier results"
 )
 _NO_REPLIES = (
     "replay_of='next_action' needs a recorded reply of a model that the application can be given again, "

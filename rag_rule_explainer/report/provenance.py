@@ -64,7 +64,7 @@ def changed_since(explanation: Explanation) -> Iterator[str]:
     changed = [plain_id(each.id) for each in explanation.sources if not each.is_unchanged]
     if changed:
         are = "text is" if len(changed) == 1 else "texts are"
-        yield f"{_listed(changed, _MOST_SOURCES)}: the {are} not what was explained; the hash is another"
+        yield f"{_listed(changed, _MOST_SOURCES)}: the {are} not what was explained, as the hash shows"
 
 
 def shortened_hash(digest: str) -> str:

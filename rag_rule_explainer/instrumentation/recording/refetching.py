@@ -9,8 +9,8 @@ from ...fixing.change import CorpusChange
 from .retrievals import Identify, Item
 
 RANK_KEPT = (
-    "a replaced text stands where its old text stood: it was not ranked anew, because the search is not "
-    "ours to change; put it into the index, and explain again"
+    "a replaced text keeps the place of its old text: it was not ranked anew, because the application's "
+    "search still has the old text; put the new one into the index, and explain again"
 )
 CHOSEN_AMONG = (
     "a search chose by maximal marginal relevance, and what is left out had a part in the choice: "

@@ -2,24 +2,24 @@
 from the searches of the baseline."""
 
 SEVERAL_RESULTS = (
-    "a retrieval had several results in the baseline, so each time that a replay makes it, it is served "
-    "the kept ones of what came that time. If these were searches of different kinds, put each in a "
-    "gate(...) of its own"
+    "a retrieval was made several times in the baseline, with different results. The first time that a "
+    "replay makes it, it gets the retained sources of the first result, and so on. If these were "
+    "searches of different kinds, put each into its own gate(...)"
 )
 NO_TURN = (
-    "a retrieval that had several results in the baseline was made once more than there, or at the same "
-    "time as before, so it is not known which of them it would have had"
+    "a retrieval that had several results in the baseline was made more often in a replay, or twice at "
+    "the same time, so it is not known which result it would have had"
 )
 ASKED_ANEW = (
-    "replays searched for what the baseline never searched for, and were served all that they kept, "
-    "which is not what a real search finds: if what is found first decides what is searched for next, "
-    'rules may differ from those of real searches. on_new_query="filter" searches live instead. Or gate '
-    "one function that makes both searches: rules then say what is left out of its result"
+    "replays searched for what the baseline never searched for, and got all retained sources. A real "
+    "search may find less: if the first results decide the next query, rules may differ from those of "
+    'real searches. on_new_query="filter" searches live instead. Or gate one function that makes both '
+    "searches: rules are then about what is left out of its result"
 )
 WAITED = "some replays have no verdict, so rules may be missing: {reason}"
 NOT_SEARCHED_FOR = (
-    "{named} was retained, and the application did not search for it, as what it searches for depends on "
-    "what it found before"
+    "{named} was retained, and the application did not search for it, because its queries depend on "
+    "earlier results"
 )
 NOT_DELIVERED = "{named} not delivered: the replay did not retrieve it"
 REPLIED_OTHERWISE = (
@@ -34,6 +34,6 @@ FOUND_OTHERS = (
 NEW_RETRIEVAL = "a retrieval that the baseline never made was served everything kept"
 FILTERED = "a retrieval that the baseline never made was made live, and what is not kept was dropped"
 NOT_CALLED_FOR = (
-    "{named} was retained, and the application did not make the tool call that it is the result of, as "
-    "what it calls depends on what it was told before"
+    "{named} was retained, and the application did not make the tool call that it is the result of, "
+    "because its calls depend on earlier results"
 )

@@ -10,7 +10,7 @@ _CONNECTION = (
     "check_same_thread=False)"
 )
 _LOOP = (
-    "it goes by the event loop of one thread, and replays are made in threads of their own. Call "
+    "it needs the event loop of one thread, and replays are made in threads of their own. Call "
     "asyncio.run() in the function that is explained, or give it an async function and await aexplain()"
 )
 _THREAD = (
