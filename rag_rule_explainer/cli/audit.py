@@ -14,7 +14,6 @@ from ..errors import InvalidInput
 from ..explainer import Explainer
 from ..instrumentation.importing import load_application
 from ..instrumentation.integration import Integration
-from ..settings import Settings
 from ..sources import SourceLike, SourceSet
 from ..storing.store import Store
 from ..testing.ranking import best_matches
@@ -27,6 +26,7 @@ from .audit_options import (
     audit_settings,
 )
 from .audited_lines import load_audited
+from .many_questions import capped
 from .models import chat_model_replay, offline_replay
 from .named_stores import namespace_of, with_a_namespace
 from .options import ASK_ABOVE
@@ -129,10 +129,9 @@ class _Auditing:
         self._request = SearchRequest(subject.asking("?"), Condition(), asking, recording)
         is_free = self._request.is_free
         settings = audit_settings(search, free=is_free)
-        if not (asking.yes or is_free) and settings.limits.replays is None:
-            settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
+        self._settings = capped(settings, agreed=asking.yes or is_free)
+        if self._settings is not settings:
             say(f"at most {ASK_ABOVE} replays for each question; --yes lifts this limit")
-        self._settings: Settings = settings
 
     def application(self) -> tuple[Any, dict[str, Any]]:
         """Returns what answers the questions, and the keywords of its explainer."""

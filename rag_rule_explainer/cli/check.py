@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import monotonic
 
 import typer
@@ -15,19 +14,18 @@ from ..errors import InvalidInput, RagRuleError
 from ..explanation.deciding import decide_any_rule
 from ..explanation.explanation import Explanation
 from ..explanation.question_check import CheckedQuestion, FilePlace, QuestionCheck
-from ..instrumentation.importing import load_application
 from ..printable import encodable
 from ..probing.judging import error_text
 from ..probing.limits import INTERRUPTED
-from ..settings import Settings
 from .check_options import CheckedSubject, CheckSearch, CheckWritten, ForbiddenOptions
 from .conditions import parsed
 from .explain import explained_or_verified
+from .many_questions import capped, until_interrupted
 from .options import ASK_ABOVE
 from .printing import hand_over
 from .questions import AskedQuestion, load_questions
 from .requests import AskingOptions, RecordingOptions, SearchRequest
-from .terminal import say, stdout_kept
+from .terminal import say
 
 
 def check_questions(
@@ -79,15 +77,11 @@ class _Checking:
         search: CheckSearch,
     ) -> None:
         self._subject, self._forbidden, self._recording = subject, forbidden, recording
-        # ``explain`` asks the user to agree if there are many replays. A check must not stop in the
-        # middle to ask, so it limits the number of replays of each question instead.
         self._asking = replace(asking, yes=True)
         is_free = subject.app is None and asking.model is None
         settings = search.settings(forbidden.kind, free=is_free)
-        self._capped = not (asking.yes or is_free) and settings.limits.replays is None
-        if self._capped:
-            settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
-        self._settings: Settings = settings
+        self._settings = capped(settings, agreed=asking.yes or is_free)
+        self._is_capped = self._settings is not settings
         # The forbidden condition in words, as explanations state it. Fingerprints contain it, so it must
         # not depend on whether a question was explained.
         self._condition = forbidden.forbid
@@ -109,30 +103,14 @@ class _Checking:
         judge = self._request(questions[0], None).condition.judge
         predicate = parsed(self._forbidden.forbid, judge.judged_conditions(judge.judge()))
         self._condition = encodable(str(predicate))
-        if subject.app is not None:
-            with stdout_kept():
-                load_application(subject.app)
-        if subject.explanations is not None:
-            try:
-                subject.explanations.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise InvalidInput(f"--explanations {subject.explanations}: {error.strerror}") from error
+        subject.prepare()
 
     def run(self, questions: list[AskedQuestion]) -> QuestionCheck:
         """Checks the questions and returns the result. After an interrupt by the user, the result
         contains the questions that were asked until then."""
-        if self._capped:
+        if self._is_capped:
             say(f"at most {ASK_ABOVE} replays for each question; --yes lifts this limit")
-        done, interrupted = list[CheckedQuestion](), False
-        with TemporaryDirectory() as folder:
-            for asked in questions:
-                try:
-                    done.append(self._checked(asked, Path(folder)))
-                except KeyboardInterrupt:
-                    interrupted = True
-                if interrupted or _was_interrupted(done[-1]):
-                    interrupted = True
-                    break
+        done, interrupted = until_interrupted(questions, self._checked, _was_interrupted)
         forbidden = self._forbidden
         return QuestionCheck(
             self._condition, forbidden.max_size, tuple(done), len(questions), interrupted

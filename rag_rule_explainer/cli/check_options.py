@@ -6,7 +6,9 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from ..errors import InvalidInput
 from ..explanation.question_check import QuestionCheck
+from ..instrumentation.importing import load_application
 from ..mining import Sampled
 from ..report.saving import check_place
 from ..settings import Settings
@@ -30,7 +32,7 @@ from .options import (
 from .output_options import OutOption
 from .requests import Condition, SubjectOptions
 from .searching import Spending, Testing, VotingOptions
-from .terminal import unstyled
+from .terminal import stdout_kept, unstyled
 
 CheckedKind: TypeAlias = Literal["retention", "omission", "both"]
 
@@ -108,6 +110,18 @@ class CheckedSubject:
         if own is None:
             return subject
         return replace(subject, documents=own) if self.app else replace(subject, sources=own, top_k=None)
+
+    def prepare(self) -> None:
+        """Loads the application, and makes the folder for explanations. Raises InvalidInput if that
+        fails, so that it fails before anything is paid for."""
+        if self.app is not None:
+            with stdout_kept():
+                load_application(self.app)
+        if self.explanations is not None:
+            try:
+                self.explanations.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise InvalidInput(f"--explanations {self.explanations}: {error.strerror}") from error
 
 
 @dataclass(frozen=True, slots=True)

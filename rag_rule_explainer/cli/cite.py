@@ -3,14 +3,12 @@ of the answers are real."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
 from ..citations import CitedAnswer, CiteOptions
 from ..errors import InvalidInput, RagRuleError
-from ..instrumentation.importing import load_application
 from ..probing.judging import error_text
 from ..probing.limits import INTERRUPTED
 from ..report.saving import check_place
@@ -21,12 +19,13 @@ from .cited_lines import AskedCitations, load_cited_lines
 from .explain import explained_or_verified
 from .forms import MATRIX, chosen_form
 from .judges import JudgeOptions
+from .many_questions import capped, until_interrupted
 from .options import ASK_ABOVE, Json, JudgeBaseUrl, JudgeModel
 from .output_options import OutOption
 from .printing import hand_over
 from .requests import AskingOptions, Condition, RecordingOptions, SearchRequest
 from .searching import Spending, Testing, VotingOptions
-from .terminal import say, stdout_kept
+from .terminal import say
 
 Pattern = Annotated[
     str | None,
@@ -156,10 +155,9 @@ class _Surveying:
         self._asking = replace(asking, yes=True)
         is_free = subject.app is None and asking.model is None
         settings = search.settings(free=is_free)
-        self._capped = not (asking.yes or is_free) and settings.limits.replays is None
-        if self._capped:
-            settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
-        self._settings = settings
+        self._settings = capped(settings, agreed=asking.yes or is_free)
+        self._is_capped = self._settings is not settings
+        self._is_first = True
 
     def check_options(self, lines: list[AskedCitations]) -> None:
         """Raises InvalidInput for wrong options, before anything is asked."""
@@ -171,35 +169,19 @@ class _Surveying:
             )
         if self._recording.baseline is not None:
             raise InvalidInput("--baseline is the answer to one question; put answers into the file")
-        if subject.app is not None:
-            with stdout_kept():
-                load_application(subject.app)
-        if subject.explanations is not None:
-            try:
-                subject.explanations.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise InvalidInput(f"--explanations {subject.explanations}: {error.strerror}") from error
+        subject.prepare()
 
     def run(self, lines: list[AskedCitations]) -> CitationSurvey:
         """Checks the answers and returns the result, also after an interrupt by the user."""
-        if self._capped:
+        if self._is_capped:
             say(f"at most {ASK_ABOVE} replays for each question; --yes lifts this limit")
-        done, interrupted = list[SurveyedAnswer](), False
-        with TemporaryDirectory() as folder:
-            for asked in lines:
-                try:
-                    done.append(self._surveyed(asked, Path(folder), first=not done))
-                except KeyboardInterrupt:
-                    interrupted = True
-                if interrupted or _was_interrupted(done[-1].cited):
-                    interrupted = True
-                    break
+        done, interrupted = until_interrupted(lines, self._surveyed, _was_interrupted)
         return CitationSurvey(tuple(done), len(lines), interrupted)
 
-    def _surveyed(self, asked: AskedCitations, folder: Path, *, first: bool) -> SurveyedAnswer:
+    def _surveyed(self, asked: AskedCitations, folder: Path) -> SurveyedAnswer:
         """Returns the check of one answer, or the reason why there is none. If an option or the answer's
         line is wrong, raises InvalidInput for the first answer, because nothing is paid for yet."""
-        line = asked.line
+        line, first, self._is_first = asked.line, self._is_first, False
         model = line.model or self._asking.model or ""
         surveyed = SurveyedAnswer(asked.id, line.question, model, line.prompt or "")
         try:
@@ -233,6 +215,6 @@ class _Surveying:
         return SearchRequest(subject, Condition(), self._asking, recording)
 
 
-def _was_interrupted(cited: CitedAnswer | None) -> bool:
-    checks = () if cited is None else cited.checks
+def _was_interrupted(surveyed: SurveyedAnswer) -> bool:
+    checks = () if surveyed.cited is None else surveyed.cited.checks
     return any(each.explanation.stop_reason == INTERRUPTED for each in checks)

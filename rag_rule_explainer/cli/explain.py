@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -31,6 +31,7 @@ from .applications import (
 )
 from .citing_entry import citing_entry
 from .conditions import parsed
+from .many_questions import capped
 from .models import NamedJudge, chat_model_replay, offline_replay, unanswered
 from .named_stores import with_a_namespace
 from .options import ASK_ABOVE
@@ -222,16 +223,14 @@ def _of_application(
     rule: AskedRule,
 ) -> Any:
     integration, application, given, documents = _application(request, incident)
-    is_capped = not request.asking.yes and settings.limits.replays is None
-    if is_capped:
-        # Every replay may cost money, and the number of replays is known only after the retrieval. The
-        # user cannot be asked to agree at that point, so the number is limited.
-        settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
+    # Every replay may cost money, and the number of replays is known only after the retrieval. The user
+    # cannot be asked to agree at that point, so the number is limited.
+    wanted, settings = settings, capped(settings, agreed=request.asking.yes)
     with ProgressBar(keep=False) as bar, exits_as_errors(), advice_on_input_key(request):
         explainer = application_explainer(
             integration, application, request, settings, predicates, bar, _traced(request, incident)
         )
-        if is_capped:
+        if settings is not wanted:
             say(f"at most {ASK_ABOVE} replays of the application; --yes lifts this limit")
         return _entry(explainer, rule)(
             given,

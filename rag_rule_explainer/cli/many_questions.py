@@ -1,0 +1,39 @@
+"""This module has what the commands that ask many questions have in common."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
+
+from ..settings import Settings
+from .options import ASK_ABOVE
+
+Asked = TypeVar("Asked")
+Done = TypeVar("Done")
+
+
+def capped(settings: Settings, *, agreed: bool) -> Settings:
+    """Returns the settings, with a limit of ``ASK_ABOVE`` replays for each question if they have none and
+    the user has not ``agreed`` to pay. A command with many questions must not stop in the middle to ask.
+    """
+    if agreed or settings.limits.replays is not None:
+        return settings
+    return replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
+
+
+def until_interrupted(
+    questions: Iterable[Asked], ask: Callable[[Asked, Path], Done], ended: Callable[[Done], bool]
+) -> tuple[list[Done], bool]:
+    """Returns what ``ask`` returns for each question and a temporary folder, and True iff the user
+    interrupted the command. ``ended``: True for a result whose search the user ended."""
+    done = list[Done]()
+    with TemporaryDirectory() as folder:
+        for asked in questions:
+            try:
+                done.append(ask(asked, Path(folder)))
+            except KeyboardInterrupt:
+                return done, True
+            if ended(done[-1]):
+                return done, True
+    return done, False
