@@ -17,10 +17,10 @@ is, and however replays depend on each other in time: a bad hour of the model hi
 
 Why Benjamini and Yekutieli. Documents are tested in the same questions, against the same model and at the
 same time, so nothing is known of the dependence among their p-values. The procedure of Benjamini and
-Hochberg needs that it is none, or positive; that of Benjamini and Yekutieli (2001) bounds the false
-discovery rate under any. Its price is that p-values must be smaller by the factor 1 + 1/2 + ... + 1/m,
-which is 7 for 700 documents. Each further replay on either side makes the smallest p-value four times as
-small, so the price is one or two replays more.
+Hochberg needs independent or positively dependent p-values; that of Benjamini and Yekutieli (2001) bounds
+the false discovery rate under any. Its price is that p-values must be smaller by the factor 1 + 1/2 + ...
++ 1/m, which is 7 for 700 documents. Each further replay on either side makes the smallest p-value four
+times as small, so the price is one or two replays more.
 
 Near-duplicates that the search tied together are blamed together: what is claimed of one of them is
 claimed of all of them as one.

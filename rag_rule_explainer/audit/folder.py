@@ -132,9 +132,9 @@ class AuditFolder:
         return known is not None and known.is_explained and _asked_as(known) == _marked(asked)
 
     def rename(self, asked: Sequence[LoggedQuestion]) -> None:
-        """Gives the questions that the folder holds under other ids the ids that they have now, such as
-        the numbers of their lines in a file in which lines have moved. Nothing is asked twice for an
-        id."""
+        """Changes the ids of questions that the folder holds under other ids to the ids that they have
+        now, such as the numbers of their lines in a file in which lines have moved. Nothing is asked
+        twice for an id."""
         held = {each.id for each in asked if self.holds(each)}
         moved = {
             _asked_as(each): each
@@ -194,7 +194,8 @@ def _asked_as(known: AuditedQuestion) -> tuple[str, str]:
 
 def kept_questions(path: Path) -> Iterator[AuditedQuestion]:
     """Yields the questions that a folder holds; of one that was asked again, the latest is the last.
-    Raises InvalidInput for a line that is none, unless it is the last one and was cut off by a crash."""
+    Raises InvalidInput for a line that is no question, unless it is the last one and was cut off by a
+    crash."""
     yield from _lines_of(path / _QUESTIONS, AuditedQuestion.from_json_line)
 
 

@@ -89,7 +89,7 @@ class ThisProcess:
 
     @asynccontextmanager
     async def metered(self, job: AuditJob, began: float, /) -> AsyncGenerator[LocalMeter, None]:
-        """Gives the meter of the questions; see ``MeteredEngine``."""
+        """Provides the meter of the questions; see ``MeteredEngine``."""
         if self._meter is None:
             self._meter = LocalMeter(job.limits, began, job.spent)
         yield self._meter

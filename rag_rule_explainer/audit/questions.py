@@ -78,8 +78,8 @@ class AuditedRule:
     ``kind`` says), the answer is what ``outcome`` says, as far as ``claim`` goes.
 
     ``evidence``: the evidence of the claim in words. ``minimal``: as in a ``Finding``. ``confidence``:
-    the share of the subsets on which a rule held that was seen to break; 1 for one that was not.
-    ``limits``: which subsets the claim does not speak of, in words; empty if it speaks of all.
+    the share of the subsets on which the rule held; 1 if no subset was seen to break it. ``limits``: the
+    subsets that the claim does not cover, in words; empty if it covers all.
     """
 
     kind: RuleKind

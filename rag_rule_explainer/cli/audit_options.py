@@ -125,8 +125,8 @@ class AuditedBlame:
     blame_replays: BlameReplays = None
 
     def fields(self) -> dict[str, Any]:
-        """Returns the keywords of ``audit``. Raises InvalidInput for a rate that is none, and for options
-        of a test that is not wanted."""
+        """Returns the keywords of ``audit``. Raises InvalidInput if the rate cannot be one, and for
+        options of a test without a rate."""
         if self.fdr is not None:
             check_rate(self.fdr)
         elif self.deterministic or self.blame_replays is not None:

@@ -2,9 +2,10 @@
 judge does. This is weaker than the package's own form: nothing in a reply says which candidate is meant.
 
 A reply is a verdict only if it is one list, exactly as long as the candidates, and nothing else. A reply
-that was cut off is none, because more might have followed. The list may be one of Python or JSON, lines
-that may be numbered in order, or the booleans with commas, in a code fence or after "Output:". If a
-reasoning model writes its thoughts between <think> and </think> before the list, they are skipped.
+that was cut off gives no verdict, because more might have followed. The list may be one of Python or
+JSON, lines that may be numbered in order, or the booleans with commas, in a code fence or after
+"Output:". If a reasoning model writes its thoughts between <think> and </think> before the list, they are
+skipped.
 """
 
 import re

@@ -214,7 +214,7 @@ def shuffled(model: Examined, seed: int) -> Examined:
 
 def check_distinct(models: Sequence[Examined]) -> None:
     """Raises InvalidInput if two models have the same name and temperature, because their rows could not
-    be told apart."""
+    be distinguished."""
     seen = set[tuple[str, float | None]]()
     for model in models:
         if (model.name, model.temperature) in seen:

@@ -33,8 +33,8 @@ class PairedComparison:
     """A ``PairedComparison`` is the comparison of two conditions on the same questions.
 
     ``difference``: the mean of first minus second. ``low``, ``high``: its 95 % interval; infinite for
-    fewer than 6 questions, from which none can be told. ``p``: the chance of a mean difference at least
-    as large, in either direction, if the condition made no difference. ``questions``: the number of
+    fewer than 6 questions, which are too few for an interval. ``p``: the chance of a mean difference at
+    least as large, in either direction, if the condition made no difference. ``questions``: the number of
     questions that have both values. ``differ``: the number of questions whose values differ.
     """
 

@@ -1,5 +1,5 @@
-"""This module gives a run that is about to begin what it needs for the kinds of sources that the user
-wants, and for the way in which replays are made."""
+"""This module prepares a run that is about to begin for the kinds of sources that the user wants, and for
+the way in which replays are made."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from .source_kinds.prompt_sources import FirstPrompt, PromptEditing
 
 
 def begin_baseline(run: Participation, manner: Manner) -> None:
-    """Makes a baseline record what replays of it will need."""
+    """Makes a baseline record the data that its replays will need."""
     run.takes_results = "tools" in manner.source_kinds
     if manner.replay_of == "next_action":
         run.conversation = Conversation(run.watch.exchanges)
@@ -27,8 +27,8 @@ def begin_baseline(run: Participation, manner: Manner) -> None:
 def begin_replay(
     run: Participation, first: Participation, manner: Manner, kept: Sequence[Source]
 ) -> None:
-    """Makes a replay get the recorded results of tools, and the recorded replies if it is one of the next
-    action, without what is omitted. ``first``: the baseline; ``kept``: the retained sources."""
+    """Makes a replay get the recorded results of tools, without the omitted sources. A replay of the next
+    action gets the recorded replies as well. ``first``: the baseline; ``kept``: the retained sources."""
     ids = [each.id for each in kept]
     if first.prompt_sources is not None:
         run.prompts = first.prompt_sources.omitting(ids, run.gate.deliver_result)
@@ -56,7 +56,7 @@ def recorded_reply(key: Hashable) -> Any:
 
 
 def prompt_editing() -> PromptEditing | None:
-    """Returns what is shown each request of the current run before it is sent; None if nothing is, as
-    inside a retrieval."""
+    """Returns the ``PromptEditing`` that edits each request of the current run before it is sent; None if
+    there is none, as inside a retrieval."""
     run = participation()
     return None if run is None or inside_retrieval.get() else run.prompts

@@ -44,5 +44,5 @@ class Conversation:
 
     @property
     def acted(self) -> NotedReply | None:
-        """Returns the reply to the one request of a replay that is sent; None if there was none yet."""
+        """Returns the reply to the only request that the replay sends; None if there is no reply yet."""
         return self.noted.get(len(self.served))

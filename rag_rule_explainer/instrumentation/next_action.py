@@ -41,7 +41,7 @@ _NOT_SERVED = (
 
 @dataclass(slots=True, eq=False)
 class WatchedSoFar:
-    """A ``WatchedSoFar`` is what was recorded of a run up to one of its requests; see ``ModelWatch``."""
+    """A ``WatchedSoFar`` holds the record of a run up to one of its requests; see ``ModelWatch``."""
 
     exchanges: Exchanges
     said: Sequence[Said]
@@ -81,8 +81,9 @@ class ActionPoint:
 
 
 def at_next_action(first: Participation, manner: Manner, question: str) -> Participation:
-    """Returns the record of a baseline as far as the request whose reply is explained: the first whose
-    reply meets the condition; the last, if none does, or if a reply that does nothing meets it too.
+    """Returns the record of a baseline up to the request whose reply is explained. This is the first
+    request whose reply meets the condition. It is the last request if no reply meets the condition, or if
+    a reply that does nothing meets it too.
 
     Requests made inside tools that do not run in replays are not repeated, so they do not count. If whole
     runs are replayed, returns the record as it is. Raises InvalidInput if no reply was recorded, or one
@@ -144,8 +145,8 @@ def _holds(condition: Any, answer: Answer, question: str) -> bool:
 
 
 def begin_action(run: Participation, action: ActionPoint) -> None:
-    """Makes a replay that is about to begin one of the next action: it gets the recorded replies, and
-    ends at the first tool call or request after the reply that is explained."""
+    """Turns a replay that is about to begin into a replay of the next action: it gets the recorded
+    replies, and ends at the first tool call or request after the reply that is explained."""
     conversation = run.conversation = Conversation(run.watch.exchanges, action.served)
 
     def end(_: str) -> None:

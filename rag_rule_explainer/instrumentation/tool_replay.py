@@ -1,7 +1,7 @@
 """This module records the results of tools in the baseline, and answers the tool calls of replays from
 the record, so that no tool runs again.
 
-A tool that retrieves is no tool in this sense: its search is served by its gate, so it runs in replays.
+Tools that retrieve are an exception: they run in replays, because the gate serves their searches.
 """
 
 import json
@@ -21,8 +21,8 @@ from .requests.exchanges import moment
 OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
 """What a replay gets for a tool call that the baseline did not make; see ``ToolReplay``."""
 _PATIENCE = 20
-"""An application may catch this many ``NewToolCall`` errors and continue. After that, ``ReplayEnded`` is
-raised, which it cannot catch by ``except Exception``."""
+"""The number of ``NewToolCall`` errors that an application may catch before it is stopped. After that,
+``ReplayEnded`` is raised, which it cannot catch by ``except Exception``."""
 _NEW = (
     "the replay was ended at a tool call that the baseline did not make, so that no tool runs: {call} "
     "(safe_tools=[{name!r}] lets the tool run, on_new_tool_call= answers in its place)"
@@ -34,7 +34,8 @@ class NewToolCall(Exception):
 
 
 class ToolOutcome(NamedTuple):
-    """A ``ToolOutcome`` is what came of a tool call: its ``result``, or the ``error`` that it raised."""
+    """A ``ToolOutcome`` is the outcome of a tool call: its ``result``, or the ``error`` that it
+    raised."""
 
     result: Any = None
     error: Exception | None = None
@@ -69,7 +70,7 @@ class Omits(Protocol):
     """An ``Omits`` removes the omitted sources from the results that one replay gets."""
 
     def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
-        """Returns what came of a call of the baseline, without the omitted sources."""
+        """Returns the outcome of a call of the baseline, without the omitted sources."""
         ...
 
     def new(self, result: Any) -> Any:
@@ -81,9 +82,9 @@ class ResultSources(Protocol):
     """A ``ResultSources`` holds the sources that are results of tools."""
 
     def omitting(self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None]) -> Omits:
-        """Returns what removes the omitted sources from the results that one replay gets. ``kept``: the
-        ids of the retained sources; ``deliver``: is told the ids of those that a result has, and whether
-        the baseline had this result."""
+        """Returns an ``Omits`` that removes the omitted sources from the results that one replay gets.
+        ``kept``: the ids of the retained sources; ``deliver``: a function that is called with the ids of
+        the retained sources in a result, and with True iff the baseline had this result."""
         ...
 
 
@@ -99,7 +100,7 @@ class ToolRecord:
     def note(
         self, call: ToolCall, outcome: ToolOutcome, replies: int = 0, within: tuple[str, ...] = ()
     ) -> None:
-        """Records what came of a call. A stream is not recorded, because it can be read only once.
+        """Records the outcome of a call. A stream is not recorded, because it can be read only once.
         ``replies``, ``within``: see ``NotedResult``."""
         if isinstance(outcome.result, (Iterator, AsyncIterator, Awaitable)):
             return
@@ -113,8 +114,8 @@ class ToolRecord:
             known.append(kept)
 
     def outcome(self, call: ToolCall, place: int) -> ToolOutcome | None:
-        """Returns what came of the call with these arguments that is number ``place``, counted from 0;
-        None if the baseline made fewer such calls."""
+        """Returns the outcome of a call with these arguments; None if the baseline made fewer such calls.
+        ``place``: the number of the call among equal calls, counted from 0."""
         with self._guard:
             known = self._outcomes.get(_key(call), [])
             return known[place] if place < len(known) else None
@@ -125,8 +126,8 @@ class ToolReplay:
     """A ``ToolReplay`` answers the tool calls of one replay. Thread-safe.
 
     ``record``: the calls of the baseline. ``running``: the names of the tools that run: those that
-    retrieve, and those that the user named safe. ``on_new``: what a call gets that the record does not
-    have: "unknown" ends the replay, "live" runs the tool, a function gives the result. ``cut``: why the
+    retrieve, and those that the user named safe. ``on_new``: the outcome of a call that is not in the
+    record: "unknown" ends the replay, "live" runs the tool, a function gives the result. ``cut``: why the
     replay was ended; empty if it was not. ``omitting``: removes omitted sources from results; None if no
     result has any.
     """
@@ -142,8 +143,8 @@ class ToolReplay:
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def outcome(self, call: ToolCall) -> ToolOutcome | None:
-        """Returns what the call gets without its tool being run; None if the tool is to run. Raises
-        NewToolCall if the replay ends here."""
+        """Returns the outcome that the call gets in place of a run of its tool; None if the tool is to
+        run. Raises NewToolCall if the replay ends here."""
         self.check()
         if call.name in self.retrieving:
             return None
@@ -178,7 +179,7 @@ class ToolReplay:
 @dataclass(frozen=True, slots=True)
 class UsedTool:
     """A ``UsedTool`` is a tool call of a run. ``outcome``: what it gets in place of a run of the tool;
-    None if the tool is to run. What comes of it is then kept in ``record``, unless that is None.
+    None if the tool is to run. The outcome of the run is then kept in ``record``, unless that is None.
     ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the calls of the replay; None in the
     baseline, and for a tool that retrieves."""
 
@@ -190,14 +191,14 @@ class UsedTool:
     replay: ToolReplay | None = None
 
     def noted(self, result: Any) -> Any:
-        """Records the result of a tool that ran, and returns what the application gets of it."""
+        """Records the result of a tool that ran, and returns the result that the application gets."""
         if self.record is not None and self.call is not None:
             self.record.note(self.call, ToolOutcome(result), self.replies, self.within)
         return result if self.replay is None else self.replay.lasting(result)
 
     @contextmanager
     def noting_errors(self) -> Generator[None, None, None]:
-        """Records an error that the block raises, as what came of the call."""
+        """Records an error that the block raises as the outcome of the call."""
         try:
             yield
         except Exception as error:

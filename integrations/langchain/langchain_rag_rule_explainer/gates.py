@@ -86,9 +86,9 @@ def gate(
     ``executor.submit(gate(retriever.invoke), query)``. ``gate`` is a decorator as well: ``@gate``, or
     ``@gate(text_of=...)``, also on a method of a class.
 
-    The sources are what a gated function returns. What it finds inside and does not return is none, so
-    rules say nothing about what would move up in its place. To have rules about all that was found, gate
-    the search inside instead, and cut its result outside of the gate.
+    The sources are what a gated function returns. Items that it finds inside and does not return are no
+    sources, so rules say nothing about items that would move up in their place. To have rules about all
+    that was found, gate the search inside instead, and cut its result outside of the gate.
 
     A function, sync or async, may return documents, (document, score) pairs, strings, dicts, or objects
     with a text. ``text_of`` reads the text of an item of any other kind. ``item_of`` makes an item of

@@ -1,8 +1,8 @@
 """This module records the replies of streamed predictions.
 
 A prediction is a call such as ``LLM.predict`` or ``LLM.stream``. LlamaIndex reports predictions by
-events, but for a streamed one no event holds the reply. This matters for a ``CustomLLM`` whose methods
-are not decorated: it has no events of its own, so its calls are seen only as predictions.
+events, but no event holds the reply of a streamed prediction. This matters for a ``CustomLLM`` whose
+methods are not decorated: it has no events of its own, so its calls are seen only as predictions.
 """
 
 import re

@@ -68,7 +68,7 @@ def connected(address: str, options: dict[str, Any]) -> Generator[Any, None, Non
 
 
 def check_answers(address: str) -> None:
-    """Raises InvalidInput if the address is none, or if nothing answers there."""
+    """Raises InvalidInput if this is no address, or if nothing answers there."""
     host, colon, port = address.removeprefix(_CLIENT).rpartition(":")
     if not (host and colon and port.isdecimal()):
         raise InvalidInput(

@@ -58,8 +58,8 @@ def gathered(
 
 
 def _kind_of(first: Participation, given: Sequence[str], text: str) -> SourceKind:
-    """Returns of which kind a turn is in which the user says ``text``: passed by the caller, remembered
-    by the application, or else an example of the prompt."""
+    """Returns the kind of a turn in which the user says ``text``: a turn that the caller passed, a memory
+    of the application, or else an example in the prompt."""
     if any(text in each for each in given):
         return "turns"
     remembered = (described(each) for each in first.state.before.values())
@@ -84,7 +84,7 @@ def check_kinds(manner: Manner, case: CallInput, *, has_ended: bool = False) -> 
 
 
 def why_no_sources(manner: Manner, application: Application[Item], retrievals: int) -> str:
-    """Returns why a run has no sources. ``retrievals``: how often it obtained what may have some."""
+    """Returns the reason why a run has no sources. ``retrievals``: the number of its retrievals."""
     if "documents" in manner.source_kinds:
         return application.why_nothing(retrievals)
     return _NO_RESULTS
@@ -93,8 +93,8 @@ def why_no_sources(manner: Manner, application: Application[Item], retrievals: i
 def tool_replay_of(
     first: Participation, manner: Manner, run: Participation, kept: Sequence[str]
 ) -> ToolReplay:
-    """Returns what answers the tool calls of a replay, ``run``. ``first``: the baseline; ``kept``:
-    the ids of the retained sources."""
+    """Returns the ``ToolReplay`` that answers the tool calls of the replay ``run``. ``first``: the
+    baseline; ``kept``: the ids of the retained sources."""
     omitting, gate = None, run.gate
     if first.tool_sources is not None:
         omitting = first.tool_sources.omitting(kept, gate.deliver_result)
@@ -113,7 +113,8 @@ def running_tools(first: Participation, manner: Manner) -> set[str]:
 
 
 def _noted_in(first: Participation) -> list[NotedResult]:
-    """Returns the results of the baseline; of the next action, those before it."""
+    """Returns the results of the baseline. If the next action is explained, only those before it are
+    returned."""
     noted = list(first.tool_record.noted)
     return [each for each in noted if first.before is None or each.at < first.before]
 

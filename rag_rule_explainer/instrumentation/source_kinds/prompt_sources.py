@@ -30,7 +30,7 @@ class PromptMessage(NamedTuple):
 
 
 class PromptEditing(Protocol):
-    """A ``PromptEditing`` is shown each request of a run before it is sent."""
+    """A ``PromptEditing`` edits each request of a run before it is sent."""
 
     def edited(self, messages: Sequence[PromptMessage]) -> Sequence[str | None]:
         """Returns the text that each message is sent with; None for a message that is not sent."""
@@ -39,7 +39,7 @@ class PromptEditing(Protocol):
 
 @dataclass(slots=True, eq=False)
 class FirstPrompt:
-    """A ``FirstPrompt`` records the first request of a baseline, and changes none."""
+    """A ``FirstPrompt`` records the first request of a baseline, and changes no request."""
 
     messages: tuple[PromptMessage, ...] = ()
 
@@ -53,7 +53,7 @@ class FirstPrompt:
 class PromptSources:
     """A ``PromptSources`` holds the sources in the first request of a baseline. ``groups``: the messages
     of those that are whole messages; ``sections``: the texts of those that are parts of one. ``omit``:
-    what is left of an omitted one: nothing, or its messages without their texts."""
+    says what remains of an omitted source: nothing, or its messages without their texts."""
 
     sources: tuple[Source, ...]
     omit: Omit
@@ -70,8 +70,8 @@ class PromptSources:
         kinds: Collection[SourceKind],
         omit: Omit,
     ) -> "PromptSources":
-        """Returns the sources of these ``kinds``. ``kind_of``: says of the user's text in a turn where it
-        comes from."""
+        """Returns the sources of these ``kinds``. ``kind_of``: a function from the user's text in a turn
+        to the kind of the turn."""
         made, sources, numbers = cls((), omit), list[Source](), Counter[str]()
         if "instructions" in kinds:
             for name, text in _sections_in(messages):
@@ -97,8 +97,8 @@ class PromptSources:
     def omitting(
         self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None]
     ) -> "PromptOmitting":
-        """Returns what removes the omitted sources from the requests of one replay; see
-        ``ResultSources.omitting``."""
+        """Returns a ``PromptOmitting`` that removes the omitted sources from the requests of one replay;
+        see ``ResultSources.omitting``."""
         return PromptOmitting(self, frozenset(kept), deliver)
 
 

@@ -19,7 +19,7 @@ from ..clients.protocol import Client
 from .kinds import Omit
 
 _PLAIN = (int, float, bool, type(None))
-"""Lists of these are one part: a number alone, as of a vector, says nothing."""
+"""The types of items whose list is one part, because a single number, as in a vector, means nothing."""
 _MARK = re.compile(r"(?:[-*•]|\d{1,4}[.)])[ \t]+(?=\S)")
 _COLLECTIONS: tuple[Callable[[], Any], ...] = (list, tuple, dict, set, frozenset, bytes)
 
@@ -45,7 +45,7 @@ class ResultParts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ListedParts:
-    """The parts are the items of a list or a tuple."""
+    """The parts in a ``ListedParts`` are the items of a list or a tuple."""
 
     items: Sequence[Any]
     is_list: bool = True
@@ -67,8 +67,8 @@ class ListedParts:
 
 @dataclass(frozen=True, slots=True)
 class WrittenParts:
-    """The parts are the items of a JSON list. ``text``: the JSON; ``spans``: where its items begin and
-    end."""
+    """The parts in a ``WrittenParts`` are the items of a JSON list. ``text``: the JSON; ``spans``: where
+    its items begin and end."""
 
     text: str
     values: Sequence[Any]
@@ -98,7 +98,8 @@ class WrittenParts:
 
 @dataclass(frozen=True, slots=True)
 class EnclosedParts:
-    """The parts are the items of a list within something else, which a client can take apart."""
+    """The parts in an ``EnclosedParts`` are the items of a list inside another object, which a client can
+    take apart."""
 
     client: Client
     items: Sequence[Any]
@@ -120,8 +121,8 @@ class EnclosedParts:
 
 @dataclass(frozen=True, slots=True)
 class LinedParts:
-    """The parts are the points of a list in a text, each with the lines that are indented below it.
-    ``points``: their text as it stands there."""
+    """The parts in a ``LinedParts`` are the points of a list in a text, each with the lines that are
+    indented below it. ``points``: their text as it stands there."""
 
     points: Sequence[str]
     is_list: bool = True
@@ -141,7 +142,7 @@ class LinedParts:
 
 @dataclass(frozen=True, slots=True)
 class OnePart:
-    """The whole result is one part."""
+    """The only part in a ``OnePart`` is the whole result."""
 
     value: Any
     is_list: bool = False
@@ -159,7 +160,7 @@ class OnePart:
 
 
 class _PartsInBlock(NamedTuple):
-    """The parts are those of the text in the only block of a message's content."""
+    """The parts in a ``_PartsInBlock`` are those of the text in the only block of a message's content."""
 
     inner: ResultParts
     block: Mapping[str, Any]

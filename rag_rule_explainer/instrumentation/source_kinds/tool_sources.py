@@ -1,5 +1,5 @@
-"""This module makes sources of the results of tools, and serves replays the results without what is
-omitted."""
+"""This module makes sources of the results of tools. It gives replays the results without the omitted
+sources."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -16,8 +16,8 @@ from .result_parts import ResultParts, parts_of_result
 
 
 class ResultContent(NamedTuple):
-    """A ``ResultContent`` is what a model is shown of a tool's result. ``put``: a function that returns
-    the result with another content."""
+    """A ``ResultContent`` is the part of a tool's result that a model is shown. ``put``: a function that
+    returns the result with another content."""
 
     content: Any
     put: Callable[[Any], Any]
@@ -107,7 +107,8 @@ class ToolSources:
     def omitting(
         self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None]
     ) -> "Omitting":
-        """Returns what removes the omitted sources from the results that one replay gets."""
+        """Returns an ``Omitting`` that removes the omitted sources from the results that one replay
+        gets."""
         return Omitting(self, frozenset(kept), deliver)
 
 
@@ -121,7 +122,7 @@ class Omitting:
     deliver: Callable[[Collection[str], bool], None]
 
     def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
-        """Returns what came of a call of the baseline, without the omitted sources."""
+        """Returns the outcome of a call of the baseline, without the omitted sources."""
         served = self.sources.served(key, place, self.kept)
         if served is None:
             return outcome

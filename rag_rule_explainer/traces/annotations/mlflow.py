@@ -41,8 +41,8 @@ def mlflow_client() -> Any:
 
 
 def send_to_mlflow(payload: dict[str, Any], client: Any) -> Iterator[int]:
-    """Sends the assessments one by one, and yields 1 for each. One that the trace has already is
-    replaced, because MLflow would keep both."""
+    """Sends the assessments one by one, and yields 1 for each. An assessment that the trace has already
+    is replaced, because MLflow would keep both."""
     trace = payload["trace_id"]
     kept: list[Any] = client.get_trace(trace).info.assessments
     known = dict[str | None, str]()
