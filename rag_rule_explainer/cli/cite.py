@@ -187,7 +187,7 @@ class _Surveying:
         try:
             cited = explained_or_verified(self._request(asked, folder), self._settings, self._options)
         except RagRuleError as error:
-            told = asked.told_of(error, folder)
+            told = asked.worded(error, folder)
             if first and isinstance(error, InvalidInput):
                 raise InvalidInput(told) from error
             return replace(surveyed, error=told)

@@ -58,7 +58,7 @@ class AskedCitations:
             logged.write_text(json.dumps(written), encoding="ascii")
         return own, logged
 
-    def told_of(self, error: Exception, folder: Path) -> str:
+    def worded(self, error: Exception, folder: Path) -> str:
         """Returns the message of an error with the name of the user's file in place of a file that
         ``write`` wrote."""
         return str(error).replace(f"{self._documents(folder)}, line", f"{self.where}, document")

@@ -234,7 +234,7 @@ class Call(Generic[Item]):
         sources, baseline = recorded
         await self._ask_tracers()
         with self._as_one(), self.run.muting(), self._judge_watched() as judge:
-            async with self.events.told() as progress:
+            async with self.events.on_loop() as progress:
                 return await ask(
                     self.run.case.question,
                     sources,

@@ -16,7 +16,7 @@ class Events(Protocol):
         is none."""
         ...
 
-    def told(self) -> AbstractAsyncContextManager[Progress | None]:
+    def on_loop(self) -> AbstractAsyncContextManager[Progress | None]:
         """Yields the object to which an explanation on the running event loop reports its progress; None
         if there is none."""
         ...

@@ -145,7 +145,7 @@ class Fidelity:
         be restored. If it cannot be restored, sets ``doubt``."""
         left = self.rewinding.left()
         if left is not None:
-            self._note(self._told_of_what_lasts() or self._refusals.goes_by(left), left.place)
+            self._note(self._lasting_state_in_words() or self._refusals.goes_by(left), left.place)
             return False
         return self.rewinding.is_useful()
 
@@ -154,7 +154,7 @@ class Fidelity:
         """Restores the state before the baseline for each replay of the block. If a replay then differs
         from an earlier one on the same sources, sets ``doubt``."""
         # A doubt that names the changed attribute helps the user most, so such doubts are checked first.
-        known, seen = self._told_of_what_lasts(), ""
+        known, seen = self._lasting_state_in_words(), ""
         try:
             with self.rewinding.wanted():
                 yield
@@ -163,8 +163,8 @@ class Fidelity:
         seen = seen or self.doubt.removeprefix(NOTHING_COMPARED)
         if seen:
             self._has_answered_otherwise = True
-            self.doubt = known or self._refusals.depends(self.rewinding.told, seen)
-            self._place = self.rewinding.told
+            self.doubt = known or self._refusals.depends(self.rewinding.clause, seen)
+            self._place = self.rewinding.clause
 
     def remember(self) -> None:
         """Stores, for later explanations, the state left by earlier runs that influenced runs, if any."""
@@ -280,17 +280,17 @@ class Fidelity:
     @property
     def unchecked(self) -> str:
         """Returns why the rules are in doubt, or why replays were not compared; empty otherwise."""
-        doubt = self.doubt or self._told_of_what_lasts()
+        doubt = self.doubt or self._lasting_state_in_words()
         if doubt or self.is_comparable:
             return doubt or self._authorship.doubt
         no_requests = self.first is not None and not self.first.steps
         return why_not_compared(sampled=self.compared, no_requests=no_requests, failed=self.failed)
 
-    def _told_of_what_lasts(self) -> str:
+    def _lasting_state_in_words(self) -> str:
         places = (each for each in self._found if not self.rewinding.is_constant(each.place))
         found = next(places, None)
         if found is not None:
-            return self._refusals.finds(found.told)
+            return self._refusals.finds(found.clause)
         left = self.lasting()
         return "" if left is None else self._refusals.goes_by(left)
 

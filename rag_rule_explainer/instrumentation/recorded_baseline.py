@@ -116,7 +116,7 @@ class RecordedBaseline(Generic[Item]):
             yield ASKED.format(services=asked)
         if state.alone.written:
             yield f"replays were made one at a time, as {state.alone.written}, which they share"
-        remains = state.told_of_what_remains(fidelity.unchecked)
+        remains = state.remaining_in_words(fidelity.unchecked)
         if remains:
             yield remains
 

@@ -39,13 +39,13 @@ class Refusals:
         which run made the added text; may be empty."""
         return StateShared(
             f"request {found.number} to a model differs between {BASELINE} and a replay on all sources: "
-            f"{shortened(found.told, 600)}{writer}",
+            f"{shortened(found.clause, 600)}{writer}",
             f"{self.ways_out}. {CACHED if found.came is None else IGNORE}",
         )
 
     def repeats_otherwise(self, found: Difference, kept: Sequence[Source]) -> StateShared:
         """Returns the error for two replays on the same sources that differ in a request."""
-        change = shortened(found.told_of("the first one", "the second one"), 600)
+        change = shortened(found.clause_of("the first one", "the second one"), 600)
         return StateShared(
             f"{named(kept)} was made twice, and request {found.number} to a model differs: {change}",
             f"{self.ways_out}. Where runs at the same time are in each other's way, concurrency=1 is "
@@ -144,8 +144,8 @@ class Refusals:
         """Returns the doubt (a warning for the user) for state that one run left and that later runs may
         read."""
         return (
-            f"{NOTHING_COMPARED}{left.told}, so the answers of later runs may rest on what earlier ones "
-            f"were given. {self._unless(left.place)}"
+            f"{NOTHING_COMPARED}{left.clause}, so the answers of later runs may rest on what earlier "
+            f"ones were given. {self._unless(left.place)}"
         )
 
     def answers_otherwise(self, changed: Changed, kept: Sequence[Source] | None) -> str:
@@ -156,8 +156,8 @@ class Refusals:
         """
         return (
             f"{NOTHING_COMPARED}on {'all sources' if kept is None else listed(kept)} models replied the "
-            f"same after the search as before it, and {changed.told}: what replays left has changed it. "
-            f"{self.ways_out}. {IGNORE}"
+            f"same after the search as before it, and {changed.clause}: what replays left has changed "
+            f"it. {self.ways_out}. {IGNORE}"
         )
 
     def _unless(self, place: str) -> str:

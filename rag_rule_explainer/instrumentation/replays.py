@@ -84,7 +84,7 @@ class Replays(Generic[Item]):
         try:
             yield
         except StateShared as error:
-            left = self.state.told_of_what_runs_left()
+            left = self.state.state_of_runs_in_words()
             if not left:
                 raise
             raise StateShared(error.seen, f"{error.ways_out.rstrip('.')}. {left}") from error

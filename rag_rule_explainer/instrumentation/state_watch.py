@@ -14,7 +14,7 @@ from .shared_state.files import Left
 from .shared_state.holdings import Holdings
 from .shared_state.lasting import Lasting
 from .shared_state.memos import first_made
-from .shared_state.remaining import has_changed, told_of_what_remains
+from .shared_state.remaining import has_changed, remaining_in_words
 from .shared_state.temporaries import OneAtATime
 from .shared_state.writing import written_by
 
@@ -175,12 +175,12 @@ class StateWatch:
         began."""
         return self._held is not None and has_changed(self._held, self.holdings())
 
-    def told_of_what_remains(self, known: str) -> str:
+    def remaining_in_words(self, known: str) -> str:
         """Returns a sentence that names the changes which replays have made to the user's own objects.
         Empty if there are none, or if the text ``known`` already names all of them."""
-        return "" if self._held is None else told_of_what_remains(self._held, self.holdings(), known)
+        return "" if self._held is None else remaining_in_words(self._held, self.holdings(), known)
 
-    def told_of_what_runs_left(self) -> str:
+    def state_of_runs_in_words(self) -> str:
         """Returns a sentence that names the changes which the baseline and the replays so far have made
         to the user's own objects. Empty if there are none, or if the state before the baseline is not
         known."""
@@ -189,7 +189,7 @@ class StateWatch:
             return ""
         count = self._replays
         runs = f"The baseline and {count} {'replay' if count == 1 else 'replays'}"
-        return told_of_what_remains(start, self.holdings(), "", runs)
+        return remaining_in_words(start, self.holdings(), "", runs)
 
     def _is_settled(self, place: str) -> bool:
         """Returns True iff a change of this attribute or variable does not matter: the caller ignores it,

@@ -110,7 +110,7 @@ def test_what_is_told_in_the_same_way_is_told_apart_by_its_place() -> None:
         for thing, told in zip(things, ("a", "a", "b"), strict=True):
             state.note_birth(thing, told)
             state.note_birth(thing, "again")
-        places.append([state.told_of(thing) for thing in things])
+        places.append([state.key_of(thing) for thing in things])
     assert places[0] == places[1] == [("a", 0), ("a", 1), ("b", 0)]
 
 

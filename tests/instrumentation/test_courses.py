@@ -35,8 +35,8 @@ def test_a_request_that_differs_is_told_around_its_first_difference() -> None:
     found = differs([("turn 1: why?", "so")], [("turn 2: why?", "so")])
     assert found is not None
     assert found.number == 1
-    assert "turn 1" in found.told
-    assert "turn 2" in found.told
+    assert "turn 1" in found.clause
+    assert "turn 2" in found.clause
     assert found.added == ("2:",)
 
 
@@ -44,9 +44,9 @@ def test_one_more_request_differs_and_so_does_one_less() -> None:
     short, long = [("a", "b")], [("a", "b"), ("c", "d")]
     more, less = differs(short, long), differs(long, short)
     assert more is not None
-    assert "the baseline did not" in more.told
+    assert "the baseline did not" in more.clause
     assert less is not None
-    assert "the replay did not" in less.told
+    assert "the replay did not" in less.clause
 
 
 def test_after_a_reply_of_other_words_anything_goes() -> None:

@@ -145,7 +145,7 @@ def keep_history(state: State, history: Any, key: Hashable = None) -> None:
     object. Raises the errors of the history.
     """
     if key is not None:
-        state.tell(history, key)
+        state.set_key(history, key)
     overlay = ISOLATION.keep(state, history)
     if isinstance(overlay, HistoryOverlay):
         overlay.keep()
@@ -160,7 +160,7 @@ def _merging(_name: str, method: Any) -> Any:
             history = configurable.pop("message_history")
             # The factory may make a new history object in each run, so the history is identified by a
             # key.
-            state.tell(history, history_key(self, configurable))
+            state.set_key(history, history_key(self, configurable))
         return config
 
     return merged

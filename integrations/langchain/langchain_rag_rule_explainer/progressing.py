@@ -35,7 +35,7 @@ class ProgressEvents:
         return tell
 
     @asynccontextmanager
-    async def told(self) -> AsyncGenerator[Progress | None, None]:
+    async def on_loop(self) -> AsyncGenerator[Progress | None, None]:
         """Yields a function that puts a report into a queue. A task sends the reports in the queue as
         events.
 

@@ -43,7 +43,7 @@ class ProgressEvents:
         return _tell if self.telling else None
 
     @asynccontextmanager
-    async def told(self) -> AsyncGenerator[Progress | None, None]:
+    async def on_loop(self) -> AsyncGenerator[Progress | None, None]:
         """Yields the same function as ``sync`` returns, because events can also be sent from the running
         event loop."""
         yield self.sync

@@ -109,7 +109,7 @@ class Watch:
         with self._guard:
             return {model: dict(spent) for model, spent in self._spent.items()}
 
-    def told(self, event: Any) -> None:
+    def take_event(self, event: Any) -> None:
         """Records what an event of the dispatcher reports about models. All other events are ignored."""
         if isinstance(event, (LLMChatStartEvent, LLMCompletionStartEvent)):
             self._asking.add(event.span_id)
@@ -230,7 +230,7 @@ _OF_MODELS = (
 
 @lru_cache(maxsize=256)
 def _counts(kind: type) -> bool:
-    """Returns True for classes of events that ``told`` uses.
+    """Returns True for classes of events that ``take_event`` uses.
 
     The result is cached, because a replay has many events of other classes.
     """
@@ -248,7 +248,7 @@ def _dispatching(name: str, method: Any) -> Any:
     def is_traced(given: tuple[Any, ...], identity: str = "") -> bool:
         watch, run = _watching.get(), participation()
         if is_event and watch is not None and given and _counts(type(given[0])):
-            watch.told(given[0])
+            watch.take_event(given[0])
         if begins and run is not None and run.trace is not None and not run.trace.explained_run:
             # The first span of a run is the outermost span, so its id is used as the id of the run.
             run.trace.explained_run = identity

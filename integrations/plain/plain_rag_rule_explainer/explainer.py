@@ -30,7 +30,7 @@ class _NoEvents:
     def sync(self) -> Progress | None:
         return None
 
-    def told(self) -> AbstractAsyncContextManager[Progress | None]:
+    def on_loop(self) -> AbstractAsyncContextManager[Progress | None]:
         return nullcontext()
 
 

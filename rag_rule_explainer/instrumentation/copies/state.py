@@ -55,7 +55,7 @@ class State:
     _own: dict[int, tuple[object, object]] = field(default_factory=dict[int, tuple[object, object]])
     _born: dict[Same, Hashable] = field(default_factory=dict[Same, Hashable])
     _written: set[Same] = field(default_factory=set[Same])
-    _told: dict[Same, Hashable] = field(default_factory=dict[Same, Hashable])
+    _keys: dict[Same, Hashable] = field(default_factory=dict[Same, Hashable])
     _unsaid: dict[Hashable, list[tuple[Same, ...]]] = field(
         default_factory=dict[Hashable, list[tuple[Same, ...]]]
     )
@@ -128,48 +128,48 @@ class State:
 
     @contextmanager
     def birth_of(
-        self, thing: object, told: Hashable = None, unsaid: tuple[object, ...] = ()
+        self, thing: object, key: Hashable = None, unsaid: tuple[object, ...] = ()
     ) -> Generator[None, None, None]:
         """Records that this run constructs an object in the block. Such an object needs no copy.
 
-        ``thing``: the object. ``told``: a key by which other runs recognise the object that they
-        construct in its place. ``unsaid``: arguments of the constructor that ``told`` describes only by
-        their class. Objects with equal ``told`` and different ``unsaid`` get different keys.
+        ``thing``: the object. ``key``: a key by which other runs recognise the object that they
+        construct in its place. ``unsaid``: arguments of the constructor that ``key`` describes only by
+        their class. Objects with equal ``key`` and different ``unsaid`` get different keys.
         """
         with self._lock:
             if unsaid:
-                told = told, self._place_of(told, unsaid)
+                key = key, self._place_of(key, unsaid)
             outermost = id(thing) not in self._being_made
             self._being_made.add(id(thing))
-            self._born.setdefault(Same(thing), told)
+            self._born.setdefault(Same(thing), key)
         try:
             yield
         finally:
             if outermost:
                 self._being_made.discard(id(thing))
 
-    def _place_of(self, told: Hashable, unsaid: tuple[object, ...]) -> int:
-        known = self._unsaid.setdefault(told, [])
-        key = tuple(map(Same, unsaid))
-        if key not in known:
-            known.append(key)
-        return known.index(key)
+    def _place_of(self, key: Hashable, unsaid: tuple[object, ...]) -> int:
+        known = self._unsaid.setdefault(key, [])
+        given = tuple(map(Same, unsaid))
+        if given not in known:
+            known.append(given)
+        return known.index(given)
 
     def is_being_made(self, thing: object) -> bool:
         """Returns True while this run constructs the object."""
         return bool(self._being_made) and id(thing) in self._being_made
 
-    def note_birth(self, thing: object, told: Hashable = None) -> None:
-        """Records that this run made the object. ``told``: a key by which other runs recognise the object
-        that they make in its place; None if they need not. Objects with the same ``told`` are numbered in
+    def note_birth(self, thing: object, key: Hashable = None) -> None:
+        """Records that this run made the object. ``key``: a key by which other runs recognise the object
+        that they make in its place; None if they need not. Objects with the same ``key`` are numbered in
         the order in which they are made."""
         with self._lock:
             if Same(thing) not in self._born:
-                self._born[Same(thing)] = None if told is None else self._next_of(told)
+                self._born[Same(thing)] = None if key is None else self._next_of(key)
 
-    def _next_of(self, told: Hashable) -> Hashable:
+    def _next_of(self, key: Hashable) -> Hashable:
         known = set(self._born.values())
-        return next((told, place) for place in count() if (told, place) not in known)
+        return next((key, place) for place in count() if (key, place) not in known)
 
     def bore(self, thing: object) -> bool:
         """Returns True iff this run made the object, which then belongs to this run alone."""
@@ -184,13 +184,13 @@ class State:
         this run."""
         return Same(thing) in self._born or Same(thing) in self._written
 
-    def tell(self, thing: object, told: Hashable) -> None:
+    def set_key(self, thing: object, key: Hashable) -> None:
         """Stores a key for an object. Several runs may each make an object for the same purpose, such as
-        for the history of one chat session. ``told``: the key, which has to be equal for all these
+        for the history of one chat session. ``key``: the key, which has to be equal for all these
         objects."""
-        self._told[Same(thing)] = told
+        self._keys[Same(thing)] = key
 
-    def told_of(self, thing: object) -> Hashable:
-        """Returns the key that ``tell`` stored for this object. It is equal to the keys of the objects
+    def key_of(self, thing: object) -> Hashable:
+        """Returns the key that ``set_key`` stored for this object. It is equal to the keys of the objects
         that other runs make for the same purpose. None if the object has no such key."""
-        return self._told.get(Same(thing), self._born.get(Same(thing)))
+        return self._keys.get(Same(thing), self._born.get(Same(thing)))

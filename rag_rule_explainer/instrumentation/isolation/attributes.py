@@ -209,7 +209,7 @@ def born(method: Any, *, outside: bool = False) -> Any:
 def shared_key_of(state: State, thing: object) -> Hashable:
     """Returns a key for the state of this object. If each run makes its own object for the same thing,
     such as one chat session, these objects have equal keys."""
-    return state.told_of(thing) or Same(thing)
+    return state.key_of(thing) or Same(thing)
 
 
 def not_carried_over(state: State, thing: object) -> None:

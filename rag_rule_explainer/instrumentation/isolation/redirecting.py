@@ -84,7 +84,7 @@ def births(state_now: Callable[[], State | None]) -> Callable[[Any], Any]:
 
 def known_as(state: State, thing: Any) -> Hashable:
     """Returns a key for an object's state. Objects that runs make for the same thing have equal keys."""
-    return state.told_of(thing) or (state.first and state.first.told_of(thing)) or Same(thing)
+    return state.key_of(thing) or (state.first and state.first.key_of(thing)) or Same(thing)
 
 
 @dataclass(frozen=True, slots=True)

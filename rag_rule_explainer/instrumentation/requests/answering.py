@@ -26,7 +26,7 @@ class Changed(NamedTuple):
     came: str
 
     @property
-    def told(self) -> str:
+    def clause(self) -> str:
         """Returns a clause for a message that quotes the later answer and the first answer."""
         return f"the answer was {shortened(self.came, 100)!r} instead of {shortened(self.was, 100)!r}"
 

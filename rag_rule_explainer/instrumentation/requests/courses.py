@@ -153,13 +153,13 @@ class Difference(NamedTuple):
     came: str | None
 
     @property
-    def told(self) -> str:
+    def clause(self) -> str:
         """Returns a clause for messages that quotes both requests near their first difference. It calls
         the two runs the baseline and the replay."""
-        return self.told_of("the baseline", "the replay")
+        return self.clause_of("the baseline", "the replay")
 
-    def told_of(self, first: str, other: str) -> str:
-        """Returns the clause of ``told`` with these names for the two runs."""
+    def clause_of(self, first: str, other: str) -> str:
+        """Returns the same clause with these names for the two runs."""
         if self.was is None or self.came is None:
             return _whole(self.was, self.came, first, other)
         start = next(

@@ -160,7 +160,7 @@ class Rewinding:
         return self._made.is_constant(name)
 
     @property
-    def told(self) -> str:
+    def clause(self) -> str:
         """Returns the names of the changed state as a list in words, for messages."""
         more = len(self._places) - _MOST_NAMED
         listed = ", ".join(self._places[:_MOST_NAMED]) or "what they find outside of it"

@@ -10,7 +10,7 @@ from ..recording.nested import Nested
 from ..recording.refetching import CHOSEN_AMONG
 from ..run_context import refused
 from .driving import Result, Retrieving
-from .shape import Shape, told
+from .shape import Shape, noting_refusals
 from .widening import Wider
 
 
@@ -44,7 +44,7 @@ def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retri
     refetching = part.refetching
     if refetching is None:
         return result
-    with told():
+    with noting_refusals():
         found, form = search.shape.found(result), search.shape.form(result)
         changed = refetching.changed(found)
         if changed.is_same:
@@ -61,14 +61,14 @@ def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retri
         if wide.chooses:
             refetching.note(CHOSEN_AMONG)
         again = yield wide
-        with told():
+        with noting_refusals():
             several = search.shape.found(again)
             changed = refetching.changed(several)
         if len(several) <= most:
             break
         more, most = more * 2, len(several)
     items = list(found) if changed is None else changed.items[: len(found)]
-    with told():
+    with noting_refusals():
         return search.shape.result(items, form)
 
 

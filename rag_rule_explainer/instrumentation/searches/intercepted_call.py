@@ -19,7 +19,7 @@ from .callers import callers
 from .changed_results import as_changed
 from .derived_texts import Known, holds_copies, texts_of_models
 from .driving import Result, Retrieving, Stopped
-from .shape import Shape, told
+from .shape import Shape, noting_refusals
 from .widening import Wider, never_wider
 
 Item = TypeVar("Item")
@@ -89,7 +89,7 @@ class Asked(Generic[Item]):
             found, form = yield from self._of_a_new_query(part, keys)
         if self.shape.needs_scores(found):
             part.remarks.add(MADE_UP_SCORES)
-        with told():
+        with noting_refusals():
             if form is None:
                 form = self.shape.of_another(part.form_of_another(self.retriever))
             return self.shape.result(found, form)
@@ -166,7 +166,7 @@ class Asked(Generic[Item]):
         part.record(self.keys, found, self.retriever, form, *context)
         if not part.added:
             return self._unused(result, own, form)
-        with told():
+        with noting_refusals():
             return self.shape.result(found, form)
 
     def _unused(self, result: Result, found: Sequence[Item], form: object) -> Result:
@@ -174,7 +174,7 @@ class Asked(Generic[Item]):
         result with the same items is returned in its place."""
         if not isinstance(result, Iterator):
             return result
-        with told():
+        with noting_refusals():
             return self.shape.result(found, form)
 
     @property
@@ -248,27 +248,27 @@ class Asked(Generic[Item]):
         form = self._form(result)
         if len(kept) == len(found):
             return self._unused(result, found, form)
-        with told():
+        with noting_refusals():
             return self.shape.result(kept, form)
 
     def _opened_ones(self, part: Serving[Item], result: Result) -> Result:
         """Returns the result of an opened search without the omitted sources. An opened search really
         runs, while its inner searches are served from the record."""
         found = list(self._found(result))
-        with told():
+        with noting_refusals():
             kept = part.let_through(found)
         form = self._form(result)
         if len(kept) == len(found):
             return self._unused(result, found, form)
-        with told():
+        with noting_refusals():
             return self.shape.result(kept, form)
 
     def _found(self, result: Result) -> Sequence[Item]:
-        with told():
+        with noting_refusals():
             return self.shape.found(result)
 
     def _form(self, result: Result) -> object:
-        with told():
+        with noting_refusals():
             return self.shape.form(result)
 
 

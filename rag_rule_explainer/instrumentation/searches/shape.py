@@ -38,7 +38,7 @@ class Shape(Protocol[Item]):
 
 
 @contextmanager
-def told() -> Generator[None, None, None]:
+def noting_refusals() -> Generator[None, None, None]:
     """Records an error of this package on the run before raising it, because the application may catch
     it."""
     try:

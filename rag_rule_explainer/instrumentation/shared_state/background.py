@@ -40,7 +40,7 @@ def written_in_background(holdings: Holdings) -> Iterator[tuple[str, str]]:
         name = place_of(each)[0]
         is_later = each.code.co_name in names or id(each.node) in inside
         if is_later and name and is_read(holdings, name):
-            yield name, each.told
+            yield name, each.clause
 
 
 @lru_cache(maxsize=512)

@@ -36,11 +36,11 @@ class Left(NamedTuple):
     """A ``Left`` is state that one run left and that a later run may read.
 
     ``place``: the name of the state, such as an attribute or a file; the user's ``ignore=`` patterns are
-    matched against it. ``told``: a clause for messages that says what happened.
+    matched against it. ``clause``: a clause for messages that says what happened.
     """
 
     place: str
-    told: str
+    clause: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,8 @@ class Files:
         self.connects = True
         path = path if _is_shared_memory(path) else _absolute(_of_uri(path))
         if path:
-            told = self._difference(path, run)
-            self.database = self.database or (Left(path, told) if told else None)
+            clause = self._difference(path, run)
+            self.database = self.database or (Left(path, clause) if clause else None)
 
     def listed(self, path: str, run: Reader) -> None:
         """Records that a run is about to list the names in a folder."""

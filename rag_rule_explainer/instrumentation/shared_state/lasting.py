@@ -96,13 +96,13 @@ class Lasting:
                 for cached, name in self.caches.going_by_what_is_written(after)
             ),
             *(
-                Left(name, f"{told} in a thread or task that nobody waits for")
-                for name, told in written_in_background(after)
+                Left(name, f"{clause} in a thread or task that nobody waits for")
+                for name, clause in written_in_background(after)
             ),
             *self._of_others(after),
             *self._unexplained(after),
             *(
-                Left(place_of(each)[0], f"{each.told}, where the next run finds it")
+                Left(place_of(each)[0], f"{each.clause}, where the next run finds it")
                 for each in set_at_times(after, variables)
             ),
         ]
@@ -156,7 +156,7 @@ class Lasting:
             grown = self._grown.get(each.name, 0)
             # If every subset of sources got its own entry, no run reads the entry of a different run.
             if each.name in self._changed or 0 < grown < len(self._replayed):
-                found.append(Left(each.name, f"{each.written.told}, where the next run finds it"))
+                found.append(Left(each.name, f"{each.written.clause}, where the next run finds it"))
         return found
 
     def _of_others(self, after: Holdings) -> Iterator[Left]:
@@ -164,14 +164,14 @@ class Lasting:
         clients."""
         for each in sticking_in(after, of_models=True):
             if not each.keyed:
-                yield Left(each.name, f"{each.written.told}, which is a model and goes by it")
+                yield Left(each.name, f"{each.written.clause}, which is a model and goes by it")
         for each in self._sticking or ():
             # A client that the first run creates is no more suspicious than one that existed before, so
             # setting the client itself does not count.
             own = () if each.is_made else (each.name,)
             names = (*own, *holders_of(each.written))
             if each.changes and any(name in after.outer and keeps(after.outer[name]) for name in names):
-                yield Left(each.name, f"{each.written.told}, where the next run finds it")
+                yield Left(each.name, f"{each.written.clause}, where the next run finds it")
 
     def _unexplained(self, after: Holdings) -> Iterator[Left]:
         """Yields state that the baseline changed and code reads, although no code was found that writes
@@ -195,7 +195,7 @@ class Lasting:
                 value for held in self.before.all for _, value in held.plain if isinstance(value, str)
             )
         if files.database and (statements.both or not statements.any):
-            return [Left(files.database.place, files.database.told)]
+            return [Left(files.database.place, files.database.clause)]
         if statements.both and not files.connects:
             table = statements.both
             return [Left(table, f"the code writes to and reads the table {table!r} of a database")]

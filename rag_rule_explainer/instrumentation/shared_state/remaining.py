@@ -24,7 +24,7 @@ def has_changed(before: Holdings, after: Holdings) -> bool:
     return any(not name or is_read(after, name) for name in names)
 
 
-def told_of_what_remains(before: Holdings, after: Holdings, known: str, runs: str = "replays") -> str:
+def remaining_in_words(before: Holdings, after: Holdings, known: str, runs: str = "replays") -> str:
     """Returns a sentence that names what the runs changed on the user's objects; empty if there is
     nothing to report.
 

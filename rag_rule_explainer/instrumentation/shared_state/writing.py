@@ -58,7 +58,7 @@ class Written:
         return self.is_of_model and not isinstance(self.target, ast.Subscript)
 
     @property
-    def told(self) -> str:
+    def clause(self) -> str:
         """Returns a clause that names the function and the changed expression."""
         return f"{self.where} writes {ast.unparse(self.target)}"
 
@@ -71,7 +71,7 @@ def function_label(function: FunctionType) -> str:
 def written_by(holdings: Holdings) -> str:
     """Returns a clause for messages that names the first place in the code that writes to shared state;
     empty if there is none. Writes of models are ignored."""
-    return next((each.told for each in writes_in(holdings) if not each.is_of_model), "")
+    return next((each.clause for each in writes_in(holdings) if not each.is_of_model), "")
 
 
 def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[Written]:

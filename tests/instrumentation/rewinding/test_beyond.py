@@ -28,7 +28,7 @@ def told(application: Callable[[], Any], change: Callable[[], object]) -> str:
     assert kept.left() is None
     change()
     left = kept.left()
-    return "" if left is None else left.told
+    return "" if left is None else left.clause
 
 
 def test_what_is_set_for_the_process_counts_where_code_asks_for_it(
@@ -143,7 +143,7 @@ def test_local_variables_of_code_that_goes_on_between_runs_are_compared() -> Non
         await asyncio.sleep(0)
         left = kept.left()
         acting.cancel()
-        return "" if left is None else left.told
+        return "" if left is None else left.clause
 
     assert "Task" in asyncio.run(with_a_task())
 
@@ -227,7 +227,7 @@ def test_settings_of_a_database_connection_are_compared() -> None:
 
 def told_at_once(application: Callable[[], Any]) -> str:
     left = Rewinding(application, lambda _: False, tuple).left()
-    return "" if left is None else left.told
+    return "" if left is None else left.clause
 
 
 def test_a_pipe_leaves_a_doubt_where_code_makes_one() -> None:

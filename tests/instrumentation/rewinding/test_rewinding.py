@@ -169,7 +169,7 @@ def test_a_file_that_was_open_before_and_has_changed_is_told_of(tmp_path: Any) -
         file.flush()
         left = kept.left()
     assert left is not None
-    assert "TextIOWrapper" in left.told
+    assert "TextIOWrapper" in left.clause
 
 
 def test_what_was_found_to_stay_is_remembered_as_long_as_it_is_there() -> None:
@@ -181,7 +181,7 @@ def test_what_was_found_to_stay_is_remembered_as_long_as_it_is_there() -> None:
     second = rewinding(lambda: bot.told())
     left = second.left()
     assert left is not None
-    assert left.told == "an earlier explanation found that runs go by Bot.seen, and has left that set"
+    assert left.clause == "an earlier explanation found that runs go by Bot.seen, and has left that set"
     assert rewinding(Bot().told).left() is None
     assert rewinding(bot.told, "Bot.seen").left() is None
 
@@ -222,7 +222,7 @@ def test_locks_and_queues_are_left_to_their_threads() -> None:
         assert jobs.qsize() == 1
     left = kept.left()
     assert left is not None
-    assert "there before it" in left.told
+    assert "there before it" in left.clause
 
 
 def test_names_that_python_mangles_and_limits_are_read() -> None:
