@@ -137,8 +137,7 @@ class AnswerNotRepeatable(RagRuleError):
         first, second = (shortened(answer, 200) for answer in answers)
         if equal is not None:
             super().__init__(
-                f"the application words its answer differently each time: of {equal[1]} answers to all "
-                "sources, "
+                f"the application words its answer in many ways: of {equal[1]} answers to all sources, "
                 f"{equal[0]} have the most frequent wording, so no vote on {condition!r} could be "
                 f"trusted. One answer: {first!r}. Another: {second!r}. {_MATTERS}, or lower the model's "
                 "temperature"

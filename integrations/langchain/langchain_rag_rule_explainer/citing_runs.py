@@ -87,6 +87,7 @@ class CitingRuns(ExplainedRuns[Input, Output]):
         return said[0]
 
     @showing_cite_fields
+    @showing(QuestionOptions, QuestionOptions)
     def cite(
         self,
         input: Input,  # noqa: A002 -- as Runnable says
@@ -105,6 +106,7 @@ class CitingRuns(ExplainedRuns[Input, Output]):
         return self._asked(lambda call: cited(call, options, logged), input, config, question, kwargs)
 
     @showing_cite_fields
+    @showing(QuestionOptions, QuestionOptions)
     async def acite(
         self,
         input: Input,  # noqa: A002 -- as Runnable says

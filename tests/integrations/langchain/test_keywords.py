@@ -95,6 +95,11 @@ def test_a_graph_is_streamed_as_it_is_without_rules(mode: Any) -> None:
     assert type(last) is type(plain[-1]) or isinstance(last, dict)
 
 
+def test_each_method_shows_what_explain_takes() -> None:
+    for method in (RuleExplainer.cite, RuleExplainer.acite, RuleExplainer.explain_each):
+        assert {"documents", "add_documents", "pinned", "baseline"} <= signature(method).parameters.keys()
+
+
 IS_TYPED = "version" in signature(Pregel.invoke).parameters
 READING_TYPED: Any = {"predicate": BAD, "answer_of": lambda output: output.value["answer"]}
 TYPED = pytest.mark.skipif(not IS_TYPED, reason="a newer LangGraph")
