@@ -19,34 +19,16 @@ Named = Callable[[str, str], str]
 there."""
 
 
-def suspects_in(explanation: Explanation) -> tuple[str, ...]:
-    """Returns the documents that rules of the bad outcome name, the one to suspect most first: by its
-    Shapley index among retention rules, then among omission rules, then in the order shown."""
-    named = {name for rule in explanation.rules for name in rule.sources}
-    power = {(each.source, each.kind): each.shapley for each in explanation.importance}
-    rank = {source.id: place for place, source in enumerate(explanation.sources)}
-
-    def order(name: str) -> tuple[float, float, int]:
-        retained, omitted = (
-            power.get((name, kind), 0.0) for kind in (RuleKind.RETENTION, RuleKind.OMISSION)
-        )
-        return -retained, -omitted, rank[name]
-
-    return tuple(sorted(named, key=order))
-
-
-def suspects_of(
-    explanations: Iterable[tuple[str, Explanation]],
-    named: Named = lambda _question, identity: identity,
-) -> tuple[Suspect, ...]:
+def suspects_of(explanations: Iterable[tuple[str, Explanation]]) -> tuple[Suspect, ...]:
     """Returns every document that a rule of the bad outcome names, in the order of the first question
     that it is named in.
 
     ``explanations``: the question's id and the explanation of each question whose answer was bad; they
-    are read one at a time. ``named``: by default, a document is named by its id. The bad outcome is what
-    the condition of retention rules looks for, and what that of omission rules excludes.
+    are read one at a time. A document is named by its id. The bad outcome is what the condition of
+    retention rules looks for, and what that of omission rules excludes.
     """
-    return _suspects(((question, _in_explanation(each)) for question, each in explanations), named)
+    known = ((question, _in_explanation(each)) for question, each in explanations)
+    return _suspects(known, lambda _question, identity: identity)
 
 
 def suspects_of_log(

@@ -72,9 +72,9 @@ class Removal:
         return f"removing {what} {' and '.join(effects)}; {least}{left}"
 
 
-def smallest_removal(names: DocumentNames, *, most_cores: int = MOST_CORES) -> Removal:
+def smallest_removal(names: DocumentNames) -> Removal:
     """Returns the smallest set of documents whose removal ends the bad answers. Only sure omission rules
-    count. ``most_cores``: how long the solver may search; a set is returned in any case."""
+    count. The solver may give up early; a set is returned in any case."""
     reached, not_ended = list[AuditedQuestion](), list[tuple[str, str]]()
     for question in names.questions:
         if question.outcome != "bad":
@@ -84,12 +84,12 @@ def smallest_removal(names: DocumentNames, *, most_cores: int = MOST_CORES) -> R
         else:
             not_ended.append((question.id, _why_not(question)))
     wanted = {question.id: _choices(names, question) for question in reached}
-    chosen, least = cover(wanted.values(), most_cores)
+    chosen, least = cover(wanted.values(), MOST_CORES)
     whole = [question for question in reached if question.exhaustive]
     if len(whole) < len(reached):
         # Of the others, a smaller rule may not have been found. So they do not say what is needed, but
         # that the answers are bad as long as nothing is removed.
-        least = max(1, cover([wanted[question.id] for question in whole], most_cores)[1])
+        least = max(1, cover([wanted[question.id] for question in whole], MOST_CORES)[1])
     relied = {each.id: _surest(names, each, chosen) for each in reached}
     ended = [rule for rule in relied.values() if rule.is_always_so]
     claims: list[ClaimStatus] = ["relative" if each.limits else each.claim for each in ended]

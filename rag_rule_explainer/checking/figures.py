@@ -39,14 +39,15 @@ def share(count: int, of: int, nothing: str) -> Share:
     return Share(count, of, count / of, low, high)
 
 
-def wilson(count: float, of: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
+def wilson(count: float, of: float) -> tuple[float, float]:
     """Returns the score interval (Wilson, 1927) of the observed share ``count`` / ``of``: the lower and
-    the upper end of all true shares with which this observation is compatible at the given confidence.
+    the upper end of all true shares with which this observation is compatible at a confidence of
+    ``CONFIDENCE``.
 
     ``of`` must be above 0. It may be an effective number of cases, which need not be whole. The interval
     stays within [0, 1], and has a width even if ``count`` is 0 or equal to ``of``.
     """
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     observed, weight = count / of, z * z / of
     centre = (observed + weight / 2) / (1 + weight)
     half = z * sqrt(observed * (1 - observed) / of + weight / (4 * of)) / (1 + weight)

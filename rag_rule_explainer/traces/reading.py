@@ -6,7 +6,7 @@ trace is complete as soon as its last span was read. So only open traces are in 
 
 import os.path
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -55,9 +55,8 @@ class SpansOfTrace:
             )
 
 
-def traces_in(path: Path, wanted: Callable[[str], bool] = lambda _: True) -> Iterator[SpansOfTrace]:
-    """Yields the traces in a file or a folder, in the order in which they are complete. ``wanted``: a
-    function from the id of a trace to True iff the trace is read.
+def traces_in(path: Path) -> Iterator[SpansOfTrace]:
+    """Yields the traces in a file or a folder, in the order in which they are complete.
 
     Raises InvalidInput if the path cannot be read or has no trace, and for a trace that is too large.
     """
@@ -72,7 +71,7 @@ def traces_in(path: Path, wanted: Callable[[str], bool] = lambda _: True) -> Ite
         raise InvalidInput(f"{path} holds no trace of an application; what is read are {TOOLS}")
     opened, weight = dict[str, SpansOfTrace](), 0
     for said in _said_in(files):
-        if not isinstance(said, TracedSpan) or not wanted(said.trace):
+        if not isinstance(said, TracedSpan):
             continue
         trace = opened.setdefault(said.trace, SpansOfTrace(said.trace, session=sessions.get(said.trace)))
         before = trace.weight
@@ -84,7 +83,7 @@ def traces_in(path: Path, wanted: Callable[[str], bool] = lambda _: True) -> Ite
         elif weight > 4 * LARGEST_TRACE:
             raise InvalidInput(
                 f"{said.place}: the spans of {len(opened)} traces are mixed, more than fit into memory; "
-                "name one with --trace-id, or sort the spans by their traces"
+                "write each trace into a file of its own, or sort the spans by their traces"
             )
 
 

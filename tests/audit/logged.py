@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
 
-from rag_rule_explainer import Answer, Case, Explainer, Explanation, Source
+from rag_rule_explainer import Answer, Case, Explainer, Explanation, RuleKind, Source
 from rag_rule_explainer.audit.blame import BlameList, blame_list
 from rag_rule_explainer.audit.blame_plan import plan_blame
 from rag_rule_explainer.audit.pivots import suspects_of
@@ -138,3 +138,19 @@ def explained(one: Told) -> Explanation:
     """The explanation of the answer without noise."""
     explainer = Explainer(read, one.corpus.is_bad, miner="exact", concurrency=1, check_repeatable=False)
     return explainer.explain(one.asked.question, one.shown)
+
+
+def suspects_in(explanation: Explanation) -> tuple[str, ...]:
+    """Returns the documents that rules of the bad outcome name, the one to suspect most first: by its
+    Shapley index among retention rules, then among omission rules, then in the order shown."""
+    named = {name for rule in explanation.rules for name in rule.sources}
+    power = {(each.source, each.kind): each.shapley for each in explanation.importance}
+    rank = {source.id: place for place, source in enumerate(explanation.sources)}
+
+    def order(name: str) -> tuple[float, float, int]:
+        retained, omitted = (
+            power.get((name, kind), 0.0) for kind in (RuleKind.RETENTION, RuleKind.OMISSION)
+        )
+        return -retained, -omitted, rank[name]
+
+    return tuple(sorted(named, key=order))

@@ -20,10 +20,11 @@ from rag_rule_explainer.audit.blame_plan import (
     Trial,
     plan_blame,
 )
-from rag_rule_explainer.audit.pivots import suspects_in, suspects_of
+from rag_rule_explainer.audit.pivots import suspects_of
 from rag_rule_explainer.audit.randomization import PairTable, stratified_p_value
 from rag_rule_explainer.errors import InvalidInput
 from rag_rule_explainer.verdicts import Verdict
+from tests.audit.logged import suspects_in
 
 Kept = frozenset[str]
 Truth = Mapping[Kept, bool]

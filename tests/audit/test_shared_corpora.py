@@ -11,9 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from rag_rule_explainer.audit.pivots import suspects_in
 from rag_rule_explainer.checking.figures import share
-from tests.audit.logged import Told, explained, most_retrieved, named_by_leaving_one_out, told
+from tests.audit.logged import (
+    Told,
+    explained,
+    most_retrieved,
+    named_by_leaving_one_out,
+    suspects_in,
+    told,
+)
 from tests.audit.shared_corpora import CORPORA, QUESTIONS, SIZE, shared_corpora
 
 SLOW, TOP_K = 4, 5
