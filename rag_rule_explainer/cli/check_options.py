@@ -48,7 +48,7 @@ MaxSize = Annotated[
 ]
 CheckedKinds = Annotated[
     CheckedKind,
-    typer.Option("--kind", help="Whenever these are retained, or omitted, it answers like that."),
+    typer.Option("--kind", help="Forbid rules about documents that are retained, or omitted."),
 ]
 Explanations = Annotated[
     Path | None,

@@ -45,7 +45,7 @@ FrameworkOption = Annotated[
     typer.Option(
         "--framework",
         metavar="NAME",
-        help="The integration that explains it, such as plain, where that cannot be told.",
+        help="The integration that explains it, such as plain, if it cannot be found.",
     ),
 ]
 InputKey = Annotated[
@@ -82,7 +82,7 @@ ScopeOption = Annotated[
     typer.Option("--scope", help="Explain by what the model was shown, or all that was retrieved."),
 ]
 NewQuery = Annotated[
-    OnNewQuery | None, typer.Option(help="What a replay gets that asks what the baseline did not.")
+    OnNewQuery | None, typer.Option(help="What a replay gets for a query that the baseline did not make.")
 ]
 Ignored = Annotated[
     list[str] | None,
@@ -185,10 +185,11 @@ MaxViolation = Annotated[
     typer.Option(help="sampled: the share of subsets that a rule may fail on; 0.05 if not given."),
 ]
 ConfidenceOption = Annotated[
-    float | None, typer.Option(help="sampled: with which that is said of a rule; 0.95 if not given.")
+    float | None, typer.Option(help="sampled: the confidence of that; 0.95 if not given.")
 ]
 Jointly = Annotated[
-    bool, typer.Option("--jointly", help="sampled: say it of all rules together, which takes more draws.")
+    bool,
+    typer.Option("--jointly", help="sampled: hold it for all rules together, which takes more draws."),
 ]
 Neighbours = Annotated[
     bool,
@@ -208,7 +209,8 @@ ModelOption = Annotated[
     str | None, typer.Option(help=f"Ask this OpenAI-compatible model; its key is in {USUAL_KEY}.")
 ]
 KeyVariable = Annotated[
-    str | None, typer.Option("--key", metavar="VARIABLE", help=f"What its key is in, if not {USUAL_KEY}.")
+    str | None,
+    typer.Option("--key", metavar="VARIABLE", help=f"The variable with its key, if not {USUAL_KEY}."),
 ]
 BaseUrl = Annotated[str | None, typer.Option(help="The model's endpoint, if not OPENAI_BASE_URL.")]
 Temperature = Annotated[float | None, typer.Option(min=0.0, help="The model's temperature.")]
@@ -235,10 +237,13 @@ SamplesOption = Annotated[
 ]
 VoteOption = Annotated[
     Vote | None,
-    typer.Option("--vote", help="Where and how; by default by majority at the border, with --samples."),
+    typer.Option(
+        "--vote", help="Where and how to vote; by default by majority at the border, with --samples."
+    ),
 ]
 AskedAgain = Annotated[
-    int, typer.Option(min=0, help="Random subsets above each rule to put to the vote before it is told.")
+    int,
+    typer.Option(min=0, help="Random subsets above each rule to put to the vote before it is reported."),
 ]
 MinConfidence = Annotated[
     float, typer.Option(help="The share of its subsets that a rule must hold on, up to 12 sources.")
@@ -250,7 +255,7 @@ StoreUrl = Annotated[
 ]
 NamespaceOption = Annotated[
     str | None,
-    typer.Option(help="Whose answers these are; if not given, made of what the application asks."),
+    typer.Option(help="The namespace of the answers; by default, made of the application's requests."),
 ]
 AnswerTokens = Annotated[int, typer.Option(min=0, help="Tokens that an answer is taken to have.")]
 SecondsPerReplay = Annotated[float, typer.Option(min=0, help="Seconds that a replay is taken to last.")]
