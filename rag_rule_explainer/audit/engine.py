@@ -62,8 +62,8 @@ class AuditEngine(Protocol):
 
 @runtime_checkable
 class MeteredEngine(Protocol):
-    """A ``MeteredEngine`` is an engine that lets replays which are made after the questions, such as
-    those for whom to blame, spend from the same limits."""
+    """A ``MeteredEngine`` is an engine whose limits also count replays that are made after the questions,
+    such as those that test which documents are to blame."""
 
     def metered(self, job: AuditJob, began: float, /) -> AbstractAsyncContextManager[Meter]:
         """Gives, for the block, a meter that counts what the questions of the job have spent as well.

@@ -32,18 +32,18 @@ class DocumentRow:
     """A ``DocumentRow`` says what one document does. All fields but the first three, and ``named``, hold
     ids of questions, in their order.
 
-    ``shown``: it was shown. ``bad``, ``not_bad``: it was shown, and the answer is so. ``retained``: a
-    rule names it by which answers are bad while its documents are retained. ``omitted``: a rule names it
-    by which answers are not bad while its documents are omitted. ``omitted_good``: the same, and they
-    are good. ``implicated``: one of these three. ``unsure``: only a rule that is not sure, or perhaps not
-    minimal, implicates it. ``clear``: no rule implicates it, and there are no others. ``unneeded``: no
-    rule of any outcome names it, and there are no others. ``decisive``: the answer is bad, and never
-    without this document, whichever others are there (pinned ones always are, and near-duplicates that
-    were tied are there together). ``single_point``: the answer is not bad (or is
-    good, if there is such a condition), and never so without this document. ``redundant``: a document is
-    enough in its place, by the names of these documents. ``conflicts``: this document makes answers bad,
-    and another one better, or the other way round. ``named``: True iff a sure, minimal rule of any
-    outcome names it.
+    ``shown``: it was shown. ``bad``, ``not_bad``: it was shown, and the answer is bad, or not bad.
+    ``retained``: a rule names it by which answers are bad while its documents are retained. ``omitted``:
+    a rule names it by which answers are not bad while its documents are omitted. ``omitted_good``: as
+    ``omitted``, and the answers are good. ``implicated``: at least one of the last three. ``unsure``:
+    only a rule that is not sure, or perhaps not minimal, implicates it. ``clear``: no rule implicates it,
+    and there are no further rules. ``unneeded``: no rule of any outcome names it, and there are no
+    further rules. ``decisive``: the answer is bad, and never without this document, whichever others are
+    there (pinned ones always are, and near-duplicates that were tied are there together).
+    ``single_point``: the answer is not bad (or is good, if there is such a condition), and never so
+    without this document. ``redundant``: another document is enough in its place; the questions are
+    listed by the name of that document. ``conflicts``: this document makes answers bad, and another one
+    better, or the other way round. ``named``: True iff a sure, minimal rule of any outcome names it.
     """
 
     key: DocumentKey

@@ -22,9 +22,9 @@ class AnnotatedTool:
     """An ``AnnotatedTool`` is a tracing tool that takes annotations.
 
     ``trace`` and ``step``: patterns of its ids. ``payload``: returns the annotations in its own form.
-    ``client``: returns its own client, which has its address and its key from the environment.
-    ``send``: sends a payload by a client, and yields the number of annotations that arrived, again and
-    again. ``module``, ``package``: what has to be installed for it.
+    ``client``: returns its own client, which has its address and its key from the environment. ``send``:
+    sends a payload by a client, and yields, for each request, the number of annotations that arrived.
+    ``module``, ``package``: what has to be installed for it.
     """
 
     name: str
