@@ -30,6 +30,10 @@ os.environ.pop("SSL_CERT_FILE", None)
 _no_certificates = tempfile.TemporaryDirectory(prefix="no-certificates-")
 os.environ["SSL_CERT_DIR"] = _no_certificates.name
 
+# The checker of international identifiers compiles its grammar as soon as anything imports jsonschema, in
+# two seconds of every worker. No schema here has that format; None: it is not there, and not missed.
+sys.modules["rfc3987_syntax"] = None  # pyright: ignore[reportArgumentType]
+
 # Typer colours help pages for a log that shows colours, and the tests read what they say.
 for _wish in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS"):
     os.environ.pop(_wish, None)
