@@ -27,7 +27,8 @@ help:
 	@echo "make coverage  all tests, and what they leave out"
 	@echo "make nightly   random conditions by the hundred thousand, against the definitions of a rule;"
 	@echo "               memories of every kind, planted into every application;"
-	@echo "               and all cases of which the slow tests ask one in three"
+	@echo "               all cases of which the slow tests ask one in three;"
+	@echo "               and all fast tests on the oldest and the newest supported Python"
 	@echo "make model     rules of a real language model, compared with all of its answers"
 	@echo "make cite-model  which citations of a real language model are real; goes on where it was stopped"
 	@echo "make paper-model  the paper's experiments on a real language model; at most an hour, goes on later"
@@ -97,6 +98,7 @@ nightly: $(VENV)/.test model cite-model cluster annotations scorers agents
 	$(PYTEST) -n auto -q -m slow
 	$(PYTEST) -n auto -q -m "nightly and spread"
 	$(PYTEST) -q -s -m "nightly and not spread"
+	for python in oldest newest; do .ci/pythons $$python prepare && .ci/pythons $$python test || exit 1; done
 
 # Ray is large, so no other environment has it.
 cluster: $(VENV)-ray/.made

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import settings
 
 from rag_rule_explainer.probing.tracing import endpoints
-from tests.representing import one_in, spread_out
+from tests.representing import FURTHER, on_further, one_in, spread_out
 
 # What CI finds is to be the change's doing, not the day's; new examples are looked for everywhere else.
 # The machines are shared: how long one example takes says nothing.
@@ -29,6 +29,10 @@ settings.register_profile("all", _usual, max_examples=100)
 os.environ.pop("SSL_CERT_FILE", None)
 _no_certificates = tempfile.TemporaryDirectory(prefix="no-certificates-")
 os.environ["SSL_CERT_DIR"] = _no_certificates.name
+
+# The checker of international identifiers compiles its grammar as soon as anything imports jsonschema, in
+# two seconds of every worker. No schema here has that format; None: it is not there, and not missed.
+sys.modules["rfc3987_syntax"] = None  # pyright: ignore[reportArgumentType]
 
 # Typer colours help pages for a log that shows colours, and the tests read what they say.
 for _wish in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS"):
@@ -62,8 +66,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         default=1,
         metavar="N",
-        help="runs each test, and one in N of its cases: for a further Python",
+        help="runs each test, and one in N of its cases",
     )
+    parser.addoption("--further", choices=list(FURTHER), help="runs what is asked on a further Python")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -95,7 +100,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
 def pytest_one_case_in_so_many(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Comes after what is not asked at all was taken out."""
-    kept, others = one_in(int(config.getoption("--one-in") or 1), items)
+    further = config.getoption("--further")
+    many = int(config.getoption("--one-in") or 1)
+    kept, others = on_further(further, items) if further else one_in(many, items)
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = kept

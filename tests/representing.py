@@ -2,7 +2,7 @@
 there are very many, the night asks the rest."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
 import pytest
@@ -59,6 +59,40 @@ def one_in(many: int, items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], 
         (others if cases[test] % many else kept).append(item)
         cases[test] += 1
     return kept, others
+
+
+FRAMEWORKS = ("agents", "instrumentation", "integrations", "pytest_plugin", "scorers", "traces")
+"""Rooms whose tests depend on the releases of the frameworks, and not on the Python alone."""
+FURTHER: dict[str, tuple[int, Collection[str]]] = {"oldest": (0, FRAMEWORKS), "newest": (1, ())}
+"""For a further Python: which test of every three is asked of each file, and the rooms all of whose tests
+are. The oldest Python has the oldest frameworks; the newest has those that all tests are run with."""
+
+
+def on_further(python: str, items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """What is asked on a further Python, and the rest, both in their order.
+
+    What a file imports is imported wholly, and the type checker knows what the oldest Python has not. So
+    one in three of the tests of each file, with one in three of its cases, shows whether its room works
+    there. The night asks them all.
+    """
+    first, rooms = FURTHER[python]
+    asked, others = one_in(3, items)
+    files = defaultdict[str, dict[str, int]](dict)
+    for item in asked:
+        file, test = _place(item)
+        files[file].setdefault(test, len(files[file]))
+    kept = list[pytest.Item]()
+    for item in asked:
+        file, test = _place(item)
+        chosen = files[file][test] % 3 == min(first, len(files[file]) - 1)
+        (kept if chosen or file.split("/")[1] in rooms else others).append(item)
+    return kept, others
+
+
+def _place(item: pytest.Item) -> tuple[str, str]:
+    """Its file and its test."""
+    test = item.nodeid.partition("[")[0]
+    return test.partition("::")[0], test
 
 
 def _belongs_to(item: pytest.Item, mark: str) -> None:

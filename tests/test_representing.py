@@ -1,12 +1,18 @@
-"""Which cases of a test run where a further Python asks one in so many of them."""
+"""Which cases of a test run where one in so many of them is asked, and which tests on other Pythons."""
 
 from types import SimpleNamespace
 from typing import Any
 
-from tests.representing import one_in
+from tests.representing import FRAMEWORKS, on_further, one_in
 
 NAMES = ["a[1]", "a[2]", "b", "a[3]", "c[x]", "a[4]", "c[y]"]
-ITEMS: list[Any] = [SimpleNamespace(nodeid=f"tests/test_it.py::{name}") for name in NAMES]
+
+
+def items_of(file: str, names: list[str]) -> list[Any]:
+    return [SimpleNamespace(nodeid=f"{file}::{name}") for name in names]
+
+
+ITEMS = items_of("tests/test_it.py", NAMES)
 
 
 def names(items: list[Any]) -> list[str]:
@@ -21,3 +27,23 @@ def test_each_test_is_asked_and_one_in_so_many_of_its_cases() -> None:
 
 def test_one_in_one_is_every_case_in_its_order() -> None:
     assert one_in(1, ITEMS) == (ITEMS, [])
+
+
+def test_further_pythons_are_asked_different_tests_of_a_file() -> None:
+    oldest, left_out = on_further("oldest", ITEMS)
+    assert names(oldest) == ["a[1]", "a[4]"]
+    assert sorted(names(left_out)) == sorted(set(NAMES) - {"a[1]", "a[4]"})
+    assert names(on_further("newest", ITEMS)[0]) == ["b"]
+
+
+def test_a_file_of_one_test_is_asked_on_each_further_python() -> None:
+    lone = items_of("tests/test_lone.py", ["only[1]", "only[2]"])
+    for python in ("oldest", "newest"):
+        assert names(on_further(python, [*ITEMS, *lone])[0])[-1] == "only[1]"
+
+
+def test_the_oldest_frameworks_are_asked_each_of_their_tests() -> None:
+    for room in FRAMEWORKS:
+        found = items_of(f"tests/{room}/any/test_it.py", NAMES)
+        assert names(on_further("oldest", found)[0]) == ["a[1]", "b", "c[x]", "a[4]"]
+        assert names(on_further("newest", found)[0]) == ["b"]

@@ -367,7 +367,7 @@ HOSTILE = (
 )
 
 
-@pytest.mark.spread(fast=5, slow=2)
+@pytest.mark.spread(fast=10, slow=2)
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_the_time_grows_with_the_length_alone(piece: str) -> None:
     """Four times the text takes four times as long, and not sixteen times: by the thread's clock. A busy

@@ -88,13 +88,16 @@ class Slots:
 
     slots: list[Slot]
     evaluated: int = 0
-    prefixes: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
+    prefixes: dict[tuple[int, object], int] = field(default_factory=dict[tuple[int, object], int])
+    """Each beginning of a prompt by a number, under the one that it continues and its last token."""
     requests: int = 0
 
     def begin(self, mask: Mask) -> tuple[Slot, int]:
         prompt = tuple((unit, token) for unit in LATTICE.units(mask) for token in range(SOURCE))
         prompt += tuple(("question", token) for token in range(QUESTION))
-        self.prefixes.update(prompt[:end] for end in range(1, len(prompt) + 1))
+        known = 0
+        for token in prompt:
+            known = self.prefixes.setdefault((known, token), len(self.prefixes) + 1)
         free = [slot for slot in self.slots if slot.is_free]
         slot = max(free, key=lambda slot: shared(slot.prompt, prompt))
         if shared(slot.prompt, prompt) <= 0.1 * len(prompt):

@@ -19,6 +19,7 @@ PRICES = {
     "large": Price(input=5.0, output=25.0),
 }
 """Per million tokens. They stand for no provider's."""
+FIRST, *OTHERS = PRICES
 STRICT = Sampled(max_violation=0.01, confidence=0.99)
 WAYS: dict[str, tuple[str, SettingsFields]] = {
     "By default": ("Up to seven sources rules are proved, above that tested.", {}),
@@ -60,10 +61,15 @@ def page() -> str:
     prices = (f"| {name} | {price.input:.2f} | {price.output:.2f} |" for name, price in PRICES.items())
     head = "| sources | best | typical | worst | " + " | ".join(PRICES) + " |"
     parts = [INTRODUCTION + "\n".join(prices) + "\n"]
-    for way, (said, settings) in WAYS.items():
-        rows = (_row(size, settings) for size in SIZES if _can(size, settings))
-        parts.append("\n".join([f"## {way}\n\n{said}\n", head, "|---" * 7 + "|", *rows]) + "\n")
+    for way, (said, _) in WAYS.items():
+        parts.append("\n".join([f"## {way}\n\n{said}\n", head, "|---" * 7 + "|", *rows(way)]) + "\n")
     return "\n".join(parts) + AFTER
+
+
+def rows(way: str) -> list[str]:
+    """The rows of the table below that heading."""
+    settings = WAYS[way][1]
+    return [_row(size, settings) for size in SIZES if _can(size, settings)]
 
 
 def _can(size: int, settings: SettingsFields) -> bool:
@@ -71,9 +77,12 @@ def _can(size: int, settings: SettingsFields) -> bool:
 
 
 def _row(size: int, settings: SettingsFields) -> str:
-    costs = [_estimated(size, settings, price).typical.cost or 0.0 for price in PRICES.values()]
-    made = _estimated(size, settings, PRICES["small"])
-    replays = (f"{each.replays:,}" for each in (made.best, made.typical, made.worst))
+    made = _estimated(size, settings)
+    # An estimate is of one model: the other prices are of the same tokens.
+    typical = made.typical
+    tokens = {"input_tokens": typical.input_tokens, "output_tokens": typical.output_tokens}
+    costs = [typical.cost or 0.0, *(PRICES[name].of(tokens) for name in OTHERS)]
+    replays = (f"{each.replays:,}" for each in (made.best, typical, made.worst))
     return f"| {size} | {' | '.join(replays)} | {' | '.join(map(_money, costs))} |"
 
 
@@ -81,8 +90,8 @@ def _money(cost: float) -> str:
     return f"{cost:,.0f}" if cost >= 100 else f"{cost:,.2f}" if cost >= 0.1 else f"{cost:.3f}"
 
 
-def _estimated(size: int, settings: SettingsFields, price: Price) -> Estimate:
-    priced: SettingsFields = {**settings, "prices": {"model": price}}
+def _estimated(size: int, settings: SettingsFields) -> Estimate:
+    priced: SettingsFields = {**settings, "prices": {"model": PRICES[FIRST]}}
     assuming = Assumptions(answer_tokens=ANSWER_TOKENS, count_tokens=lambda text: len(text.split()))
     texts = (f"{number} " + "word " * (SOURCE_TOKENS - 1) for number in range(1, size + 1))
     documents = [Document(id=f"D{number}", page_content=text) for number, text in enumerate(texts, 1)]

@@ -7,14 +7,13 @@ versions are in ``recorded_calls.json``. The others are converted here.
 """
 
 import json
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from anthropic.types import Message, RawMessageStreamEvent
 from langchain.agents import create_agent
-from langchain_anthropic import ChatAnthropic, chat_models
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, messages_from_dict
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
@@ -60,6 +59,10 @@ def recorded(name: str) -> ChatGeneration:
 
 
 def of_anthropic(*content: dict[str, Any], reason: str = "tool_use") -> ChatGeneration:
+    # Here, since the client takes two seconds to import, which every worker would spend.
+    from anthropic.types import Message
+    from langchain_anthropic import ChatAnthropic
+
     reply = Message.model_validate(
         {
             "id": "msg_1",
@@ -83,6 +86,9 @@ def used(name: str, given: Any) -> dict[str, Any]:
 
 def streamed_by_anthropic() -> list[AIMessageChunk]:
     """The chunks of a reply with a text and a call, whose arguments come in pieces."""
+    from anthropic.types import RawMessageStreamEvent
+    from langchain_anthropic import ChatAnthropic, chat_models
+
     start = {"type": "message", "id": "msg_1", "role": "assistant", "model": "claude", "content": []}
     usage = {"input_tokens": 3, "output_tokens": 2}
     given = json.dumps(GIVEN)
@@ -122,10 +128,13 @@ def streamed_by_anthropic() -> list[AIMessageChunk]:
 
 
 _LOOKING = {"type": "text", "text": "I will look."}
+_SAYING = {"type": "text", "text": "All is done."}
 OF_ANTHROPIC = {
-    "anthropic: one call": of_anthropic(used("send_email", GIVEN)),
-    "anthropic: text and two calls": of_anthropic(_LOOKING, used("look", {}), used("send_email", GIVEN)),
-    "anthropic: text": of_anthropic({"type": "text", "text": "All is done."}, reason="end_turn"),
+    "anthropic: one call": partial(of_anthropic, used("send_email", GIVEN)),
+    "anthropic: text and two calls": partial(
+        of_anthropic, _LOOKING, used("look", {}), used("send_email", GIVEN)
+    ),
+    "anthropic: text": partial(of_anthropic, _SAYING, reason="end_turn"),
 }
 
 
@@ -143,12 +152,18 @@ def of_openai(text: str | None, *called: tuple[str, Any]) -> ChatGeneration:
 
 
 OF_OPENAI = {
-    "openai: one call": of_openai(None, ("send_email", GIVEN)),
-    "openai: text and two calls": of_openai("I will look.", ("look", {}), ("send_email", GIVEN)),
-    "openai: text": of_openai("All is done."),
+    "openai: one call": partial(of_openai, None, ("send_email", GIVEN)),
+    "openai: text and two calls": partial(of_openai, "I will look.", ("look", {}), ("send_email", GIVEN)),
+    "openai: text": partial(of_openai, "All is done."),
 }
-REPLIES = {**{name: recorded(name) for name in RECORDED if ":" in name}, **OF_ANTHROPIC, **OF_OPENAI}
+OTHERS = {name: partial(recorded, name) for name in RECORDED if ":" in name}
+REPLIES = {**OTHERS, **OF_ANTHROPIC, **OF_OPENAI}
 PROVIDERS = sorted({name.partition(":")[0] for name in REPLIES})
+
+
+@cache
+def reply_of(name: str) -> ChatGeneration:
+    return REPLIES[name]()
 
 
 class Provider(BaseChatModel):
@@ -193,7 +208,7 @@ def chain_of(model: Runnable[Any, Any]) -> Runnable[Any, Any]:
 class TestProviders:
     @pytest.mark.parametrize(("kind", "calls"), [("one call", ONE), ("text and two calls", TWO)])
     def test_what_a_reply_calls(self, provider: str, kind: str, calls: tuple[ToolCall, ...]) -> None:
-        model = Provider(calling=REPLIES[f"{provider}: {kind}"], saying=REPLIES[f"{provider}: text"])
+        model = Provider(calling=reply_of(f"{provider}: {kind}"), saying=reply_of(f"{provider}: text"))
         explanation = RuleExplainer(chain_of(model), SENDS).explain("why?")
         assert blames_b_and_d(explanation)
         assert explanation.baseline.calls == calls
@@ -201,7 +216,7 @@ class TestProviders:
 
     def test_order_and_number(self, provider: str) -> None:
         model = Provider(
-            calling=REPLIES[f"{provider}: text and two calls"], saying=REPLIES[f"{provider}: text"]
+            calling=reply_of(f"{provider}: text and two calls"), saying=reply_of(f"{provider}: text")
         )
         for predicate in (
             calls_in_order("look", "send_email"),
@@ -214,14 +229,14 @@ class TestProviders:
 
     def test_text_beside_a_call_is_no_answer(self, provider: str) -> None:
         model = Provider(
-            calling=REPLIES[f"{provider}: text and two calls"], saying=REPLIES[f"{provider}: text"]
+            calling=reply_of(f"{provider}: text and two calls"), saying=reply_of(f"{provider}: text")
         )
         with pytest.raises(BaselineFailed, match="calls a tool, where an answer was due"):
             RuleExplainer(chain_of(model), contains("look")).explain("why?")
 
 
 def test_what_a_stream_of_anthropic_calls() -> None:
-    text = REPLIES["anthropic: text"]
+    text = reply_of("anthropic: text")
     model = Streaming(calling=text, saying=text, chunks=streamed_by_anthropic())
 
     def streamed(prompt: Any) -> str:
@@ -373,7 +388,7 @@ def test_a_tool_that_no_reply_names_is_a_call_of_the_run() -> None:
         """Search."""
         return "\n\n".join(each.page_content for each in found.invoke(query))
 
-    model = Provider(calling=REPLIES["gemini: one call"], saying=REPLIES["gemini: text"])
+    model = Provider(calling=reply_of("gemini: one call"), saying=reply_of("gemini: text"))
     chain = RunnableLambda(lambda question: search.invoke({"query": question})) | model
     explanation = RuleExplainer(chain, calls_in_order("search", "send_email")).explain("why?")
     assert blames_b_and_d(explanation)
@@ -384,7 +399,7 @@ def test_a_tool_that_no_reply_names_is_a_call_of_the_run() -> None:
 
 
 def test_a_model_within_a_model_calls_once() -> None:
-    inner = Provider(calling=REPLIES["gemini: one call"], saying=REPLIES["gemini: text"])
+    inner = Provider(calling=reply_of("gemini: one call"), saying=reply_of("gemini: text"))
 
     class Router(BaseChatModel):
         @property
@@ -401,7 +416,7 @@ def test_a_model_within_a_model_calls_once() -> None:
 
 
 def test_a_model_alone() -> None:
-    model = Provider(calling=REPLIES["bedrock: one call"], saying=REPLIES["bedrock: text"])
+    model = Provider(calling=reply_of("bedrock: one call"), saying=reply_of("bedrock: text"))
     sources = [Source(name, text) for name, text in TEXTS.items()]
     assert blames_b_and_d(Explainer(chat_replay(model), SENDS).explain("why?", sources))
     with pytest.raises(BaselineFailed, match="calls a tool"):
