@@ -35,7 +35,8 @@ def is_users(module: str) -> bool:
 def _is_users_known(module: str) -> bool:
     if module == "__main__":
         return True
-    return not is_named_as_ours(module) and _is_users_file(getattr(sys.modules.get(module), "__file__", None))
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return not is_named_as_ours(module) and _is_users_file(file)
 
 
 @cache

@@ -102,8 +102,9 @@ class Captured(Generic[Item]):
         ``takes_all`` is set, those that drop some of the found sources are replaced as well. Searches
         that also return other sources stay."""
         return self._without(
-            lambda seen: not seen.has_strangers
-            and (self.takes_all if seen.dropped else seen.is_rearranged)
+            lambda seen: (
+                not seen.has_strangers and (self.takes_all if seen.dropped else seen.is_rearranged)
+            )
         )
 
     def _without(self, wanted: Callable[[Inside], bool]) -> "Captured[Item]":

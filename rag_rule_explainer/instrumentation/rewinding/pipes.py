@@ -13,6 +13,7 @@ from types import CodeType, FunctionType
 
 _TAKES, _READS, _OPENS = "pipe", "read", "open"
 
+
 def call_of_pipes(things: Iterable[object]) -> str:
     """Returns the name of the function of ``os`` by which one of these objects takes a pipe or reads one;
     empty if there is none. Code that opens what it reads has no pipe."""

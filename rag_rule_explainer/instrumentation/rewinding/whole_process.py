@@ -61,7 +61,7 @@ _REGISTERS: tuple[tuple[str, str, frozenset[str], Callable[[Any], object]], ...]
         frozenset({"main_thread", "current_thread"}),
         lambda module: module.main_thread().name,
     ),
-    ("csv", "field_size_limit", frozenset({"field_size_limit"}), lambda module: module.field_size_limit()),
+    ("csv", "field_size_limit", frozenset({"field_size_limit"}), lambda its: its.field_size_limit()),
     (
         "readline",
         "add_history",

@@ -1,4 +1,4 @@
-"""Retrievers whose order, numbers or labels depend on what is found beside: rules as a fresh run has them."""
+"""Retrievers whose order or numbers depend on what is found beside: rules as a fresh run has them."""
 
 import asyncio
 from collections.abc import Callable
@@ -54,12 +54,15 @@ SHAPES = (
 
 def explained(change: Any, is_bad: Any, *, awaited: bool = False, **parameters: Any) -> Explanation:
     inner = Counting(documents=facts("abd"))
-    outer, model = Around(inner=inner, change=change), Telling(
-        says=lambda messages: "bad news" if is_bad(messages[0].text) else "good news"
+    outer, model = (
+        Around(inner=inner, change=change),
+        Telling(says=lambda messages: "bad news" if is_bad(messages[0].text) else "good news"),
     )
 
     def answer(question: str) -> str:
-        return model.invoke("\n".join(each.page_content for each in outer.invoke(question)) or "none").text
+        return model.invoke(
+            "\n".join(each.page_content for each in outer.invoke(question)) or "none"
+        ).text
 
     explainer = RuleExplainer(answer, predicate=BAD, **parameters)
     explanation = asyncio.run(explainer.aexplain("why?")) if awaited else explainer.explain("why?")
