@@ -48,7 +48,7 @@ class Inside:
     itself, or if a returned text contains its text or is an extract of it. ``has_strangers``: True if the
     search also returned sources that do not come from the found ones. An example is a search that finds
     summaries first and returns chunks. ``is_rearranged``: True if the search returned the found sources
-    in another order, or each with a few words more, such as a number.
+    in another order, or each with a few words or some metadata more, such as a number.
     """
 
     def __init__(self, found: Iterable[Source], returned: Iterable[Source]) -> None:
@@ -84,6 +84,7 @@ def opened_searches(
         inside = list(_all_inside(each))
         own, *inner = identify([each.items, *(search.items for search in inside)])
         seen = Inside(chain.from_iterable(inner), own)
+        seen.is_rearranged |= _is_labelled(each, inside, identify)
         if inside and wanted(seen):
             replacing, keys_inside = opened_searches(each.inside, identify, wanted)
             found += replacing
@@ -105,6 +106,17 @@ def named_as(known: Sequence[Source], sources: Sequence[Source]) -> dict[str, So
         if each.id not in named and each.text in left:
             named[each.id] = left.pop(each.text)
     return named
+
+
+def _is_labelled(
+    outer: Retrieval[Item], inside: Iterable[Retrieval[Item]], identify: Identify[Item]
+) -> bool:
+    """Returns True iff a search returned found sources with other metadata, such as a rank."""
+    found = [source for each in inside for source in identify([each.items])[0]]
+    # Identified together, two items of one source would share the metadata of the first one.
+    known = {(each.id, each.text): each.metadata for each in found}
+    own = identify([outer.items])[0]
+    return any(known.get((each.id, each.text), each.metadata) != each.metadata for each in own)
 
 
 def _all_inside(retrieval: Retrieval[Item]) -> Iterable[Retrieval[Item]]:

@@ -38,6 +38,12 @@ def numbered(found: list[Document]) -> list[Document]:
     return [Document(f"[{at}] {each.page_content}", id=each.id) for at, each in enumerate(found)]
 
 
+def ranked(found: list[Document]) -> list[Document]:
+    for place, each in enumerate(found):
+        each.metadata["place"] = place
+    return found
+
+
 def b_comes_last(prompt: str) -> bool:
     return prompt.rstrip().endswith(TEXTS["b"])
 
@@ -49,7 +55,13 @@ def b_is_second(prompt: str) -> bool:
 SHAPES = (
     (best_at_both_ends, b_comes_last, sets("ab"), sets("b")),
     (numbered, b_is_second, sets("ab"), sets("a", "b")),
+    (ranked, b_is_second, sets("ab"), sets("a", "b")),
 )
+
+
+def _shown(document: Document) -> str:
+    place = document.metadata.get("place")
+    return document.page_content if place is None else f"[{place}] {document.page_content}"
 
 
 def explained(change: Any, is_bad: Any, *, awaited: bool = False, **parameters: Any) -> Explanation:
