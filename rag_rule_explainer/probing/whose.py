@@ -4,10 +4,13 @@ package or the standard library."""
 import sys
 import sysconfig
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 _OURS = "rag_rule_explainer"
 """The text with which the names of this package and of its integrations end."""
+_MADE_BY_PYTHON = "namedtuple_"
+"""The beginning of the names of the modules in which Python makes the methods of named tuples."""
 INSTALLED = {"site-packages", "dist-packages"}
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 
@@ -18,15 +21,39 @@ def is_named_as_ours(module: str) -> bool:
     return module.partition(".")[0].endswith(_OURS)
 
 
-@cache
 def is_users(module: str) -> bool:
     """Returns True iff a module is the user's own: not from the standard library, from an installed
-    package or from this package."""
+    package or from this package. A module that ``import`` does not know, such as one that ``runpy`` or a
+    loader of plugins has executed, belongs to whoever owns the package of its name; without such a
+    package it is the user's."""
+    if module and module not in sys.modules:
+        return _is_users_unknown(module)
+    return _is_users_known(module)
+
+
+@cache
+def _is_users_known(module: str) -> bool:
     if module == "__main__":
         return True
-    if is_named_as_ours(module):
-        return False
     file = getattr(sys.modules.get(module), "__file__", None)
+    return not is_named_as_ours(module) and _is_users_file(file)
+
+
+@cache
+def _is_users_unknown(module: str) -> bool:
+    package = module.partition(".")[0]
+    if is_named_as_ours(module) or package.startswith(_MADE_BY_PYTHON):
+        return False
+    if package in sys.modules:
+        return package != module and is_users(package)
+    try:
+        found = find_spec(package)
+    except (ImportError, ValueError):
+        return True
+    return found is None or _is_users_file(found.origin)
+
+
+def _is_users_file(file: str | None) -> bool:
     if not file:
         return False
     path = Path(file)

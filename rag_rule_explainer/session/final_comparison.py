@@ -46,9 +46,14 @@ class FinalComparison:
         fidelity.remember()
 
     async def _compare(self, fidelity: ReplayFidelity) -> None:
-        if fidelity.doubt or not fidelity.is_comparable:
+        if not fidelity.is_comparable:
             return
         if self.replayer.stopper.reason or not self.replayer.budget.samples:
+            return
+        if fidelity.doubt:
+            # Something that every run changes, such as a count of runs or a budget of a day, may have
+            # changed what the application does by now. The baseline is the run that is the longest ago.
+            await self._replay(self.sources.full)
             return
         for mask in self._to_repeat(fidelity):
             if fidelity.doubt or not await self._replay(mask):
@@ -83,15 +88,17 @@ class FinalComparison:
     def _to_repeat(self, fidelity: ReplayFidelity) -> tuple[Subset, ...]:
         """Returns the subsets that are replayed again.
 
-        The first is the decisive subset; see ``_decisive``. If the application's state has changed, the
+        If there is a reason to doubt the rules, it is the full set alone, which the baseline and the repeat
+        check ran before all others. Otherwise the first is the decisive subset; see ``_decisive``. If the
+        application's state has changed, the
         full set, the subsets of the rules and the first subsets of each search are added, because these
         were replayed before most changes. If a run took another path through the code than the baseline,
         the full set is added.
         """
         full = self.sources.full
-        masks = [self._decisive(fidelity)]
         if fidelity.unchecked:
-            return tuple(masks)
+            return (full,)
+        masks = [self._decisive(fidelity)]
         if fidelity.has_changed():
             known = [
                 mask

@@ -47,7 +47,7 @@ _CLOCKS = (
     time.perf_counter,
     time.perf_counter_ns,
 )
-_NUMBERS = (secrets.randbelow,)
+_NUMBERS = (secrets.randbelow, os.getloadavg)
 
 
 def drawn_by(function: Any, *, is_seeded: bool) -> DrawnKind | None:

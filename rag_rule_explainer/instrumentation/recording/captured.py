@@ -1,6 +1,6 @@
 """This module holds the sources that a baseline retrieved."""
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import FunctionType, MethodType
@@ -88,21 +88,28 @@ class Captured(Generic[Item]):
         retrieval = Retrieval((), tuple(items))
         return cls((retrieval,), identify, only=tuple(only), any_query=True)
 
-    def opened(self, *, all_found: bool = False) -> "Captured[Item]":
+    def opened(self) -> "Captured[Item]":
         """Returns a copy of these retrievals in which some searches are replaced by the searches inside
         them. A search is replaced if it drops sources that the searches inside it found, as a retriever
-        with a reranker does. Returns this object if there is no such search.
-
-        ``all_found``: True to keep searches that also return sources which the searches inside them did
-        not find.
-        """
-        if self._opened is None or all_found:
-            retrievals, keys = opened_searches(self.retrievals, self.identify, all_found=all_found)
-            whole = self if not keys else self._with(tuple(retrievals), keys)
-            if all_found:
-                return whole
-            self._opened = whole
+        with a reranker does. Returns this object if there is no such search."""
+        if self._opened is None:
+            self._opened = self._without(lambda seen: bool(seen.dropped))
         return self._opened
+
+    def as_searched(self) -> "Captured[Item]":
+        """Returns a copy in which those searches are replaced whose results depend on what is found
+        beside: searches that return the found sources in another order, or with numbers. Where
+        ``takes_all`` is set, those that drop some of the found sources are replaced as well. Searches
+        that also return other sources stay."""
+        return self._without(
+            lambda seen: (
+                not seen.has_strangers and (self.takes_all if seen.dropped else seen.is_rearranged)
+            )
+        )
+
+    def _without(self, wanted: Callable[[Inside], bool]) -> "Captured[Item]":
+        retrievals, keys = opened_searches(self.retrievals, self.identify, wanted)
+        return self._with(tuple(retrievals), keys) if keys else self
 
     def _with(
         self, retrievals: tuple[Retrieval[Item], ...], keys: frozenset[Hashable]

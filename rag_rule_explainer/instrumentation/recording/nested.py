@@ -6,7 +6,7 @@ that the search dropped in the baseline may take their place. To find out whethe
 is *opened*: in replays it really runs, and only its inner searches are served from the record.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
 
 from ...sources import Source
@@ -18,6 +18,10 @@ _SHARE = 0.5
 """Some searches return extracts. A returned text counts as an extract of the found texts that contain at
 least this share of its stretches (eight words in a row). This applies only if the returned text neither
 contains a found text nor is contained in one."""
+
+_FEW_WORDS = 5
+"""A search that adds at most this many words to each text adds a number or a label. One that adds more
+returns other texts, such as the whole document of a found chunk."""
 
 
 class Nested(Gate):
@@ -43,7 +47,8 @@ class Inside:
     ``dropped``: the found sources that the search dropped. A source counts as returned if it was returned
     itself, or if a returned text contains its text or is an extract of it. ``has_strangers``: True if the
     search also returned sources that do not come from the found ones. An example is a search that finds
-    summaries first and returns chunks.
+    summaries first and returns chunks. ``is_rearranged``: True if the search returned the found sources
+    in another order, or each with a few words or some metadata more, such as a number.
     """
 
     def __init__(self, found: Iterable[Source], returned: Iterable[Source]) -> None:
@@ -58,16 +63,20 @@ class Inside:
             self.has_strangers = self.has_strangers or not made_of
             used |= made_of
         self.dropped = [source for identity, source in inner.items() if identity not in used]
+        places = {identity: place for place, identity in enumerate(inner)}
+        known = [places[each] for each in outer if each in places]
+        self.is_rearranged = known != sorted(known) or (
+            len(outer) == len(inner) and any(map(_has_a_few_words_more, inner.values(), outer.values()))
+        )
 
 
 def opened_searches(
-    retrievals: Iterable[Retrieval[Item]], identify: Identify[Item], *, all_found: bool
+    retrievals: Iterable[Retrieval[Item]], identify: Identify[Item], wanted: Callable[[Inside], bool]
 ) -> tuple[list[Retrieval[Item]], frozenset[Hashable]]:
-    """Returns the retrievals, in which each search that drops some of the found sources is replaced by
-    its inner searches. Also returns the keys of the replaced searches.
+    """Returns the retrievals, in which each search that is ``wanted`` is replaced by its inner searches.
+    Also returns the keys of the replaced searches.
 
-    ``identify``: a function that returns the sources of items. ``all_found``: True to replace only
-    searches that return nothing but sources which their inner searches found.
+    ``identify``: a function that returns the sources of items.
     """
     found: list[Retrieval[Item]] = []
     keys = frozenset[Hashable]()
@@ -75,8 +84,9 @@ def opened_searches(
         inside = list(_all_inside(each))
         own, *inner = identify([each.items, *(search.items for search in inside)])
         seen = Inside(chain.from_iterable(inner), own)
-        if seen.dropped and not (all_found and seen.has_strangers):
-            replacing, keys_inside = opened_searches(each.inside, identify, all_found=all_found)
+        seen.is_rearranged |= _is_labelled(each, inside, identify)
+        if inside and wanted(seen):
+            replacing, keys_inside = opened_searches(each.inside, identify, wanted)
             found += replacing
             keys |= keys_inside.union(each.keys)
         else:
@@ -98,6 +108,17 @@ def named_as(known: Sequence[Source], sources: Sequence[Source]) -> dict[str, So
     return named
 
 
+def _is_labelled(
+    outer: Retrieval[Item], inside: Iterable[Retrieval[Item]], identify: Identify[Item]
+) -> bool:
+    """Returns True iff a search returned found sources with other metadata, such as a rank."""
+    found = [source for each in inside for source in identify([each.items])[0]]
+    # Identified together, two items of one source would share the metadata of the first one.
+    known = {(each.id, each.text): each.metadata for each in found}
+    own = identify([outer.items])[0]
+    return any(known.get((each.id, each.text), each.metadata) != each.metadata for each in own)
+
+
 def _all_inside(retrieval: Retrieval[Item]) -> Iterable[Retrieval[Item]]:
     for each in retrieval.inside:
         yield each
@@ -111,6 +132,12 @@ def _distinct(sources: Iterable[Source]) -> dict[str, Source]:
 def _holds(text: Reading, part: Reading) -> bool:
     # A short text may occur in another text by chance.
     return part.line == text.line or (part.is_telling and part.line in text.line)
+
+
+def _has_a_few_words_more(inner: Source, outer: Source) -> bool:
+    text, longer = reading_of(inner.text).line, reading_of(outer.text).line
+    more = len(longer.split()) - len(text.split())
+    return text in longer and 0 < more <= _FEW_WORDS
 
 
 def _is_extract(part: Reading, text: Reading) -> bool:

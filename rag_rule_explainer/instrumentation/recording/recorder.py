@@ -117,7 +117,7 @@ class Recording(Gate, Generic[Item]):
         with self._lock:
             every, failures = tuple(self._retrievals), tuple(self._failures)
         retrievals = tuple(each for each in every if before is None or each.ended < before)
-        captured = Captured(
+        return Captured(
             retrievals,
             self._identify,
             on_new_query,
@@ -126,5 +126,4 @@ class Recording(Gate, Generic[Item]):
             failures=failures,
             derived=frozenset(self.derived),
             takes_all=self.takes_all,
-        )
-        return captured.opened(all_found=True) if self.takes_all else captured
+        ).as_searched()

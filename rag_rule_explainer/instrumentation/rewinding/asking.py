@@ -4,6 +4,7 @@ clients."""
 import asyncio
 import concurrent.futures
 import contextvars
+import decimal
 import gc
 import io
 import os
@@ -13,7 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from multiprocessing.managers import BaseProxy
-from types import AsyncGeneratorType, FunctionType, MappingProxyType
+from types import AsyncGeneratorType, FunctionType, GeneratorType, MappingProxyType
 from typing import Any
 from weakref import finalize
 from xml.etree.ElementTree import Element
@@ -155,7 +156,7 @@ def _of_each_thread(thing: threading.local) -> object:
 
 
 def _of_a_generator(thing: Any) -> object:
-    frame = thing.ag_frame
+    frame = thing.gi_frame if isinstance(thing, GeneratorType) else thing.ag_frame
     if frame is None:
         return "ended"
     return frame.f_lasti, {name: each for name, each in frame.f_locals.items() if is_plain(each)}
@@ -175,6 +176,11 @@ def _of_a_dispatcher(thing: Any) -> object:
     return [(Same(kind), Same(does)) for kind, does in found.items()]
 
 
+def _of_an_arithmetic(thing: decimal.Context) -> object:
+    # The flags are left out: every rounded result sets them, and nothing goes by that.
+    return thing.prec, thing.rounding, thing.Emin, thing.Emax, thing.capitals, thing.clamp
+
+
 def _of_an_element(thing: Any) -> object:
     return thing.tag, thing.text, thing.tail, dict(thing.attrib), len(thing)
 
@@ -183,7 +189,8 @@ _ASKED: tuple[tuple[Any, _Ask], ...] = (
     (io.IOBase, lambda thing: thing.closed),
     ((io.TextIOWrapper, io.BufferedRandom, io.FileIO), _of_a_file),
     (BaseProxy, str),
-    (AsyncGeneratorType, _of_a_generator),
+    ((AsyncGeneratorType, GeneratorType), _of_a_generator),
+    (decimal.Context, _of_an_arithmetic),
     (Element, _of_an_element),
     (GOING_ON, variables_of),
     (contextvars.Context, _of_a_context),

@@ -16,7 +16,7 @@ from ..shared_state.files import Left
 from ..shared_state.statements import Statements
 from .asking import answer_of, asked_of
 from .owners import package_of
-from .pipes import takes_pipes
+from .pipes import call_of_pipes
 from .whole_process import loggers_named, settings_of_loggers, settings_of_the_process
 from .workers import worker_in
 
@@ -68,7 +68,7 @@ class Beyond:
         self._asked = [
             (thing, ask, answer_of(thing, ask)) for thing in found for ask in asked_of(thing, named)
         ]
-        self._takes_pipes = takes_pipes(found)
+        self._call_of_pipes = call_of_pipes(found)
         self._talks = any(issubclass(type(each), subprocess.Popen) for each in found)
         self._worker = worker_in(found, writes)
         self._rows = [(each, _state_of_rows(each)) for each in self._connections()]
@@ -85,7 +85,7 @@ class Beyond:
         return next(self._all(apart), None)
 
     def _all(self, apart: Callable[[], Collection[int]]) -> Iterator[Left]:
-        called = min(_OF_THE_SYSTEM & self._named, default="") or ("pipe" if self._takes_pipes else "")
+        called = min(_OF_THE_SYSTEM & self._named, default="") or self._call_of_pipes
         if called:
             yield Left(called, f"the code calls {called}(), which lasts for the process")
         if {"codecs", "register"} <= self._named:

@@ -5,7 +5,7 @@ from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from types import CellType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
 from typing import Any
 from weakref import ReferenceType, WeakKeyDictionary, WeakSet, WeakValueDictionary
 
@@ -83,6 +83,14 @@ class Node:
         """Returns the object of this node, or, for a collection or a wrapper function, the object that
         holds it; see ``of_object``."""
         return self.of_object().thing
+
+
+def bound_to(value: Any) -> Any:
+    """Returns the object to which a method of a builtin type is bound, such as the dict of
+    ``{}.setdefault``. Any other value is returned as it is."""
+    if isinstance(value, BuiltinFunctionType) and value.__self__ is not None:
+        return value if isinstance(value.__self__, (ModuleType, type)) else value.__self__
+    return value
 
 
 def is_a_register(node: Node) -> bool:

@@ -1,4 +1,4 @@
-"""This module finds code that takes a pipe from the operating system.
+"""This module finds code that takes a pipe from the operating system, or reads one that it was given.
 
 The name "pipe" is not enough to recognise such code, because chains, pipelines and methods often have
 this name too.
@@ -11,13 +11,22 @@ from contextlib import suppress
 from itertools import pairwise
 from types import CodeType, FunctionType
 
+_TAKES, _READS, _OPENS = "pipe", "read", "open"
 
-def takes_pipes(things: Iterable[object]) -> bool:
-    """Returns True iff one of these objects is ``os.pipe``, or a function that reads it from ``os``."""
-    return any(
-        each is os.pipe or (isinstance(each, FunctionType) and _reads_it(each.__code__, _known(each)))
-        for each in things
-    )
+
+def call_of_pipes(things: Iterable[object]) -> str:
+    """Returns the name of the function of ``os`` by which one of these objects takes a pipe or reads one;
+    empty if there is none. Code that opens what it reads has no pipe."""
+    for each in things:
+        if each is os.pipe:
+            return _TAKES
+        if isinstance(each, FunctionType):
+            known = _known(each)
+            if _calls(_TAKES, each.__code__, known):
+                return _TAKES
+            if _calls(_READS, each.__code__, known) and not _calls(_OPENS, each.__code__, known):
+                return _READS
+    return ""
 
 
 def _known(function: FunctionType) -> Mapping[str, object]:
@@ -29,19 +38,19 @@ def _known(function: FunctionType) -> Mapping[str, object]:
     return known
 
 
-def _reads_it(code: CodeType, known: Mapping[str, object]) -> bool:
+def _calls(name: str, code: CodeType, known: Mapping[str, object]) -> bool:
     inner = (each for each in code.co_consts if isinstance(each, CodeType))
-    if any(_reads_it(each, known) for each in inner):
+    if any(_calls(name, each, known) for each in inner):
         return True
-    if "pipe" not in code.co_names:
+    if name not in code.co_names:
         return False
     steps = [step for step in dis.get_instructions(code) if step.opname != "PUSH_NULL"]
     return any(
-        step.argval == "pipe"
+        step.argval == name
         and (
             # If the function itself imports the module, the name ``os`` stands for the module.
             (step.opname.startswith(("LOAD_ATTR", "LOAD_METHOD")) and _is_os(before.argval, known))
-            or step.opname == "IMPORT_FROM"
+            or (step.opname == "IMPORT_FROM" and (name == _TAKES or before.argval == "os"))
         )
         for before, step in pairwise(steps)
     )

@@ -36,7 +36,7 @@ from weakref import ReferenceType
 from ..shared_state.contents import function_in, names_in
 from ..shared_state.reaching import FRAMEWORKS, is_opaque, is_ours, is_users
 from .companies import is_of_own, is_own
-from .owners import Node, Owner, is_a_register, is_model, is_of_library, owner_of, package_of
+from .owners import Node, Owner, bound_to, is_a_register, is_model, is_of_library, owner_of, package_of
 from .parts import CLASS, parts_of
 from .randomness import hidden_generators
 from .values import ABSENT, LISTED, SET, TUPLES, is_plain
@@ -183,8 +183,9 @@ class Reachable:
         if own is not None and vars(own) is function.__globals__:
             self._look_at_module(own, names, node)
         else:
+            # Code that was executed from a text or by ``runpy`` has globals of its own.
             held = function.__globals__
-            self._add_all(((name, held[name]) for name in names & held.keys()), node)
+            self._add_all([("", held), *((name, held[name]) for name in names & held.keys())], node)
         self._take_libraries(function.__globals__[name] for name in names & function.__globals__.keys())
         named = list(_named_by(names, function.__globals__))
         self._take_settings(named)
@@ -250,6 +251,7 @@ class Reachable:
                 self._add(value, name, holder)
 
     def _add(self, value: Any, name: str, holder: Node) -> None:
+        value = bound_to(value)
         if id(value) in self._seen or value is ABSENT or is_plain(value):
             return
         if issubclass(type(value), _FORM) or is_opaque(value) or is_ours(value):

@@ -25,7 +25,7 @@ _LONGEST = 100
 _OF_LOGGING = frozenset(
     {
         *("isEnabledFor", "getEffectiveLevel", "level", "disabled", "propagate", "filters"),
-        *("handlers", "hasHandlers"),
+        *("handlers", "hasHandlers", "manager"),
     }
 )
 """Names by which code reads the settings of a logger."""
@@ -60,6 +60,19 @@ _REGISTERS: tuple[tuple[str, str, frozenset[str], Callable[[Any], object]], ...]
         "main_thread",
         frozenset({"main_thread", "current_thread"}),
         lambda module: module.main_thread().name,
+    ),
+    ("csv", "field_size_limit", frozenset({"field_size_limit"}), lambda its: its.field_size_limit()),
+    (
+        "readline",
+        "add_history",
+        frozenset({"get_history_item", "get_current_history_length"}),
+        lambda module: module.get_current_history_length(),
+    ),
+    (
+        "pandas",
+        "set_option",
+        frozenset({"get_option", "options"}),
+        lambda module: repr(module.options.d),
     ),
     ("locale", "setlocale", frozenset({"getlocale", "localeconv"}), lambda module: module.localeconv()),
 )

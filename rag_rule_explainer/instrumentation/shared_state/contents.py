@@ -14,6 +14,8 @@ COLLECTIONS = (list, tuple, set, frozenset, deque)
 NAMESPACES = (SimpleNamespace, ChainMap, UserDict, UserList)
 """Classes of the standard library whose objects are treated like objects of the user's classes, because
 users store their own values in them."""
+_EXECUTED = "<string>"
+"""The name of the file of code that ``exec`` and ``eval`` compile from a text."""
 _WRAPPERS = frozenset({"FunctionWrapper", "BoundFunctionWrapper"})
 """The names of wrapt's classes, with which LlamaIndex wraps the user's methods."""
 
@@ -115,7 +117,9 @@ def is_of_user(thing: object) -> bool:
     if isinstance(thing, FunctionType):
         # A wrapper has the ``__module__`` of the function that it wraps, so the module is read from its
         # globals instead.
-        return is_users(str(thing.__globals__.get("__name__", "")))
+        module = thing.__globals__.get("__name__")
+        # Code that ``exec`` runs with a namespace of its own has no module.
+        return thing.__code__.co_filename == _EXECUTED if module is None else is_users(str(module))
     if isinstance(thing, type):
         return is_users(thing.__module__ or "")
     return isinstance(thing, NAMESPACES) or is_users(type(thing).__module__)

@@ -13,6 +13,7 @@ from tests.integrations.leaving import (
     outside,
     services,
     set_aside,
+    set_behind,
     set_beside,
     set_elsewhere,
     set_farther,
@@ -98,10 +99,11 @@ SHAPES = (
     *(Shape(each, "fidelity not checked") for each in set_aside.SET_ASIDE),
     *(Shape(each, "fidelity not checked") for each in set_beside.SET_BESIDE),
     *(Shape(each, "fidelity not checked") for each in set_elsewhere.SET_ELSEWHERE),
-    *(Shape(each) for each in (*services.HARMLESS, *set_farther.HARMLESS)),
+    *(Shape(each) for each in (*services.HARMLESS, *set_farther.HARMLESS, *set_behind.HARMLESS)),
     Shape(services.with_a_service_in_bytes, "fidelity not checked"),
     *(Shape(each, "a service that may keep it") for each in services.TELLING),
     *(Shape(each, "fidelity not checked") for each in set_farther.SET_FARTHER),
+    *(Shape(each, "fidelity not checked") for each in set_behind.SET_BEHIND),
 )
 
 

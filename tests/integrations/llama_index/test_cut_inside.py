@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.postprocessor import SimilarityPostprocessor
+from llama_index.core.postprocessor import LongContextReorder, SimilarityPostprocessor
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
@@ -13,7 +13,7 @@ from llama_index_rag_rule_explainer import RuleExplainer
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation
-from tests.integrations.known import BAD, ids, omission, retention, sets
+from tests.integrations.known import BAD, TEXTS, ids, omission, retention, sets
 from tests.integrations.llama_index.engines import Counting, engine_of, retriever_of
 from tests.integrations.llama_index.models import Telling
 
@@ -91,3 +91,17 @@ def test_what_does_not_move_up_takes_no_proof_away() -> None:
     assert (retention(explanation), omission(explanation)) == (sets("bd"), sets("b", "d"))
     assert all(rule.proved for rule in explanation.rules)
     assert not explanation.warnings
+
+
+@pytest.mark.parametrize("scope", ["seen", "retrieved"])
+def test_an_order_that_hangs_on_what_is_found_beside_is_made_anew(scope: Any) -> None:
+    """The best nodes stand at both ends, so which one comes last depends on the others."""
+    llm = Telling(says=lambda prompt: f"{'bad' if _stands_last('b', prompt) else 'good'} news")
+    engine = engine_of(retriever_of("abd"), llm, node_postprocessors=[LongContextReorder()])
+    explanation = explained(engine, scope=scope, awaited=scope == "seen")
+    assert (retention(explanation), omission(explanation)) == (sets("bd"), sets("b"))
+    assert all(rule.proved for rule in explanation.rules)
+
+
+def _stands_last(name: str, prompt: str) -> bool:
+    return max(TEXTS, key=lambda each: prompt.rfind(TEXTS[each])) == name and TEXTS[name] in prompt
