@@ -124,11 +124,12 @@ def test_an_explanation_of_another_question_is_refused() -> None:
         explainer.recheck(QUESTION, before=before)
 
 
-def test_where_nothing_is_retrieved_any_more_the_answer_to_nothing_counts() -> None:
-    recheck = FIVE["a plain function"]().recheck(QUESTION, exclude=list(TEXTS))
+@pytest.mark.parametrize("name", ["a retriever with k", "an index", "a plain function"])
+def test_where_nothing_is_retrieved_any_more_the_answer_to_nothing_counts(name: str) -> None:
+    recheck = FIVE[name]().recheck(QUESTION, exclude=list(TEXTS))
     assert recheck.is_gone
     assert recheck.last.explanation is None
-    assert recheck.last.answer == "good news"
+    assert recheck.last.answer == ("Empty Response" if name == "an index" else "good news")
     assert "nothing is retrieved any more" in str(recheck)
 
 
