@@ -88,6 +88,13 @@ def test_what_nothing_finds_is_noted() -> None:
     assert shown(recheck, 0) == ("D3", "D4", "D5", "D6", "D7")
 
 
+def test_a_result_that_cannot_be_filled_up_is_noted() -> None:
+    """All but four are left out, and the search has a k of five."""
+    recheck = FIVE["a plain function"]().recheck(QUESTION, exclude=[*list(TEXTS)[4:], "D1"], rounds=1)
+    assert shown(recheck, 0) == ("D2", "D3", "D4")
+    assert any("found no more" in note for note in recheck.notes)
+
+
 def test_a_store_is_left_as_it_was() -> None:
     FIVE["a retriever of a store"]().recheck(QUESTION)
     assert [each.id for each in SHARED.similarity_search("?", k=20)] == list(TEXTS)
