@@ -20,7 +20,7 @@ from ..probing.limits import Limits
 from ..probing.replaying import Replay
 from ..report import load
 from ..sources import Source, SourceSet
-from ..verdicts import Verdict
+from ..verdicts import Answer, Verdict
 from .asking import explainer_for
 from .blame import BlameList, blame_list
 from .blame_plan import BlamePlan, Suspect, Trial, plan_blame
@@ -132,7 +132,7 @@ class Blaming:
             return FreshVerdicts(reason="the question is not in the log any more")
 
         async def ask(explainer: Explainer, sources: Sequence[Source], replay: Replay) -> FreshVerdicts:
-            fresh = FreshReplays(explainer, self.condition, before)
+            fresh = FreshReplays(explainer, self.condition, before, self._baseline_of(before))
             self._found = fresh.found
             return await fresh.verdicts(trials, sources, replay)
 
@@ -146,6 +146,11 @@ class Blaming:
             return FreshVerdicts(reason=str(error))
         except Exception as error:
             return FreshVerdicts(reason=error_text(error))
+
+    def _baseline_of(self, before: AuditedQuestion) -> Answer:
+        """Returns the answer of a question: the whole one, if its explanation was saved."""
+        saved = None if self.file is None else _explanation(self.file.parent, before)
+        return Answer(before.answer) if saved is None else saved.baseline
 
     def _keep(self, question: str, digest: str, found: Iterable[Verdict | None]) -> None:
         letters = "".join(_LETTERS[each] for each in found)

@@ -1,4 +1,5 @@
-"""Replays for whom to blame within a limit of the audit: the same call again tests the same documents."""
+"""Replays for whom to blame: within a limit, the same call again tests the same documents; and what their
+answers are compared with."""
 
 from collections.abc import Sequence
 from itertools import count
@@ -7,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rag_rule_explainer import Explainer, Retries, Source, contains
+from rag_rule_explainer import Case, Explainer, Retries, Source, contains
 from rag_rule_explainer.audit import Audit, audit
 from tests.fixing.applications import BAD, FIVE
 
@@ -63,3 +64,18 @@ def test_runs_to_retrieve_are_kept_back(tmp_path: Path) -> None:
     assert not any(each.undecided for each in (*cut.blame, *cut.blame.not_shown))
     exact = audit(application, asked, BAD, fdr=0.05, audit_limits=enough + 1, **fields)
     assert str(exact.blame) == str(whole.blame)
+
+
+def test_fresh_answers_are_compared_with_the_whole_answer(tmp_path: Path) -> None:
+    """The audit keeps its beginning; the saved explanation keeps all of it."""
+
+    def replay(_: str, sources: Sequence[Source]) -> str:
+        return f"{'long ' * 500}{any('lie' in each.text for each in sources)}"
+
+    def is_same(case: Case) -> bool:
+        return case.answer.text == case.baseline.text
+
+    explainer = Explainer(replay, concurrency=1, check_repeatable=False)
+    found = audit(explainer, LOG[:1], is_same, workers=1, report=False, fdr=0.5, out=tmp_path)
+    assert found.blame is not None
+    assert found.blame.documents == ("lie0",)
