@@ -85,7 +85,7 @@ def names(given: Sequence[Given]) -> list[Any]:
     """Returns a unique name for each source. The name is the source's id. A source without an id is named
     by its metadata, if no other source has this name. Otherwise the name is "D" and its position; if
     another source has that as its id, a further number is added."""
-    metadata_names = [_named_by(each.metadata) if each.id is None else None for each in given]
+    metadata_names = [name_in(each.metadata) if each.id is None else None for each in given]
     used = Counter([*metadata_names, *(each.id for each in given if isinstance(each.id, str))])
     return [
         each.id if each.id is not None else name if name and used[name] == 1 else _free(f"D{place}", used)
@@ -126,7 +126,8 @@ def is_made_up(identity: object) -> bool:
     return isinstance(identity, str) and _MADE_UP.fullmatch(identity) is not None
 
 
-def _named_by(metadata: Mapping[str, Any]) -> str | None:
+def name_in(metadata: Mapping[str, Any]) -> str | None:
+    """Returns the name that metadata give to a document; None if they give none."""
     values = (metadata.get(key) for key in NAMING_METADATA)
     return next((each for each in values if isinstance(each, str) and each.strip()), None)
 

@@ -14,6 +14,7 @@ from ..explainer import Explainer
 from ..explanation.explanation import Explanation
 from ..explanation.records import Finding
 from ..fixing.recheck import outcome_with_all
+from ..given import name_in
 from ..instrumentation.importing import load_application
 from ..instrumentation.integration import Integration
 from ..predicates import Predicate, negated
@@ -210,7 +211,8 @@ def _shown(explanation: Explanation, documents: Sequence[SourceLike] | None) -> 
     own = names_of(documents or ())
     for rank, source in enumerate(explanation.sources, start=1):
         named = source.id in own or not is_made_up_for(source.id, given=documents is not None)
-        yield ShownDocument(source.id, source.sha256, rank, source.pinned, named)
+        name = "" if named or documents is None else name_in(source.metadata) or ""
+        yield ShownDocument(source.id, source.sha256, rank, source.pinned, named, name)
 
 
 def _rules(job: AuditJob, found: Sequence[Explanation]) -> Iterator[AuditedRule]:

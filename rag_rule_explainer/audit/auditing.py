@@ -29,6 +29,8 @@ from .result import Audit
 from .sameness import application_of, definition_of, settings_of
 
 Found = TypeVar("Found")
+_SECONDS_TO_NOTE = 1.0
+"""What is spent is noted this often, so that a run that is killed has counted nearly all of it."""
 
 
 @showing(AuditOptions, AuditFields)
@@ -54,7 +56,10 @@ def audit(
     from ..probing.loop import run_blocking
 
     run = _Run.of(application, questions, condition, dict(fields))
-    return run_blocking(run.audit, run.interrupt)
+    try:
+        return run_blocking(run.audit, run.interrupt)
+    finally:
+        run.leave()
 
 
 @showing(AuditOptions, AuditFields)
@@ -83,6 +88,7 @@ class _Run:
     _may_end: bool = False
     _settings: str = ""
     _began: float = field(default_factory=monotonic)
+    _noted: float = 0.0
 
     @classmethod
     def of(
@@ -99,8 +105,12 @@ class _Run:
         folder = None
         if options.folder is not None:
             folder = AuditFolder.of(options.folder, _about(job), options.explanations)
-            store = _store_in(folder, job) if options.engine == "process" else None
-            job = replace(job, identity=folder.identity, store=store, spent=folder.spent)
+            try:
+                store = _store_in(folder, job) if options.engine == "process" else None
+                job = replace(job, identity=folder.identity, store=store, spent=folder.spent)
+            except BaseException:
+                folder.close()
+                raise
         return cls(options, job, asked, folder, engine)
 
     def interrupt(self) -> bool:
@@ -121,9 +131,21 @@ class _Run:
             await self._close()
             return result
         finally:
-            spent = self.engine.spent if isinstance(self.engine, ThisProcess) else None
-            if self.folder is not None and spent is not None:
-                self.folder.note_spent(spent)
+            try:
+                self._note_spent()
+            finally:
+                self.leave()
+
+    def leave(self) -> None:
+        """Lets another run use the folder."""
+        if self.folder is not None:
+            self.folder.close()
+
+    def _note_spent(self) -> None:
+        spent = self.engine.spent if isinstance(self.engine, ThisProcess) else None
+        if self.folder is not None and spent is not None:
+            self.folder.note_spent(spent)
+            self._noted = monotonic()
 
     async def _close(self) -> None:
         """Closes the store of the folder, so that a process may audit in any number of folders. After an
@@ -191,6 +213,8 @@ class _Run:
                     kept = folder.keep(replace(answer, question=kept))
                 self.found[kept.id] = kept
                 self._tell(kept)
+                if monotonic() - self._noted > _SECONDS_TO_NOTE:
+                    self._note_spent()
 
     def _tell(self, question: AuditedQuestion) -> None:
         if self.options.on_question is None:

@@ -3,7 +3,8 @@ them in the folder of the audit, so that none is paid twice."""
 
 import json
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -19,10 +20,10 @@ from ..probing.limits import Limits
 from ..probing.replaying import Replay
 from ..report import load
 from ..sources import Source, SourceSet
-from ..verdicts import Verdict
+from ..verdicts import Answer, Verdict
 from .asking import explainer_for
 from .blame import BlameList, blame_list
-from .blame_plan import BlamePlan, Trial, plan_blame
+from .blame_plan import BlamePlan, Suspect, Trial, plan_blame
 from .engine import AuditJob
 from .fresh import FreshReplays, FreshVerdicts
 from .metering import Meter
@@ -61,16 +62,29 @@ class Blaming:
         the audit, which counts these replays as well, so that the audit's limits hold for everything
         together. ``spent``: the replays that it has counted so far."""
         file = None if result.folder is None else result.folder / _FILE
-        kept = sum(each is not None for verdicts in _kept(file).values() for each in verdicts)
-        # Verdicts that are kept were paid by an earlier run, whose plan was the same.
-        before = max(spent - kept, sum(each.replays for each in result.questions))
-        plan = plan_blame(
-            suspects_of_log(result.names, partial(_explanation, result.folder)),
-            options.fdr or 0.0,
-            deterministic=options.deterministic,
-            most_replays=_affordable(options, job.limits, before),
-        )
-        return cls(explainer_for(job, meter), job.condition, plan, file)
+        suspects = suspects_of_log(result.names, partial(_explanation, result.folder))
+        explainer = explainer_for(job, meter)
+
+        def planned(most: int | None) -> BlamePlan:
+            return plan_blame(
+                suspects, options.fdr or 0.0, deterministic=options.deterministic, most_replays=most
+            )
+
+        most = options.blame_replays
+        if job.limits.replays is not None:
+            # The same call again has the same plan, whatever its replays have spent by then: another plan
+            # would have other replays, and what was paid for these would be lost.
+            mark = _mark(suspects, options, job.limits)
+            left = _kept_budget(file, mark)
+            if left is None:
+                left = max(0, job.limits.replays - spent)
+                if not isinstance(explainer, Explainer):
+                    # It also runs once for each question, to retrieve.
+                    left = max(0, left - len(planned(left).questions))
+                _append(file, {"plan": mark, "replays": left})
+            most = left if most is None else min(left, most)
+        plan = planned(most)
+        return cls(explainer, job.condition, plan, file)
 
     async def found(
         self, asked: Mapping[str, LoggedQuestion], audited: Mapping[str, AuditedQuestion]
@@ -118,7 +132,7 @@ class Blaming:
             return FreshVerdicts(reason="the question is not in the log any more")
 
         async def ask(explainer: Explainer, sources: Sequence[Source], replay: Replay) -> FreshVerdicts:
-            fresh = FreshReplays(explainer, self.condition, before)
+            fresh = FreshReplays(explainer, self.condition, before, self._baseline_of(before))
             self._found = fresh.found
             return await fresh.verdicts(trials, sources, replay)
 
@@ -133,27 +147,54 @@ class Blaming:
         except Exception as error:
             return FreshVerdicts(reason=error_text(error))
 
+    def _baseline_of(self, before: AuditedQuestion) -> Answer:
+        """Returns the answer of a question: the whole one, if its explanation was saved."""
+        saved = None if self.file is None else _explanation(self.file.parent, before)
+        return Answer(before.answer) if saved is None else saved.baseline
+
     def _keep(self, question: str, digest: str, found: Iterable[Verdict | None]) -> None:
-        if self.file is not None:
-            letters = "".join(_LETTERS[each] for each in found)
-            line = json.dumps({"question": question, "trials": digest, "verdicts": letters})
-            with self.file.open("a", encoding="utf-8") as file:
-                file.write(f"\n{line}\n")
+        letters = "".join(_LETTERS[each] for each in found)
+        _append(self.file, {"question": question, "trials": digest, "verdicts": letters})
+
+
+def _append(file: Path | None, line: Mapping[str, object]) -> None:
+    if file is not None:
+        with file.open("a", encoding="utf-8") as written:
+            written.write(f"\n{json.dumps(line)}\n")
+
+
+def _lines(file: Path | None) -> Iterator[Any]:
+    """Yields the lines of the file. One that a killed run left behind half written is no line."""
+    if file is None or not file.is_file():
+        return
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        with suppress(ValueError):
+            yield json.loads(line)
 
 
 def _kept(file: Path | None) -> dict[str, Sequence[Verdict | None]]:
     """Returns the verdicts that the file keeps, by the digest of their trials; None for a trial that was
-    not made. A line that a killed run left half written is ignored."""
-    if file is None or not file.is_file():
-        return {}
+    not made."""
     found = dict[str, Sequence[Verdict | None]]()
-    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            read = json.loads(line)
+    for read in _lines(file):
+        with suppress(KeyError, TypeError):
             found[read["trials"]] = [_VERDICTS[each] for each in read["verdicts"]]
-        except (ValueError, KeyError, TypeError):
-            continue
     return found
+
+
+def _kept_budget(file: Path | None, mark: str) -> int | None:
+    """Returns how many replays an earlier run had for the same plan; None if there was none."""
+    for read in _lines(file):
+        with suppress(KeyError, TypeError, ValueError):
+            if read["plan"] == mark:
+                return max(0, int(read["replays"]))
+    return None
+
+
+def _mark(suspects: Sequence[Suspect], options: AuditOptions, limits: Limits) -> str:
+    """Returns a text that is equal iff the same suspects are to be tested, within the same limits."""
+    given = options.fdr, options.deterministic, options.blame_replays, limits.replays
+    return sha256(repr((given, tuple(suspects))).encode("utf-8", "replace")).hexdigest()
 
 
 def _explanation(folder: Path | None, question: AuditedQuestion) -> Explanation | None:
@@ -164,14 +205,6 @@ def _explanation(folder: Path | None, question: AuditedQuestion) -> Explanation 
         return load(folder / question.explanation)
     except (RagRuleError, OSError):
         return None
-
-
-def _affordable(options: AuditOptions, limits: Limits, spent: int) -> int | None:
-    """Returns how many replays may still be made; None for any number."""
-    if limits.replays is None:
-        return options.blame_replays
-    left = max(0, limits.replays - spent)
-    return left if options.blame_replays is None else min(left, options.blame_replays)
 
 
 def _replay_of(explainer: Explainer) -> Replay:

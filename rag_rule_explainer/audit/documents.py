@@ -80,9 +80,19 @@ def names_of(documents: Sequence[SourceLike]) -> frozenset[str]:
 
 
 def _key(shown: ShownDocument) -> DocumentKey:
-    marked = _MARKED.fullmatch(shown.id)
-    name = "" if not shown.named else marked[1] if marked else shown.id
-    return DocumentKey(name, shown.sha256)
+    return DocumentKey(_unmarked(shown.id) if shown.named else shown.name, shown.sha256)
+
+
+def _unmarked(identity: str) -> str:
+    marked = _MARKED.fullmatch(identity)
+    return marked[1] if marked else identity
+
+
+def _usual(key: DocumentKey, ids: Counter[str]) -> str:
+    if not key.name:
+        return f"doc-{key.sha256[:_SHORT]}"
+    own = sorted(each for each in ids if _unmarked(each) == key.name)
+    return max(own, key=lambda each: ids[each], default=key.name)
 
 
 def _names(
@@ -94,8 +104,7 @@ def _names(
             ids.setdefault(key, Counter())[identity] += 1
     # A document is named by its most frequent id. If that is the name of another document too, a hash of
     # the text is added.
-    usual = {key: max(sorted(found), key=lambda each: found[each]) for key, found in ids.items()}
-    wanted = {key: usual[key] if key.name else f"doc-{key.sha256[:_SHORT]}" for key in usual}
+    wanted = {key: _usual(key, found) for key, found in ids.items()}
     often = Counter(wanted.values())
     names, taken = dict[DocumentKey, str](), set[str]()
     for key in sorted(wanted, key=lambda each: (wanted[each], each.name, each.sha256)):

@@ -2,6 +2,7 @@
 never asked again."""
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,6 +21,7 @@ from ..printable import encodable
 from ..report import FORMS
 from ..report.saving import write_whole
 from .metering import SpentTogether
+from .one_run import OneRun
 from .questions import AuditedAnswer, AuditedQuestion, LoggedQuestion
 
 SavedForm: TypeAlias = Literal["html", "json"]
@@ -48,7 +50,8 @@ class AuditFolder:
     ``identity``: the name of the audit, which stays the same if its folder is moved; empty if it has
     none. ``known``: what became of each question so far, by its id. ``form``: the form of saved
     explanations; None to save none. ``settings``: the settings of this run, and of earlier ones, each
-    under a mark, which is a short hash.
+    under a mark, which is a short hash. ``run``: holds the folder until ``close``; None if it need not be
+    held.
     """
 
     path: Path
@@ -56,6 +59,7 @@ class AuditFolder:
     identity: str = ""
     settings: dict[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     known: dict[str, AuditedQuestion] = field(default_factory=dict[str, AuditedQuestion])
+    run: OneRun | None = None
     _texts: set[str] = field(default_factory=set[str])
 
     @classmethod
@@ -63,22 +67,32 @@ class AuditFolder:
         """Returns the folder, which is made if it does not exist.
 
         ``about``: what must not change between two runs of one audit, such as the condition. Raises
-        InvalidInput if the folder cannot be written, if it holds something else than an audit, and if it
-        holds an audit about something else.
+        InvalidInput if the folder cannot be written, if another run uses it, if it holds something else
+        than an audit, and if it holds an audit about something else.
         """
         try:
             path.mkdir(parents=True, exist_ok=True)
+            run = OneRun(path)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        try:
+            folder = cls(path, form, _identity_of_same(path, about), run=run)
             if form is not None:
                 (path / _EXPLANATIONS).mkdir(exist_ok=True)
-        except OSError as error:
-            raise InvalidInput(
-                f"{path} cannot be written: {error.strerror}; give another folder"
-            ) from error
-        folder = cls(path, form, _identity_of_same(path, about))
-        folder.known = {each.id: each for each in kept_questions(path)}
-        folder._texts = set(kept_texts(path))
-        folder.settings = dict(_lines_of(path / _SETTINGS, _settings_of))
+            folder.known = {each.id: each for each in kept_questions(path)}
+            folder._texts = set(kept_texts(path))
+            folder.settings = dict(_lines_of(path / _SETTINGS, _settings_of))
+        except BaseException as error:
+            run.close()
+            if isinstance(error, OSError):
+                raise _unwritable(path, error) from error
+            raise
         return folder
+
+    def close(self) -> None:
+        """Lets another run use the folder."""
+        if self.run is not None:
+            self.run.close()
 
     @property
     def spent(self) -> SpentTogether:
@@ -184,6 +198,10 @@ class AuditFolder:
             raise InvalidInput(f"{self.path / name} cannot be written: {error.strerror}") from error
 
 
+def _unwritable(path: Path, error: OSError) -> InvalidInput:
+    return InvalidInput(f"{path} cannot be written: {error.strerror}; give another folder")
+
+
 def _marked(asked: LoggedQuestion) -> tuple[str, str]:
     return encodable(asked.question), asked.mark
 
@@ -228,9 +246,10 @@ def _lines_of(file: Path, read: Callable[[bytes], Any]) -> Iterator[Any]:
     content = file.read_bytes()
     *lines, rest = content.split(b"\n")
     if rest:
-        # The process ended while it wrote this line. The next line must not be appended to it.
+        # The process ended while it wrote this line. The next line must not be appended to it. The file
+        # is not written anew: to be killed at that would lose all of it.
         with suppress(OSError):
-            file.write_bytes(content[: len(content) - len(rest)])
+            os.truncate(file, len(content) - len(rest))
     for number, line in enumerate(lines, start=1):
         try:
             yield read(line)

@@ -45,13 +45,14 @@ class FreshReplays:
 
     Nothing is taken from memory or from the store: a test that counted the answers by which its pair was
     chosen would be wrong. ``condition``: holds iff an answer is bad. ``before``: what the audit
-    kept of the question; answers are compared with its answer. A trial whose documents are not found any
-    more, with the same texts, has no verdict.
+    kept of the question. ``baseline``: its answer, with which conditions compare answers. A trial whose
+    documents are not found any more, with the same texts, has no verdict.
     """
 
     explainer: Explainer
     condition: Predicate
     before: AuditedQuestion
+    baseline: Answer
     found: FreshVerdicts = field(init=False, default_factory=FreshVerdicts)
     _reported: tuple[int, float] = field(init=False, default=(0, 0.0))
 
@@ -106,7 +107,7 @@ class FreshReplays:
         if reply.answer is None:
             self.found.note_unknown(trial, reply.error)
             return
-        case = Case(self.before.question, Answer(self.before.answer), reply.answer, shown.sources)
+        case = Case(self.before.question, self.baseline, reply.answer, shown.sources)
         try:
             judged = self.condition(case)
             judgement = as_judgement(

@@ -63,13 +63,15 @@ class ShownDocument:
     """A ``ShownDocument`` is a document that was shown with a question. ``id``: its id in the
     explanation. ``sha256``: the hash of its text. ``rank``: its place, from 1. ``pinned``: True iff it
     was never omitted, so that no rule names it. ``named``: False if the id was made up for a document
-    that has none."""
+    that has none. ``name``: the name that its metadata give, if the id was made up although they do,
+    because several documents of the question have this name; empty otherwise."""
 
     id: str
     sha256: str
     rank: int
     pinned: bool = False
     named: bool = True
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

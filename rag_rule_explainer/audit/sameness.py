@@ -3,10 +3,15 @@ The words of conditions do not show it, because two functions may be worded alik
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import date, time, timedelta
+from decimal import Decimal
+from dis import get_instructions
+from enum import Enum
 from functools import partial
 from hashlib import sha256
+from pathlib import PurePath
 from types import CodeType, FunctionType, MethodType
 from typing import Any, cast
 
@@ -29,10 +34,11 @@ _DECIDES_NO_RULE = frozenset(
 
 
 def definition_of(conditions: object) -> str:
-    """Returns a text that differs if a text, a number or the code of a function in the conditions does.
-    Of other objects, such as the client of a judge, only the type counts, so that the text is the same in
-    each run of a program. The code of functions may differ between versions of Python."""
-    data = json.dumps(_data(conditions, _DEEPEST))
+    """Returns a text that differs if a text, a number, a pattern or the code of a function in the
+    conditions does, or one of these among the globals of their modules that they use. Of other objects,
+    such as the client of a judge, only the type counts, so that the text is the same in each run of a
+    program. The code of functions may differ between versions of Python."""
+    data = json.dumps(_Reading().data(conditions, _DEEPEST))
     return sha256(data.encode("ascii")).hexdigest()[:16]
 
 
@@ -77,35 +83,95 @@ def _settings_of(job: AuditJob) -> Settings:
     return Settings.of(job.options.get("settings"), own)
 
 
-def _data(value: Any, depth: int) -> Any:
-    if isinstance(value, (str, int, float, bytes, bool, type(None))):
-        return ascii(value)
-    if depth:
-        if isinstance(value, (list, tuple)):
-            return [_data(each, depth - 1) for each in cast("list[Any]", value)]
-        if isinstance(value, Mapping):
-            items = cast("Mapping[Any, Any]", value).items()
-            return {ascii(name): _data(each, depth - 1) for name, each in items if isinstance(name, str)}
-        inside = _parts(value)
-        if inside is not None:
-            return [type(value).__qualname__, *(_data(each, depth - 1) for each in inside)]
-    return type(value).__qualname__
+_SIMPLE = (
+    str,
+    int,
+    float,
+    complex,
+    bytes,
+    bool,
+    type(None),
+    Decimal,
+    date,
+    time,
+    timedelta,
+    Enum,
+    PurePath,
+)
 
 
-def _parts(value: Any) -> list[Any] | None:
-    """Returns what a function or a dataclass is made of; None for anything else."""
+@dataclass(slots=True)
+class _Reading:
+    """A ``_Reading`` makes data for JSON of one value. ``_functions``: those read so far, because
+    functions may use each other."""
+
+    _functions: set[FunctionType] = field(default_factory=set[FunctionType])
+
+    def data(self, value: Any, depth: int) -> Any:
+        if isinstance(value, _SIMPLE):
+            return ascii(value)
+        if depth:
+            if isinstance(value, (list, tuple)):
+                return [self.data(each, depth - 1) for each in cast("list[Any]", value)]
+            if isinstance(value, (set, frozenset)):
+                # Their order differs between runs.
+                within = [self.data(each, depth - 1) for each in cast("set[Any]", value)]
+                return sorted(within, key=json.dumps)
+            if isinstance(value, Mapping):
+                items = cast("Mapping[Any, Any]", value).items()
+                named = ((ascii(name), each) for name, each in items if isinstance(name, _SIMPLE))
+                return {name: self.data(each, depth - 1) for name, each in named}
+            inside = self._parts(value)
+            if inside is not None:
+                return [type(value).__qualname__, *(self.data(each, depth - 1) for each in inside)]
+        return type(value).__qualname__
+
+    def _parts(self, value: Any) -> list[Any] | None:
+        """Returns what a function or a dataclass is made of; None for anything else."""
+        if not isinstance(value, FunctionType):
+            return _parts_of(value)
+        if value in self._functions:
+            return [value.__qualname__]
+        self._functions.add(value)
+        enclosed = [each.cell_contents for each in value.__closure__ or () if is_filled(each)]
+        used = dict(_globals_of(value))
+        return [value.__code__, enclosed, value.__defaults__, value.__kwdefaults__, used]
+
+
+def _parts_of(value: Any) -> list[Any] | None:
     if isinstance(value, partial):
         whole = cast("partial[Any]", value)
         return [whole.func, whole.args, whole.keywords]
     if isinstance(value, MethodType):
         return [value.__func__, value.__self__]
-    if isinstance(value, FunctionType):
-        enclosed = [each.cell_contents for each in value.__closure__ or () if is_filled(each)]
-        return [value.__code__, enclosed, value.__defaults__, value.__kwdefaults__]
     if isinstance(value, CodeType):
         # The file and the lines are left out: they say nothing about what the code does.
         return [value.co_code, value.co_names, value.co_consts]
+    if isinstance(value, re.Pattern):
+        pattern = cast("re.Pattern[Any]", value)
+        return [pattern.pattern, pattern.flags]
     if is_dataclass(value) and not isinstance(value, type):
         own = cast("Any", value)
         return [getattr(own, each.name) for each in fields(own) if each.init]
     return None
+
+
+def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yields the globals that a function uses, with their names: values that can be told, and functions
+    of the same module. One that the function itself sets, such as a counter, is no part of what it is."""
+    used, own = set[str](), set[str]()
+    for code in _codes_in(function.__code__):
+        used.update(code.co_names)
+        own.update(str(each.argval) for each in get_instructions(code) if each.opname == "STORE_GLOBAL")
+    for name in sorted(used - own):
+        value = function.__globals__.get(name)
+        is_near = isinstance(value, FunctionType) and value.__module__ == function.__module__
+        if is_near or isinstance(value, (*_SIMPLE, list, tuple, set, frozenset, dict, re.Pattern)):
+            yield name, value
+
+
+def _codes_in(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _codes_in(each)

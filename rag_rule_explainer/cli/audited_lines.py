@@ -34,6 +34,9 @@ def _rows(path: Path, delimiter: str) -> Iterator[AskedQuestion]:
         heads = [each.strip().lower() for each in next(reader, list[str]())]
         if "question" not in heads:
             raise InvalidInput(f"{path} has no column 'question' in its first line; {_EXPECTED}")
+        twice = [name for name in ("question", "id") if heads.count(name) > 1]
+        if twice:
+            raise InvalidInput(f"{path} has two columns {twice[0]!r}; leave one of them")
         place, named = heads.index("question"), heads.index("id") if "id" in heads else None
         for row in reader:
             if not any(cell.strip() for cell in row):

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias, cast
 from ..allowed import brief, checked_list
 from ..errors import InvalidInput
 from ..explanation.explanation import Explanation
-from ..given import no_source
+from ..given import given_parts, no_source
 from ..sources import Source
 from .fixes import Fix, fixes_of
 
@@ -75,6 +75,14 @@ class CorpusChange:
         olds = [old for old, each in self.replaced if each.id in new]
         return replace(self, excluded=(*self.excluded, *olds, *more), replaced=replaced)
 
+    def origin_of(self, shown: Source) -> str:
+        """Returns in words how a source came up that was not shown before."""
+        if any(is_same_document(new, shown) for _, new in self.replaced):
+            return "rewritten"
+        parts = (given_parts(each) for each in self.added)
+        is_added = any(each is not None and each.text == shown.text for each in parts)
+        return "added" if is_added else "promoted by the backfill"
+
     @property
     def left_out(self) -> tuple[str, ...]:
         """Returns the ids of all documents that are left out."""
@@ -86,16 +94,17 @@ def change_of(
     exclude: Excluded | None,
     replaced: Mapping[str, Any] | None,
     added: Sequence[Any],
+    corpus: Sequence[Source] = (),
 ) -> CorpusChange:
     """Returns the change that the arguments of a caller describe. ``before``: the explanation to which
-    the ids belong.
+    the ids belong. ``corpus``: further documents that may be named, if they are known.
 
     Without ``exclude``, ``replaced`` and ``added``, the change leaves out the sources of the first sure
     fix. Raises InvalidInput if there is no sure fix, and for arguments of a wrong type.
     """
     if exclude is None and not replaced and not added:
         exclude = first_fix(before)
-    sources = {each.id: each for each in sources_in(before)}
+    sources = {each.id: each for each in (*corpus, *sources_in(before))}
     ids: tuple[str, ...] = () if exclude is None else _ids("exclude", exclude)
     pairs = tuple(_replacements(sources, replaced or {}))
     twice = {old.id for old, _ in pairs}.intersection(ids)
@@ -141,11 +150,11 @@ def _plain_name(identity: str) -> str:
 
 def _ids(name: str, given: Excluded) -> tuple[str, ...]:
     named: Any = getattr(given, "sources", given)
-    ids: tuple[Any, ...] = tuple(dict.fromkeys(checked_list(name, named, "ids of sources, or a fix")))
+    ids = checked_list(name, named, "ids of sources, or a fix")
     for each in ids:
         if not isinstance(each, str) or not each.strip():
             raise InvalidInput(f"{name} has {brief(each)}; give the ids of sources")
-    return ids
+    return tuple(dict.fromkeys(ids))
 
 
 def _replacements(sources: Mapping[str, Source], given: Any) -> Iterator[tuple[Source, Source]]:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from typing_extensions import Unpack
 
-from ..allowed import checked_function, showing, taken
+from ..allowed import brief, checked_function, checked_list, showing, taken
 from ..errors import InvalidInput
 from ..explainer import Explainer
 from ..explanation.explanation import Explanation
@@ -16,7 +16,8 @@ from ..rules import RuleKind
 from ..session.call_options import chosen_replay
 from ..sources import Source, SourceLike, SourceSet
 from ..verdicts import Answer, Case
-from .change import CorpusChange, change_of
+from .badness import badness_of
+from .change import CorpusChange, change_of, sources_in
 from .change_options import ChangeFields, ChangeOptions
 from .goods import judged_now, settled
 from .recheck import AfterChange, AnswerToNothing, Recheck, rechecked, rechecking
@@ -24,6 +25,7 @@ from .recheck import AfterChange, AnswerToNothing, Recheck, rechecked, recheckin
 Rank: TypeAlias = Callable[[str, Sequence[Source], int], Iterable[Any]]
 """A function that gets a question, the documents of a corpus, and a number. It returns at most this
 number of documents: those that match the question best, the best one first."""
+NOT_PINNED = "what was pinned before was not pinned in the rounds"
 
 
 @showing(ChangeOptions, ChangeFields)
@@ -48,20 +50,39 @@ def recheck_corpus(
     Raises InvalidInput for an id that the corpus does not have, and if ``before`` has no sure fix.
     """
     checked_function("rank", rank, "a function of the question, the documents and their number", 3)
+    if type(before) is not Explanation:
+        raise InvalidInput(f"before is {brief(before)}; pass what explain() returned")
     options = taken(ChangeOptions, fields, Explainer, ("explainer", "before", "corpus", "rank"))
     whole = SourceSet.of(corpus).sources
-    change = _named(change_of(before, options.exclude, options.replace, options.add), whole)
+    asked = change_of(before, options.exclude, options.replace, options.add, whole)
+    change = _named(asked, whole)
     changed = SourceSet.of([*whole, *options.add]).sources if options.add else whole
     asking = explainer_for_recheck(explainer)
 
     def explain(change: CorpusChange) -> AfterChange:
         kept = [new for each in changed if (new := _changed(change, each)) is not None]
-        found = list(rank(before.question, kept, len(before.sources)))[: len(before.sources)]
+        found = _ranked(rank, before, kept)
         if not found:
             return _without_documents(asking, before)
-        return asking.explain(before.question, found, before.baseline)
+        explanation = asking.explain(before.question, found, before.baseline)
+        return with_verdict_of_all(asking, explanation)
 
-    return rechecked(rechecking(before, change, options.rounds), explain)
+    recheck = rechecked(rechecking(before, change, options.rounds), explain)
+    pinned = any(each.pinned for each in before.sources)
+    return replaced_fields(recheck, notes=(NOT_PINNED,)) if pinned else recheck
+
+
+def _ranked(rank: Rank, before: Explanation, corpus: Sequence[Source]) -> tuple[Any, ...]:
+    """Returns the documents that come first. Raises InvalidInput if one of them is none of the corpus,
+    because to leave it out would change nothing."""
+    most = len(before.sources)
+    given = rank(before.question, corpus, most)
+    found = checked_list("what rank returns", given, "documents of the corpus")[:most]
+    known = {each.id for each in corpus}
+    for name in SourceSet.of(found).ids if found else ():
+        if name not in known:
+            raise InvalidInput(f"rank returns {name!r}, which it was not given; return some of these")
+    return found
 
 
 def _named(change: CorpusChange, corpus: Sequence[Source]) -> CorpusChange:
@@ -94,8 +115,27 @@ def answer_to_nothing(explainer: Explainer, before: Explanation, given: Answer |
     outcome."""
     answer = Answer.of(given)
     case = Case(before.question, before.baseline, answer, ())
-    judged = judged_now(explainer.predicates[RuleKind.RETENTION], case)
-    return AnswerToNothing(answer.text, judged.verdict)
+    judged = judged_now(explainer.predicates[RuleKind.OMISSION], case)
+    return AnswerToNothing(answer.text, ~judged.verdict)
+
+
+def with_verdict_of_all(explainer: Explainer, explanation: Explanation) -> Explanation:
+    """Returns the explanation, with a verdict whether the answer from all sources is the bad outcome.
+
+    If omission rules have a condition of their own, a search may end without a look at this answer.
+    Blocks if the condition does.
+    """
+    count = len(explanation.sources)
+    for place, probe in enumerate(explanation.probes):
+        if len(probe.kept) != count or not probe.answers or badness_of(explanation, probe) is not None:
+            continue
+        sources = tuple(sources_in(explanation))
+        case = Case(explanation.question, explanation.baseline, probe.answers[0], sources, sources)
+        judged = judged_now(explainer.predicates[RuleKind.OMISSION], case)
+        seen = replaced_fields(probe, verdicts={**probe.verdicts, RuleKind.OMISSION: judged})
+        probes = (*explanation.probes[:place], seen, *explanation.probes[place + 1 :])
+        return explanation.model_copy(update={"probes": probes})
+    return explanation
 
 
 def _changed(change: CorpusChange, document: Source) -> Source | None:

@@ -14,11 +14,13 @@ from .badness import badness_of
 from .change import CorpusChange, is_same_document, sources_in
 from .fixes import SURE, Fixes, fixes_of
 
-RoundOutcome: TypeAlias = Literal["gone", "back", "another rule", "same rule", "undecided"]
-"""The result of a round. *gone*: the application no longer gives the bad outcome. The next three mean
+RoundOutcome: TypeAlias = Literal["gone", "back", "another rule", "same rule", "still there", "undecided"]
+"""The result of a round. *gone*: the application no longer gives the bad outcome. The next four mean
 that it still does. *back*: by a new rule that names a document which was not shown before. *another
-rule*: by a new rule over documents that were shown before. *same rule*: by no new rule. *undecided*: the
-answer has no verdict."""
+rule*: by a new rule over documents that were shown before. *same rule*: by no new rule. *still there*: it
+is not known by which rule, or whether that rule is new. *undecided*: the answer has no verdict. Only
+rules count that are sure and known to be minimal, because another one may name a document for
+nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +40,14 @@ explanation of the new answer, or the answer without any documents."""
 
 _NOTHING_LEFT = "nothing is retrieved any more, so there is nothing to leave out"
 _OF_NOTHING: Mapping[Verdict, RoundOutcome] = {
-    Verdict.HOLDS: "same rule",
+    Verdict.HOLDS: "still there",
     Verdict.BREAKS: "gone",
     Verdict.UNKNOWN: "undecided",
 }
-_SAID_OF_NOTHING: Mapping[RoundOutcome, str] = {
-    "gone": "gone",
-    "same rule": "still there",
-    "undecided": "undecided",
+_SAID_OF_RULES: Mapping[RoundOutcome, str] = {
+    "another rule": "by another rule now",
+    "same rule": "by no new rule",
+    "still there": "and whether by another rule is not known",
 }
 
 
@@ -93,16 +95,27 @@ class RecheckRound:
     @property
     def _outcome(self) -> str:
         if self.explanation is None:
-            return f"{_SAID_OF_NOTHING[self.outcome]}, and nothing is retrieved any more"
+            return f"{self.outcome}, and nothing is retrieved any more"
         if self.outcome == "gone":
             return f"gone, {self._on_subsets}"
         if self.outcome == "back":
-            return f"back through {joined(self.through)} (promoted by the backfill)"
-        if self.outcome in {"another rule", "same rule"}:
-            by = f" through {joined(self.through)}" if self.through else ""
-            how = ", by another rule now" if self.outcome == "another rule" else ", by no new rule"
-            return f"still there{by}{how}"
+            return f"back {self._through_new}"
+        if self.outcome in _SAID_OF_RULES:
+            through = f" through {joined(self.through)}" if self.through else ""
+            why = self.explanation.why_incomplete or "no sure rule names documents"
+            how = _SAID_OF_RULES[self.outcome] if self.through else f"it is not known through what: {why}"
+            return f"still there{through}, {how}"
         return f"undecided: {self.explanation.why_incomplete or 'the new answer has no verdict'}"
+
+    @property
+    def _through_new(self) -> str:
+        """Returns words for the documents by which the outcome is back, and how each of them came up."""
+        shown = () if self.explanation is None else sources_in(self.explanation)
+        by_origin = dict[str, list[str]]()
+        for each in shown:
+            if each.id in self.through:
+                by_origin.setdefault(self.change.origin_of(each), []).append(each.id)
+        return " and ".join(f"through {joined(ids)} ({how})" for how, ids in by_origin.items())
 
     @property
     def _on_subsets(self) -> str:
@@ -219,13 +232,28 @@ def _round(change: CorpusChange, explanation: AfterChange, earlier: Explanation)
         return RecheckRound(change, explanation, "undecided", answer, promoted)
     if verdict is Verdict.BREAKS:
         return RecheckRound(change, explanation, "gone", answer, promoted)
-    implicated = [name for rule in explanation.rules for name in rule.sources]
-    through = tuple(dict.fromkeys(implicated))
-    new = tuple(name for name in through if name in promoted)
-    before = {(rule.kind, frozenset(rule.sources)) for rule in earlier.rules}
-    is_new = any((rule.kind, frozenset(rule.sources)) not in before for rule in explanation.rules)
-    outcome: RoundOutcome = "back" if new else "another rule" if is_new else "same rule"
-    return RecheckRound(change, explanation, outcome, answer, promoted, new or through)
+    outcome, through = _by_which_rule(explanation, earlier, frozenset(promoted))
+    return RecheckRound(change, explanation, outcome, answer, promoted, through)
+
+
+def _by_which_rule(
+    explanation: Explanation, earlier: Explanation, promoted: frozenset[str]
+) -> tuple[RoundOutcome, tuple[str, ...]]:
+    rules = [rule for rule in _of_bad_outcome(explanation) if rule.claim in SURE and rule.minimal is True]
+    through = tuple(dict.fromkeys(name for rule in rules for name in rule.sources))
+    if new := tuple(name for name in through if name in promoted):
+        return "back", new
+    known = {(rule.kind, frozenset(rule.sources)) for rule in _of_bad_outcome(earlier)}
+    others = [rule for rule in rules if (rule.kind, frozenset(rule.sources)) not in known]
+    if others and earlier.complete:
+        return "another rule", through
+    is_known = bool(rules) and not others and explanation.complete
+    return ("same rule" if is_known else "still there"), through
+
+
+def _of_bad_outcome(explanation: Explanation) -> tuple[Finding, ...]:
+    """Returns the rules about the bad outcome. Retention rules may be about something else."""
+    return explanation.rules if explanation.conditions_are_opposite else explanation.omission_rules
 
 
 def outcome_with_all(explanation: Explanation) -> tuple[Verdict, str | None]:

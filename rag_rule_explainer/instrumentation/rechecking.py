@@ -12,7 +12,12 @@ from ..errors import InvalidInput, NoSourcesCaptured
 from ..explanation.explanation import Explanation
 from ..fixing.change import CorpusChange, change_of
 from ..fixing.change_options import ChangeFields, ChangeOptions
-from ..fixing.corpus import answer_to_nothing, explainer_for_recheck
+from ..fixing.corpus import (
+    NOT_PINNED,
+    answer_to_nothing,
+    explainer_for_recheck,
+    with_verdict_of_all,
+)
 from ..fixing.recheck import AfterChange, AnswerToNothing, Recheck, arechecked, rechecked, rechecking
 from ..verdicts import Answer
 from .call import Call
@@ -20,6 +25,7 @@ from .recording.refetching import ADDED_LAST, Refetch
 
 __all__ = [
     "AfterChange",
+    "AnswerToNothing",
     "Recheck",
     "RecheckFields",
     "RecheckOptions",
@@ -85,17 +91,19 @@ class RecheckRun:
         any more. Blocks."""
         changed = self._changed(call)
         try:
-            return changed.explained().explanation
+            found = changed.explained().explanation
+            return with_verdict_of_all(changed.explainer, found)
         except NoSourcesCaptured as nothing:
             return self._of_nothing(changed, nothing)
 
     async def aexplained(self, call: Call[Any]) -> AfterChange:
         """Returns the same as ``explained``, but runs on the caller's event loop."""
         changed = self._changed(call)
+        # The condition may be a judge that is called in this thread, and would block the loop.
         try:
-            return (await changed.aexplained()).explanation
+            found = (await changed.aexplained()).explanation
+            return await anyio.to_thread.run_sync(with_verdict_of_all, changed.explainer, found)
         except NoSourcesCaptured as nothing:
-            # The condition may be a judge that is called in this thread, and would block the loop.
             return await anyio.to_thread.run_sync(self._of_nothing, changed, nothing)
 
     def _of_nothing(self, call: Call[Any], nothing: NoSourcesCaptured) -> AnswerToNothing:
@@ -167,9 +175,8 @@ class _Rounds:
             yield ADDED_LAST
         for refetch in self.made:
             yield from refetch.remarks
-        pinned = [source.id for source in self.before.sources if source.pinned]
-        if pinned:
-            yield "what was pinned before was not pinned in the rounds"
+        if any(source.pinned for source in self.before.sources):
+            yield NOT_PINNED
         seen = set[str]().union(*(refetch.seen for refetch in self.made))
         found = sorted({source.id for source in self.before.sources})
         for name in (*self.change.left_out, *(old.id for old, _ in self.change.replaced)):

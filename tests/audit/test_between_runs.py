@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from rag_rule_explainer import Explainer, Limits, Source
+from rag_rule_explainer import Explainer, InvalidInput, Limits, Source
 from rag_rule_explainer.audit import Audit, LoggedQuestion, audit
-from tests.audit.shop import CONDITION, FOUR, Shop, run, said
+from rag_rule_explainer.errors import CallbackFailed
+from tests.audit.shop import CONDITION, FOUR, Shop, asked, run, said
 
 
 def writers() -> int:
@@ -96,3 +97,48 @@ def test_a_limit_does_not_count_a_question_twice_that_has_another_id_now(tmp_pat
     one_more = [*moved, replace(FOUR[0], id="new", question="new?")]
     found = run(Shop(), one_more, out=tmp_path, audit_limits=whole.asked.total())
     assert [each.outcome for each in found.questions[3:]] == ["bad", "stopped"]
+
+
+def test_two_runs_do_not_use_a_folder_at_the_same_time(tmp_path: Path) -> None:
+    """The second would note what it spends in place of what both do."""
+    refused = list[str]()
+
+    def again(_: object) -> None:
+        with pytest.raises(InvalidInput) as error:
+            run(Shop(), out=tmp_path)
+        refused.append(str(error.value))
+
+    run(Shop(), out=tmp_path, on_question=again)
+    assert refused == [
+        f"another run is auditing in {tmp_path}; wait for its end, or give another folder"
+    ] * len(FOUR)
+    # It is given back at the end, also of a run that fails.
+    (tmp_path / "spent.json").write_text("half")
+    with pytest.raises(InvalidInput, match="remove the file"):
+        run(Shop(), out=tmp_path)
+    (tmp_path / "spent.json").unlink()
+    with pytest.raises(CallbackFailed):
+        run(Shop(), [*FOUR, *asked(("list",))][-1:], out=tmp_path / "other", on_question=lambda _: 1 / 0)
+    for folder in (tmp_path, tmp_path / "other"):
+        assert len(run(Shop(), out=folder).questions) == len(FOUR)
+
+
+def test_what_a_killed_run_spent_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was noted last is there: questions that failed are in no other count."""
+    monkeypatch.setattr("rag_rule_explainer.audit.auditing._SECONDS_TO_NOTE", -1.0)
+    noted = list[str]()
+
+    def see(_: object) -> None:
+        noted.append((tmp_path / "spent.json").read_text() if (tmp_path / "spent.json").exists() else "")
+
+    shop = Shop(fails="question 0")
+    run(shop, out=tmp_path, on_question=see, workers=1)
+    assert noted[0] == ""
+    assert noted[1] == "[1, 0, 0.0]\n"
+
+
+def test_nothing_is_written_into_a_folder_of_something_else(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("precious")
+    with pytest.raises(InvalidInput, match="holds something else"):
+        run(Shop(), out=tmp_path)
+    assert [each.name for each in tmp_path.iterdir()] == ["thesis.tex"]

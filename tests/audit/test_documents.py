@@ -97,6 +97,28 @@ def test_a_text_that_is_shown_twice_is_one_document() -> None:
         assert len(found.removal.documents) == min(map(len, ending), default=0)
 
 
+def test_a_document_with_a_name_in_its_metadata_is_one_also_where_it_is_shown_twice() -> None:
+    """Two ids of one question differ, so they are then made up of places."""
+    lie, other = (
+        {"text": text, "metadata": {"source": name}}
+        for text, name in (("a lie", "blog"), ("else", "faq"))
+    )
+    explainer = Explainer(
+        lambda _, sources: "bad" if any("lie" in each.text for each in sources) else "fine",
+        check_repeatable=False,
+    )
+    log = [
+        {"question": question, "documents": shown}
+        for question, shown in (("one", [lie, other, lie]), ("two", [lie, other]))
+    ]
+    found = audit(explainer, log, CONDITION)
+    assert found.removal.documents == ("blog",)
+    assert found.removal.is_smallest
+    assert {row.name: row.shown for row in found.documents} == {"blog": ["1", "2"], "faq": ["1", "2"]}
+    assert found.document("D3").name == "blog"
+    assert found.document("blog").decisive == ["1", "2"]
+
+
 def test_a_text_that_is_shown_twice_is_blamed_once_and_for_both_copies() -> None:
     explainer = Explainer(
         lambda _, sources: "bad" if any("lie" in each.text for each in sources) else "fine",

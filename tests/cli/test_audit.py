@@ -130,6 +130,8 @@ def test_wrong_options_are_refused_before_anything_is_written(
 BROKEN: list[tuple[str, str, str]] = [
     ("q.csv", "text\nwhy?\n", "has no column 'question' in its first line"),
     ("q.csv", "question\n", "holds no questions"),
+    ("q.csv", "question,Question\nwhy?,how?\n", "has two columns 'question'"),
+    ("q.csv", "question\nwo ist die T\udcfcr?\n", "is not UTF-8 text: invalid start byte"),
     ("q.csv", "question,id\nwhy?,a\nhow?,a\n", "line 3: the id 'a' is that of line 2 as well"),
     ("q.csv", 'id,question\na,"  "\n', "line 2: the question is empty"),
     ("q.csv", 'question\n"why?\n', "q.csv, line 2:"),
@@ -142,7 +144,7 @@ BROKEN: list[tuple[str, str, str]] = [
 def test_files_that_hold_no_questions_are_refused(
     rag_rules: RagRules, tmp_path: Path, corpus: Path, name: str, content: str, said: str
 ) -> None:
-    (tmp_path / name).write_text(content)
+    (tmp_path / name).write_bytes(content.encode("utf-8", "surrogateescape"))
     assert_refused(audited(rag_rules, tmp_path / name, corpus), said)
     assert not (tmp_path / "out").exists()
 

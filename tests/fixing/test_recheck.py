@@ -160,10 +160,95 @@ def test_a_rule_or_a_fix_may_be_left_out() -> None:
     assert recheck_corpus(explainer, before, CORPUS, rank=first).left_out == one.sources
 
 
+def test_what_is_bad_is_said_by_the_condition_of_omission_rules() -> None:
+    """The answer has both words without a, so it is then as it should be, whatever the other one says."""
+
+    def says(shown: str) -> str:
+        return "flawed" if "a" in shown else "flawed but mended"
+
+    own: Any = {"omission_predicate": contains("mended"), "check_repeatable": False}
+    explainer = telling(says, contains("flawed"), **own)
+    before = explainer.explain("?", CORPUS[:3])
+    everything = recheck_corpus(explainer, before, CORPUS[:3], rank=first, exclude=[*"abc"])
+    assert everything.last.explanation is None
+    assert everything.outcome == "gone"
+    still = recheck_corpus(explainer, before, CORPUS, rank=first, exclude=["b"], rounds=1)
+    assert (still.outcome, still.last.through) == ("same rule", ("a",))
+
+
+@pytest.mark.parametrize("limit", [1, 3, 5, 100])
+def test_no_document_is_named_for_nothing_where_a_limit_ends_the_search(limit: int) -> None:
+    """a alone is to blame; d comes in the place of b, and has no part in it."""
+
+    def says(shown: str) -> str:
+        return "bad" if "a" in shown else "good"
+
+    before = telling(says).explain("?", CORPUS[:3])
+    stopped = telling(says, miner="exact", limits=limit, check_repeatable=False)
+    recheck = recheck_corpus(stopped, before, CORPUS, rank=first, exclude=["b"], rounds=1)
+    assert recheck.last.promoted == ("d",)
+    explanation = recheck.last.explanation
+    assert explanation is not None
+    assert explanation.complete is (limit > 8)
+    assert recheck.outcome == ("same rule" if explanation.complete else "still there")
+    assert set(recheck.last.through) <= {"a"}
+    assert recheck.is_gone is False
+    # Of a search that was cut off before, it is not known which rules there were.
+    cut = stopped.explain("?", CORPUS[:3])
+    recheck = recheck_corpus(telling(says), cut, CORPUS, rank=first, exclude=["b"], rounds=1)
+    assert recheck.outcome == ("same rule" if cut.complete else "still there")
+    assert recheck.last.through == ("a",)
+
+
+def test_what_the_caller_brought_was_not_promoted_by_the_backfill() -> None:
+    def replay(_question: str, sources: Sequence[Source]) -> str:
+        return "bad" if any("lie" in source.text for source in sources) else "good"
+
+    def shortest(_question: str, documents: Sequence[Source], most: int) -> list[Source]:
+        return sorted(documents, key=lambda each: len(each.text))[:most]
+
+    corpus = [
+        Source("a", "a lie"),
+        Source("b", "so so."),
+        Source("c", "no lie"),
+        Source("d", "a longer text"),
+    ]
+    explainer = Explainer(replay, _BAD)
+    before = explainer.explain("?", corpus[:2])
+    recheck = recheck_corpus(
+        explainer, before, corpus, rank=shortest, replace={"a": "lie"}, add=["lies"], rounds=1
+    )
+    assert "back through a (rewritten) and through D5 (added); the answer" in str(recheck)
+    recheck = recheck_corpus(explainer, before, corpus, rank=shortest, exclude=["a"], rounds=1)
+    assert "back through c (promoted by the backfill); the answer" in str(recheck)
+    recheck = recheck_corpus(explainer, before, corpus, rank=shortest, replace={"c": "so"}, exclude=["a"])
+    assert recheck.is_gone
+
+
+def test_what_was_pinned_is_told() -> None:
+    explainer = telling(lambda shown: "bad" if "a" in shown else "good")
+    before = explainer.explain("?", CORPUS[:3], pinned=["b"])
+    recheck = recheck_corpus(explainer, before, CORPUS, rank=first)
+    assert recheck.notes == ("what was pinned before was not pinned in the rounds",)
+
+
 def test_bad_input_says_what_to_give() -> None:
     explainer = telling(lambda shown: "bad" if "a" in shown else "good")
     before = explainer.explain("?", CORPUS[:4])
-    wrong: Any = {"exclude": ["z"]}, {"rank": 5}, {"rounds": 0}, {"excluded": ["a"]}, {"replace": ["a"]}
+    for rank in (lambda *_: None, lambda *_: ["a text of its own"]):
+        with pytest.raises(InvalidInput, match="rank returns"):
+            recheck_corpus(explainer, before, CORPUS, rank=rank)
+    nothing: Any = None
+    with pytest.raises(InvalidInput, match="before is None"):
+        recheck_corpus(explainer, nothing, CORPUS, rank=first)
+    wrong: Any = (
+        {"exclude": ["z"]},
+        {"exclude": before},
+        {"rank": 5},
+        {"rounds": 0},
+        {"excluded": ["a"]},
+        {"replace": ["a"]},
+    )
     for options in wrong:
         given: Any = {"rank": first, **options}
         with pytest.raises(InvalidInput):

@@ -88,6 +88,13 @@ def test_what_nothing_finds_is_noted() -> None:
     assert shown(recheck, 0) == ("D3", "D4", "D5", "D6", "D7")
 
 
+def test_a_result_that_cannot_be_filled_up_is_noted() -> None:
+    """All but four are left out, and the search has a k of five."""
+    recheck = FIVE["a plain function"]().recheck(QUESTION, exclude=[*list(TEXTS)[4:], "D1"], rounds=1)
+    assert shown(recheck, 0) == ("D2", "D3", "D4")
+    assert any("found no more" in note for note in recheck.notes)
+
+
 def test_a_store_is_left_as_it_was() -> None:
     FIVE["a retriever of a store"]().recheck(QUESTION)
     assert [each.id for each in SHARED.similarity_search("?", k=20)] == list(TEXTS)
@@ -124,11 +131,12 @@ def test_an_explanation_of_another_question_is_refused() -> None:
         explainer.recheck(QUESTION, before=before)
 
 
-def test_where_nothing_is_retrieved_any_more_the_answer_to_nothing_counts() -> None:
-    recheck = FIVE["a plain function"]().recheck(QUESTION, exclude=list(TEXTS))
+@pytest.mark.parametrize("name", ["a retriever with k", "an index", "a plain function"])
+def test_where_nothing_is_retrieved_any_more_the_answer_to_nothing_counts(name: str) -> None:
+    recheck = FIVE[name]().recheck(QUESTION, exclude=list(TEXTS))
     assert recheck.is_gone
     assert recheck.last.explanation is None
-    assert recheck.last.answer == "good news"
+    assert recheck.last.answer == ("Empty Response" if name == "an index" else "good news")
     assert "nothing is retrieved any more" in str(recheck)
 
 

@@ -43,6 +43,7 @@ from rag_rule_explainer.instrumentation.engine import (
     unheard,
 )
 from rag_rule_explainer.instrumentation.isolation.muting import is_muted, muted
+from rag_rule_explainer.instrumentation.rechecking import AnswerToNothing
 
 from .ambient import completed_config, without_ambient_config
 from .keywords import check_config
@@ -167,6 +168,8 @@ def _summary(found: Any) -> dict[str, Any]:
         return {"citations": said[:_MOST_RULES], "replays": found.replays}
     if isinstance(found, tuple):
         return {"explanations": [_summary(each) for each in cast("tuple[Any, ...]", found)]}
+    if isinstance(found, AnswerToNothing):
+        return {"rules": [], "sources": 0}
     explanation = found.explanation if isinstance(found, Verification) else found
     rules = [str(each) for each in explanation.rules[:_MOST_RULES]]
     return {"rules": rules, "complete": explanation.complete, "replays": explanation.counts.replays}

@@ -16,6 +16,10 @@ CHOSEN_AMONG = (
     "a search chose by maximal marginal relevance, and what is left out had a part in the choice: "
     "production may choose others"
 )
+NOTHING_MORE = (
+    "a search that was asked for more results found no more, so what is left out has no document in its "
+    "place"
+)
 ADDED_LAST = "added documents stand after the retrieved ones: where they would rank is not known"
 
 

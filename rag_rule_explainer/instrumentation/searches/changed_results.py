@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from ...errors import NoBackfill
 from ..recording.current import AnyPart
 from ..recording.nested import Nested
-from ..recording.refetching import CHOSEN_AMONG
+from ..recording.refetching import CHOSEN_AMONG, NOTHING_MORE
 from ..run_context import refused
 from .driving import Result, Retrieving
 from .shape import Shape, noting_refusals
@@ -65,6 +65,8 @@ def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retri
             several = search.shape.found(again)
             changed = refetching.changed(several)
         if len(several) <= most:
+            if len(changed.items) < len(found):
+                refetching.note(NOTHING_MORE)
             break
         more, most = more * 2, len(several)
     items = list(found) if changed is None else changed.items[: len(found)]

@@ -1,0 +1,50 @@
+"""This module keeps two runs of an audit from using the same folder at the same time: each would count
+what it spends from what it read when it began, and would overwrite the count of the other."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidInput
+
+try:
+    import fcntl as _fcntl
+except ImportError:  # This is Windows, where two runs do not notice each other.
+    _fcntl = None
+_locks: Any = _fcntl
+
+
+@dataclass(slots=True, eq=False)
+class OneRun:
+    """A ``OneRun`` is the lock by which one run holds a folder. It ends with ``close``, or with the
+    process. Some network file systems have no such lock; two runs there do not notice each other.
+
+    Raises InvalidInput if another run holds the folder.
+    """
+
+    folder: Path
+    _file: int | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        if _locks is None:
+            return
+        # The folder itself is locked, so nothing is written into one that is refused.
+        file = os.open(self.folder, os.O_RDONLY)
+        try:
+            _locks.flock(file, _locks.LOCK_EX | _locks.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(file)
+            raise InvalidInput(
+                f"another run is auditing in {self.folder}; wait for its end, or give another folder"
+            ) from error
+        except OSError:
+            os.close(file)
+            return
+        self._file = file
+
+    def close(self) -> None:
+        """Gives the folder back. Does nothing if that was done before."""
+        file, self._file = self._file, None
+        if file is not None:
+            os.close(file)
