@@ -113,7 +113,7 @@ def _incident(question: TracedQuestion, corpus: Corpus | None, path: Path) -> In
         session=question.session,
         place=f"the trace {question.id} in {path}",
         notes=tuple(each for each in notes if each),
-        request=request_of(question, answer, documents.sources),
+        request=request_of(question, asked, answer, documents),
         traced=question.places(documents.places),
     )
 

@@ -26,10 +26,12 @@ TracedMessage: TypeAlias = tuple[str, str]
 @dataclass(frozen=True, slots=True)
 class TracedRequest:
     """A ``TracedRequest`` is what a model was sent. ``messages``: the messages of a chat, or one message
-    of a user if the model completes a text (``is_chat`` is then False)."""
+    of a user if the model completes a text (``is_chat`` is then False). ``unread``: what else it held,
+    such as pictures, in words; empty if nothing."""
 
     messages: tuple[TracedMessage, ...]
     is_chat: bool = True
+    unread: str = ""
 
 
 @dataclass(frozen=True, slots=True)
