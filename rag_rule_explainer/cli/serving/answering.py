@@ -99,7 +99,8 @@ class ServedApplication:
         try:
             return self._explained(asked, limits, progress, counted)
         except BaselineFailed:
-            unreported = 1 + Retries.of(Settings.of(Settings(), self.settings).retries).most
+            most = 1 + Retries.of(Settings.of(Settings(), self.settings).retries).most
+            unreported = min(most, limits.replays or most)
             raise
         finally:
             self.allowance.used += max(unreported, progress.replays)
