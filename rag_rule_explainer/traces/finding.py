@@ -176,9 +176,16 @@ def _texts_of(question: TracedQuestion) -> list[str]:
     """Returns the texts that a model or a user was shown: requests to models, the last ones first, then
     results of tools."""
     asked = [each.request for each in reversed(question.models) if each.request is not None]
-    sent = ["\n".join(text for _, text in each.messages) for each in asked]
+    sent = ["\n".join(text for role, text in each.messages if role != "assistant") for each in asked]
+    # What stands in the question was not retrieved.
+    sent = [_without_last(each, question.question()[0]) for each in sent]
     told = [tool_text(each.output) or "" for each in question.spans if each.kind == "tool"]
     return [each for each in (*sent, *told, "\n".join(told)) if each.strip()]
+
+
+def _without_last(text: str, part: str) -> str:
+    before, found, after = text.rpartition(part)
+    return f"{before}\n{after}" if found else text
 
 
 def _nothing(question: TracedQuestion) -> str:

@@ -102,7 +102,7 @@ def _incident(question: TracedQuestion, corpus: Corpus | None, path: Path) -> In
     documents = documents_of(question, corpus)
     models = question.models
     history = question.history() or _earlier(question, path)
-    notes = (where_asked, where_answered, documents.note)
+    notes = (where_asked, where_answered, documents.note, question.gaps())
     return Incident(
         answer,
         asked,

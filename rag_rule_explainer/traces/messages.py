@@ -118,8 +118,8 @@ def _calls(given: Any, depth: int) -> Iterator[bool]:
 
 
 def traced_reply(given: Any) -> str | None:
-    """Returns the text of a model's reply in the output of its span; None if it cannot be read."""
-    given = as_data(given)
+    """Returns the text of a model's reply in the output of its span; None if it cannot be read. A text
+    is the reply as it is, also if it is JSON."""
     for _ in range(_DEEPEST):
         if isinstance(given, str):
             return given

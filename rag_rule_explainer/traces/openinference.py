@@ -1,5 +1,6 @@
 """This module reads spans that OpenInference's instrumentations write, as Phoenix keeps them."""
 
+from .attributes import SpanAttributes
 from .bounds import as_data
 from .documents import artifact_in, traced_documents
 from .messages import TracedMessage, has_calls, message_in
@@ -32,7 +33,7 @@ def openinference_span(envelope: Envelope) -> TracedSpan | None:
         kind=kind,
         tracer="OpenInference",
         input=as_data(attributes.get("input.value")),
-        output=as_data(output),
+        output=as_data(output) if _is_json(attributes) else output,
         documents=documents,
         request=_request(envelope) if kind == "model" else None,
         reply=_reply(envelope) if kind == "model" else None,
@@ -88,4 +89,9 @@ def _reply(envelope: Envelope) -> str | None:
     if said:
         return said[-1]
     output = envelope.attributes.get("output.value")
-    return output if isinstance(output, str) and not isinstance(as_data(output), (dict, list)) else None
+    return output if isinstance(output, str) and not _is_json(envelope.attributes) else None
+
+
+def _is_json(attributes: SpanAttributes) -> bool:
+    """Returns True iff the output is data: a text may look like JSON, too."""
+    return attributes.text("output.mime_type") == "application/json"

@@ -179,6 +179,13 @@ def test_each_malformed_trace_ends_in_one_error(name: str, tmp_path: Path) -> No
     assert len(str(refused.value)) < 1000
 
 
+def test_a_score_of_hundreds_of_digits_is_no_score(tmp_path: Path) -> None:
+    found = json.dumps(FOUND).replace('"id": "a"', f'"id": "a", "score": 1{"0" * 400}')
+    (tmp_path / "trace.jsonl").write_text(f"{json.dumps(RUN)}\n{found}\n")
+    (document,) = Incident.from_trace(tmp_path / "trace.jsonl").documents or ()
+    assert document.metadata == {}
+
+
 def test_there_are_more_than_thirty_of_them() -> None:
     assert len(MALFORMED) > 30
 

@@ -8,8 +8,10 @@ import pytest
 
 from rag_rule_explainer.errors import InvalidInput, NotInTrace
 from rag_rule_explainer.traces import Incident
+from rag_rule_explainer.traces.asked import questions_in
+from rag_rule_explainer.traces.reading import traces_in
 from tests.traces.cells import CELLS
-from tests.traces.test_hostile import FOUND, RUN, renamed, runs
+from tests.traces.test_hostile import FOUND, RUN, otlp, renamed, runs
 
 
 def asked(number: int, session: str | None = None, **fields: Any) -> list[dict[str, Any]]:
@@ -129,6 +131,50 @@ def test_a_parent_that_was_not_exported_does_no_harm(tmp_path: Path) -> None:
     found, run = asked(1)
     file.write_bytes(runs(found, renamed(run, parent_run_id="a web server's")))
     assert Incident.from_trace(file).answer == "answer 1"
+
+
+def test_steps_that_were_not_exported_inside_of_a_trace_are_told_of(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    found, run = asked(1)
+    other = renamed(found, id="other", parent_run_id="lost")
+    for several in ((run, renamed(found, parent_run_id="lost")), (run, found, other)):
+        file.write_bytes(runs(*several))
+        assert Incident.from_trace(file).notes[-1].startswith("steps are missing in the trace")
+    file.write_bytes(runs(run, found))
+    assert Incident.from_trace(file).notes == ()
+
+
+TEXTS_OF_ANSWERS = (
+    '{"answer": "calcium", "sources": ["guide"]}',
+    '["yes", "no"]',
+    '"yes"',
+    "Calcium(Ca) is what they take",
+)
+
+
+@pytest.mark.parametrize("text", TEXTS_OF_ANSWERS)
+def test_an_answer_is_its_whole_text_whatever_it_looks_like(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "trace.json"
+    found, run = asked(1)
+    model = renamed(
+        found,
+        id="m",
+        run_type="llm",
+        inputs={
+            "messages": [[{"role": "user", "content": found["outputs"]["documents"][0]["page_content"]}]]
+        },
+        outputs={"generations": [[{"text": text}]]},
+    )
+    file.write_bytes(runs(renamed(run, outputs={"output": text}), found, model))
+    incident = Incident.from_trace(file)
+    assert incident.answer == text
+    assert incident.request is not None
+    # It is also the model's reply.
+    assert "not the reply of the model" not in incident.request.refusal
+    file.write_bytes(otlp(input__value={"stringValue": "why?"}, output__value={"stringValue": text}))
+    (trace,) = traces_in(file)
+    (question,) = questions_in(trace)
+    assert question.answer()[0] == text
 
 
 def test_the_traces_of_every_cell_can_be_read_from_one_folder() -> None:
