@@ -13,8 +13,11 @@ Asking: TypeAlias = Callable[[Any, Any], Any]
 """Explains the answer to an input, or checks its citations. The second argument is the logged output, or
 None."""
 Checking: TypeAlias = Callable[[Any, Any], str]
-"""Returns why the answer passes. Its arguments are what ``Asking`` returned, and what the record expects.
-Raises AssertionError if the answer fails, and Undecided if neither is certain."""
+"""Returns why the answer passes. Its arguments are what ``Asking`` returned, and what ``Expecting``
+returned. Raises AssertionError if the answer fails, and Undecided if neither is certain."""
+Expecting: TypeAlias = Callable[[Any], Any]
+"""Checks what a record expects, before anything is paid, and returns it. Raises InvalidInput or
+Undecided if no answer could be scored by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class RuleScorer:
     expects: str | None
     _ask: Asking = field(repr=False)
     _check: Checking = field(repr=False)
+    _expect: Expecting = field(repr=False, default=lambda expected: expected)
 
     def score(self, given: Any, expected: Any = None, answer: Any = None) -> RuleScore:
         """Returns the score of the application's answer to an input. Blocks; may be called in threads.
@@ -61,9 +65,10 @@ class RuleScorer:
         """
         warning = ""
         try:
+            wanted = self._expect(expected)
             found = self._ask(given, answer)
             warning = _first_warning(found)
-            value, reason = 1.0, self._check(found, expected)
+            value, reason = 1.0, self._check(found, wanted)
         except AssertionError as failed:
             value, reason = 0.0, str(failed)
         except RagRuleError as undecided:
