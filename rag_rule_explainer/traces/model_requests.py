@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from .besides_texts import besides_texts
 from .bounds import as_data
 from .messages import content_text, messages_in
 from .spans import TracedRequest
-from .unread import unread_in
 
 _INSTRUCTIONS = ("system", "instructions")
 """The keys beside the messages under which some providers take what others take as a first message."""
@@ -21,7 +21,7 @@ def request_in(given: Any) -> TracedRequest | None:
     given = as_data(given)
     if isinstance(given, str):
         return TracedRequest((("user", given),), is_chat=False) if given else None
-    found, unread = messages_in(given), unread_in(given)
+    found, unread = messages_in(given), besides_texts(given)
     if found:
         return TracedRequest(found, unread=unread)
     if not isinstance(given, Mapping):

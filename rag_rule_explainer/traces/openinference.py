@@ -1,13 +1,13 @@
 """This module reads spans that OpenInference's instrumentations write, as Phoenix keeps them."""
 
 from .attributes import SpanAttributes
+from .besides_texts import besides_texts
 from .bounds import as_data
 from .documents import artifact_in, traced_documents
 from .messages import TracedMessage, has_calls, message_in
 from .model_requests import request_in
 from .opentelemetry import Envelope
 from .spans import TracedDocument, TracedKind, TracedRequest, TracedSpan
-from .unread import unread_in
 
 _KINDS: dict[str, TracedKind] = {
     "RETRIEVER": "retrieval",
@@ -73,7 +73,7 @@ def _request(envelope: Envelope) -> TracedRequest | None:
     messages = [message_in(each) for each in listed or ()]
     if messages and all(messages):
         said: tuple[TracedMessage, ...] = tuple(each for each in messages if each is not None)
-        return TracedRequest(said, unread=unread_in(listed))
+        return TracedRequest(said, unread=besides_texts(listed))
     prompts = attributes.listed("llm.prompts")
     if prompts:
         return request_in({"prompts": prompts})

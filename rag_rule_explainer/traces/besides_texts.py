@@ -14,7 +14,7 @@ _TEXTS = frozenset({"text", "input_text", "output_text"})
 _DEEPEST = 12
 
 
-def unread_in(given: Any) -> str:
+def besides_texts(given: Any) -> str:
     """Returns what a request holds that is no text, in words; empty if there is nothing of that kind."""
     return next(_unread(as_data(given), 0), "")
 
