@@ -190,7 +190,7 @@ def _with_metadata(
     """Yields the cuts, with the lines "key: value" of the source's metadata that stand right before its
     text, as LlamaIndex writes them."""
     message, end = -1, 0
-    for place, source in placed:
+    for place, source in _with_spaces(placed, messages):
         floor = end if place.message == message else 0
         text = messages[place.message][1]
         lines = {f"{key}: {value}" for key, value in source.metadata.items() if key != "score"}
@@ -204,3 +204,18 @@ def _with_metadata(
             begin = floor + start
         yield Cut(place.message, begin, place.end, source.id)
         message, end = place.message, place.end
+
+
+def _with_spaces(
+    placed: Sequence[tuple[_Place, Source]], messages: Sequence[TracedMessage]
+) -> Sequence[tuple[_Place, Source]]:
+    """Returns the places with the white space at the ends of each text, unless the application has
+    removed it."""
+    wider = list[tuple[_Place, Source]]()
+    for place, source in placed:
+        before, _, after = source.text.partition(place.text)
+        found = place._replace(begin=place.begin - len(before), end=place.end + len(after))
+        if found.begin < 0 or messages[place.message][1][found.begin : found.end] != source.text:
+            return placed
+        wider.append((found, source))
+    return wider

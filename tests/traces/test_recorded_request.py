@@ -2,6 +2,7 @@
 
 import html
 import json
+import random
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -116,6 +117,7 @@ PLACES: dict[str, tuple[list[str], Callable[[Sequence[str]], str]]] = {
     "beside each other": (SENTENCES, "\n\n".join),
     "one is a part of another one": (["Take calcium.", "Take calcium. Daily."], "\n".join),
     "equal texts": ([SENTENCES[0], SENTENCES[0], SENTENCES[1]], "\n".join),
+    "spaces at the ends": (["  Copper roofs turn green. \n", SENTENCES[0]], " \n ".join),
     "equal texts apart": ([SENTENCES[0], SENTENCES[1], SENTENCES[0]], "\n".join),
 }
 
@@ -130,6 +132,55 @@ def test_every_request_is_what_the_application_would_send(name: str) -> None:
         for kept in combinations(sources, size):
             shown = write([each.text for each in kept])
             assert request.written("", kept) == [("user", f"{shown}\nWhy?")]
+
+
+POOL = (
+    *SENTENCES,
+    f"{SENTENCES[0]} It is old.",
+    SENTENCES[1].lower(),
+    "  Copper roofs turn green.  ",
+    "Copper roofs turn green.",
+    "Dunes wander\nin the wind.",
+    f"in the wind.\n\n{SENTENCES[0]}",
+    "Why is it so? Because of HASH & co.",
+    "Cafe\u0301 au lait is <b>served</b>",
+    "Café au lait is <b>served</b>",
+    "fossil tree resin",
+    "in cash",
+    "-" * 20,
+)
+
+
+def drawn_application(drawn: random.Random) -> Callable[[Sequence[Source]], list[TracedMessage]]:
+    """Writes documents into a prompt in one of many ways."""
+    separator = drawn.choice(["\n\n", "\n", "\n---\n", " ", "", " | "])
+    before = drawn.choice(["Context:\n", "", "Use: ", "Amber is old.\n"])
+    after = drawn.choice(["\n\nQuestion: Why is it so?", "\nWhy is it so?\nAnswer:", ""])
+    said = drawn.choice([[], [("user", SENTENCES[1]), ("assistant", SENTENCES[0])]])
+    role = drawn.choice(["user", "system"])
+    asked_apart = [] if role == "user" else [("user", "Why is it so?")]
+    return lambda shown: [
+        *said,
+        (role, before + separator.join(each.text for each in shown) + after),
+        *asked_apart,
+    ]
+
+
+def test_a_request_is_refused_or_what_the_application_would_send_of_every_subset() -> None:
+    drawn, replayed = random.Random(23), 0
+    for _ in range(400):
+        write = drawn_application(drawn)
+        sources = sources_of(drawn.choices(POOL, k=drawn.randint(1, 4)))
+        shown = sources[: drawn.randint(1, len(sources))]
+        request = cut(asked(*write(shown)), sources, "Why is it so?")
+        if request.refusal:
+            continue
+        replayed += 1
+        assert not [each.id for each in shown if each.id in request.hidden]
+        for size in range(1, len(shown) + 1):
+            for kept in combinations(shown, size):
+                assert request.written("", kept) == write(kept)
+    assert replayed > 100
 
 
 LONG = (
