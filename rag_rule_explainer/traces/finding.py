@@ -101,7 +101,8 @@ def _reranked(
     for span in question.spans:
         if span.kind != "rerank" or not span.documents:
             continue
-        keys = set(map(_key, span.documents))
+        # What it was given and kept nothing of is replaced as well.
+        keys = set(map(_key, (*span.documents, *(span.given or ()))))
         kept = [
             (each, batch)
             for each, batch in batches

@@ -39,6 +39,7 @@ def mlflow_span(envelope: Envelope) -> TracedSpan | None:
         input=given,
         output=made,
         documents=_documents(kind, made),
+        given=traced_documents(given) if kind == "rerank" else None,
         request=request_in(given) if kind == "model" else None,
         reply=traced_reply(made) if kind == "model" else None,
         model=model if isinstance(model, str) else None,

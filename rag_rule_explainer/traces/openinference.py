@@ -35,6 +35,7 @@ def openinference_span(envelope: Envelope) -> TracedSpan | None:
         input=as_data(attributes.get("input.value")),
         output=as_data(output) if _is_json(attributes) else output,
         documents=documents,
+        given=traced_documents(attributes.listed("reranker.input_documents")),
         request=_request(envelope) if kind == "model" else None,
         reply=_reply(envelope) if kind == "model" else None,
         model=attributes.text("llm.model_name"),

@@ -39,9 +39,9 @@ class TracedSpan:
     """A ``TracedSpan`` is one step of an application. ``parent``: the id of the step that it is part of.
     ``place``: where it was read, such as "a.json, record 3". ``start``: orders the spans of a trace.
     ``input`` and ``output``: JSON data, or a text; None if the tracer wrote none. ``documents``: those
-    that a search or a reranker returned; None if the span says nothing of documents. ``request`` and
-    ``reply``: what a model was sent and answered. ``session``: the conversation that it belongs to.
-    ``project``: the id of the project in the tracing tool.
+    that a search or a reranker returned; None if the span says nothing of documents. ``given``: those
+    that a reranker was given. ``request`` and ``reply``: what a model was sent and answered. ``session``:
+    the conversation that it belongs to. ``project``: the id of the project in the tracing tool.
     """
 
     trace: str
@@ -55,6 +55,7 @@ class TracedSpan:
     input: Any = None
     output: Any = None
     documents: tuple[TracedDocument, ...] | None = None
+    given: tuple[TracedDocument, ...] | None = None
     request: TracedRequest | None = None
     reply: str | None = None
     model: str | None = None

@@ -8,8 +8,10 @@ import pytest
 
 from rag_rule_explainer.errors import InvalidInput, NotInTrace
 from rag_rule_explainer.traces import Incident
-from rag_rule_explainer.traces.asked import questions_in
+from rag_rule_explainer.traces.asked import TracedQuestion, questions_in
+from rag_rule_explainer.traces.finding import documents_of
 from rag_rule_explainer.traces.reading import traces_in
+from rag_rule_explainer.traces.spans import TracedDocument, TracedKind, TracedSpan
 from tests.traces.cells import CELLS
 from tests.traces.test_hostile import FOUND, RUN, otlp, renamed, runs
 
@@ -142,6 +144,21 @@ def test_steps_that_were_not_exported_inside_of_a_trace_are_told_of(tmp_path: Pa
         assert Incident.from_trace(file).notes[-1].startswith("steps are missing in the trace")
     file.write_bytes(runs(run, found))
     assert Incident.from_trace(file).notes == ()
+
+
+def test_what_a_reranker_keeps_nothing_of_is_no_document() -> None:
+    first, second = TracedDocument("one", "a"), TracedDocument("two", "b")
+
+    def step(name: str, kind: TracedKind, **fields: Any) -> TracedSpan:
+        return TracedSpan("t", name, None, kind, name, "here", "test", start=name, **fields)
+
+    spans = (
+        step("1", "retrieval", documents=(first,)),
+        step("2", "retrieval", documents=(second,)),
+        step("3", "rerank", documents=(first,), given=(first, second)),
+    )
+    found = documents_of(TracedQuestion("t", "t", None, spans, None), None)
+    assert [each.id for each in found.sources] == ["a"]
 
 
 TEXTS_OF_ANSWERS = (
