@@ -1,16 +1,17 @@
 """Files and folders with several questions, conversations, and questions that share a trace."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rag_rule_explainer.errors import InvalidInput, NotInTrace
-from rag_rule_explainer.traces import Incident
+from rag_rule_explainer.traces import Incident, conversations
 from rag_rule_explainer.traces.asked import TracedQuestion, questions_in
 from rag_rule_explainer.traces.finding import documents_of
-from rag_rule_explainer.traces.reading import traces_in
+from rag_rule_explainer.traces.reading import SpansOfTrace, traces_in
 from rag_rule_explainer.traces.spans import TracedDocument, TracedKind, TracedSpan
 from tests.traces.cells import CELLS
 from tests.traces.test_hostile import FOUND, RUN, otlp, renamed, runs
@@ -105,6 +106,22 @@ def test_earlier_questions_of_the_conversation_are_its_history(tmp_path: Path) -
     assert Incident.from_trace(file, trace_id="t5").history == ()
     with pytest.raises(InvalidInput, match=r"t1 \('question 1', of the conversation mine\)"):
         Incident.from_trace(file)
+
+
+def test_conversations_are_read_once_for_all_questions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, read = tmp_path / "trace.json", list[Path]()
+
+    def counted(path: Path) -> Iterator[SpansOfTrace]:
+        read.append(path)
+        return traces_in(path)
+
+    monkeypatch.setattr(conversations, "traces_in", counted)
+    file.write_bytes(runs(*(run for number in range(1, 5) for run in asked(number, "s"))))
+    found = list(Incident.each_in_trace(file))
+    assert [len(each.history) for each in found] == [0, 2, 4, 6]
+    assert read == [file]
 
 
 def test_questions_that_share_a_trace_are_named_by_their_steps(tmp_path: Path) -> None:
