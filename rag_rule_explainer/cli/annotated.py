@@ -63,7 +63,8 @@ class AnnotateOptions:
         for name in self.annotate or ():
             if incident is not None and incident.traced is not None:
                 annotated_tool(name).check_ids(incident.traced)
-                check_place(annotations_file(self._folder, name, incident.traced.trace))
+                # The condition is not known in words yet, and the folder is what matters.
+                check_place(annotations_file(self._folder, name, incident.traced.trace, ""))
 
     def made(self, explanation: Explanation, incident: Incident | None) -> list[Annotations]:
         """Returns the annotations for each tool. Raises InvalidInput if the explanation is not that of

@@ -4,7 +4,7 @@ They are about the question, the application, the model and the judge.
 """
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import InvalidInput
 from ..traces import Incident
@@ -164,7 +164,9 @@ class SearchRequest:
     def incident(self) -> Incident | None:
         """Returns the incident in the trace or in the baseline's file; None if neither is given."""
         path = self.recording.baseline
-        return self.traced.incident() if path is None else load_incident(path)
+        found = self.traced.incident() if path is None else load_incident(path)
+        asked = self.subject.question
+        return found if found is None or asked is None else replace(found, question=asked)
 
     @property
     def is_free(self) -> bool:

@@ -73,6 +73,18 @@ class TracedQuestion:
             "outputs?"
         )
 
+    def gaps(self) -> str:
+        """Returns a note if steps are missing between those of the trace (else ""). The outermost step is
+        often part of one that the tracer does not record."""
+        ids, top = {each.id for each in self.spans}, self.top
+        lost = {each.parent for each in self.spans if each is not top and each.parent is not None} - ids
+        if len(lost) <= 1 if top is None else not lost - {top.parent}:
+            return ""
+        return (
+            "steps are missing in the trace that others are part of, so it may lack documents, or have "
+            "those of another question"
+        )
+
     def history(self) -> tuple[TracedMessage, ...]:
         """Returns the earlier messages of the conversation, as the input holds them."""
         return () if self.top is None else history_in(self.top.input)

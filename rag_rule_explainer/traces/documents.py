@@ -85,7 +85,11 @@ def _text_of_resource(fields: Mapping[str, Any]) -> str | None:
 def _scored(document: TracedDocument, score: Any) -> TracedDocument:
     if isinstance(score, bool) or not isinstance(score, (int, float)) or "score" in document.metadata:
         return document
-    return TracedDocument(document.text, document.id, {**document.metadata, "score": float(score)})
+    try:
+        number = float(score)
+    except OverflowError:  # an integer of hundreds of digits is no score
+        return document
+    return TracedDocument(document.text, document.id, {**document.metadata, "score": number})
 
 
 def artifact_in(given: Any, depth: int = 0) -> tuple[TracedDocument, ...] | None:

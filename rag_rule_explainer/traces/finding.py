@@ -101,7 +101,8 @@ def _reranked(
     for span in question.spans:
         if span.kind != "rerank" or not span.documents:
             continue
-        keys = set(map(_key, span.documents))
+        # What it was given and kept nothing of is replaced as well.
+        keys = set(map(_key, (*span.documents, *(span.given or ()))))
         kept = [
             (each, batch)
             for each, batch in batches
@@ -176,9 +177,16 @@ def _texts_of(question: TracedQuestion) -> list[str]:
     """Returns the texts that a model or a user was shown: requests to models, the last ones first, then
     results of tools."""
     asked = [each.request for each in reversed(question.models) if each.request is not None]
-    sent = ["\n".join(text for _, text in each.messages) for each in asked]
+    sent = ["\n".join(text for role, text in each.messages if role != "assistant") for each in asked]
+    # What stands in the question was not retrieved.
+    sent = [_without_last(each, question.question()[0]) for each in sent]
     of_tools = [tool_text(each.output) or "" for each in question.spans if each.kind == "tool"]
     return [each for each in (*sent, *of_tools, "\n".join(of_tools)) if each.strip()]
+
+
+def _without_last(text: str, part: str) -> str:
+    before, found, after = text.rpartition(part)
+    return f"{before}\n{after}" if found else text
 
 
 def _nothing(question: TracedQuestion) -> str:

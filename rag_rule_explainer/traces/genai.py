@@ -1,10 +1,12 @@
 """This module reads spans that follow OpenTelemetry's conventions for generative AI."""
 
+from dataclasses import replace
 from typing import Any
 
 from .bounds import as_data
 from .documents import traced_documents
-from .messages import content_text, messages_in, request_in
+from .messages import content_text, messages_in
+from .model_requests import request_in
 from .opentelemetry import Envelope
 from .spans import TracedKind, TracedRequest, TracedSpan
 
@@ -47,4 +49,4 @@ def genai_span(envelope: Envelope) -> TracedSpan | None:
 
 def _with_system(request: TracedRequest, instructions: Any) -> TracedRequest:
     text = content_text(as_data(instructions))
-    return TracedRequest((("system", text), *request.messages)) if text else request
+    return replace(request, messages=(("system", text), *request.messages)) if text else request

@@ -10,6 +10,7 @@ from ..errors import InvalidInput, NotInTrace
 from ..printable import printable_within
 from ..sources import Source, SourceSet
 from .asked import TracedQuestion, questions_in
+from .conversations import Conversations
 from .corpora import Corpus, CorpusLike, corpus_of
 from .finding import documents_of
 from .places import TracedPlaces
@@ -64,7 +65,7 @@ class Incident:
         """
         source = Path(path)
         question = _only_question(source, trace_id)
-        return _incident(question, corpus_of(corpus), source)
+        return _incident(question, corpus_of(corpus), source, Conversations(source, question.session))
 
     @classmethod
     def each_in_trace(
@@ -80,10 +81,11 @@ class Incident:
         if None, the error is raised. Everything else is as for ``from_trace``.
         """
         source, texts = Path(path), corpus_of(corpus)
+        talks = Conversations(source)
         for trace in traces_in(source):
             for question in questions_in(trace):
                 try:
-                    found = _incident(question, texts, source)
+                    found = _incident(question, texts, source, talks)
                 except NotInTrace as error:
                     if on_unread is None:
                         raise
@@ -96,13 +98,15 @@ class Incident:
         return None if self.documents is None else SourceSet.of(self.documents)
 
 
-def _incident(question: TracedQuestion, corpus: Corpus | None, path: Path) -> Incident:
+def _incident(
+    question: TracedQuestion, corpus: Corpus | None, path: Path, talks: Conversations
+) -> Incident:
     asked, where_asked = question.question()
     answer, where_answered = question.answer()
     documents = documents_of(question, corpus)
     models = question.models
-    history = question.history() or _earlier(question, path)
-    notes = (where_asked, where_answered, documents.note)
+    history = question.history() or talks.before(question)
+    notes = (where_asked, where_answered, documents.note, question.gaps())
     return Incident(
         answer,
         asked,
@@ -113,7 +117,7 @@ def _incident(question: TracedQuestion, corpus: Corpus | None, path: Path) -> In
         session=question.session,
         place=f"the trace {question.id} in {path}",
         notes=tuple(each for each in notes if each),
-        request=request_of(question, answer, documents.sources),
+        request=request_of(question, asked, answer, documents),
         traced=question.places(documents.places),
     )
 
@@ -149,21 +153,3 @@ def _meant(questions: list[TracedQuestion], trace_id: str) -> list[TracedQuestio
         for each in questions
         if plain in {each.id, each.trace} or (each.top is not None and each.top.id == plain)
     ]
-
-
-def _earlier(question: TracedQuestion, path: Path) -> tuple[TracedMessage, ...]:
-    """Returns the earlier questions of the same conversation in the file, with their answers."""
-    if question.session is None or question.top is None:
-        return ()
-    turns = list[tuple[str, str, str]]()
-    for trace in traces_in(path):
-        for each in questions_in(trace):
-            top = each.top
-            if each.session != question.session or top is None or top.start >= question.top.start:
-                continue
-            try:
-                turns.append((top.start, each.question()[0], each.answer()[0]))
-            except NotInTrace:
-                continue
-    said = sorted(turns)
-    return tuple(turn for _, asked, answer in said for turn in (("user", asked), ("assistant", answer)))

@@ -5,7 +5,8 @@ from typing import Any, cast
 
 from .bounds import as_data
 from .documents import artifact_in, traced_documents
-from .messages import request_in, traced_reply
+from .messages import traced_reply
+from .model_requests import request_in
 from .opentelemetry import Envelope
 from .spans import TracedKind, TracedSpan
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from .documents import artifact_in, traced_documents
-from .messages import request_in, traced_reply
+from .messages import traced_reply
+from .model_requests import request_in
 from .spans import TracedKind, TracedSpan
 
 _KINDS: dict[str, TracedKind] = {"retriever": "retrieval", "tool": "tool", "llm": "model"}

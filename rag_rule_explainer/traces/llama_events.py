@@ -8,7 +8,8 @@ from typing import Any
 
 from ..errors import InvalidInput
 from .documents import traced_documents
-from .messages import request_in, traced_reply
+from .messages import traced_reply
+from .model_requests import request_in
 from .questions import traced_question
 from .spans import TracedKind, TracedSpan
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from .bounds import as_data
-from .spans import TracedMessage, TracedRequest
+from .spans import TracedMessage
 
 _ROLES = {
     "human": "user",
@@ -23,7 +23,7 @@ _ROLES = {
     "toolmessage": "tool",
     "function": "tool",
 }
-_CONTENT = ("content", "parts", "blocks", "text")
+_CONTENT = ("content", "contents", "parts", "blocks", "text")
 _DEEPEST = 6
 
 
@@ -60,15 +60,31 @@ def content_text(content: Any) -> str | None:
     joined. Returns None for any other value."""
     if isinstance(content, str):
         return content
+    items = numbered_items(content)
+    if items is not None:
+        parts = [content_text(each) for each in items]
+        found = [each for each in parts if each is not None]
+        return "\n".join(found) if found or not items else None
     if isinstance(content, Mapping):
         given = cast("Mapping[str, Any]", content)
         texts = [given.get(key) for key in ("text", "content")]
-        return next((each for each in texts if isinstance(each, str)), None)
-    if isinstance(content, (list, tuple)):
-        parts = [content_text(each) for each in cast("Sequence[Any]", content)]
-        found = [each for each in parts if each is not None]
-        return "\n".join(found) if found or not content else None
+        inside = given.get("message_content")
+        plain = next((each for each in texts if isinstance(each, str)), None)
+        return content_text(inside) if plain is None and isinstance(inside, Mapping) else plain
     return None
+
+
+def numbered_items(given: Any) -> list[Any] | None:
+    """Returns the items of a list, also if it is written as an object whose keys are numbers, as
+    OpenInference's attributes are; None for any other value."""
+    if isinstance(given, (list, tuple)):
+        return list(cast("Sequence[Any]", given))
+    if not isinstance(given, Mapping) or not given:
+        return None
+    fields = {str(key): value for key, value in cast("Mapping[Any, Any]", given).items()}
+    if not all(key.isascii() and key.isdigit() and len(key) < 9 for key in fields):
+        return None
+    return [fields[key] for key in sorted(fields, key=int)]
 
 
 def messages_in(given: Any) -> tuple[TracedMessage, ...]:
@@ -101,40 +117,9 @@ def _calls(given: Any, depth: int) -> Iterator[bool]:
             yield from _calls(each, depth + 1)
 
 
-def request_in(given: Any) -> TracedRequest | None:
-    """Returns the request to a model in the input of its span; None if it cannot be read.
-
-    The input may be messages, a dict with messages or prompts, or a text.
-    """
-    given = as_data(given)
-    if isinstance(given, str):
-        return TracedRequest((("user", given),), is_chat=False) if given else None
-    found = messages_in(given)
-    if found:
-        return TracedRequest(found)
-    if not isinstance(given, Mapping):
-        return None
-    fields = cast("Mapping[str, Any]", given)
-    for key in ("messages", "input"):
-        found = messages_in(fields.get(key))
-        if found:
-            return TracedRequest(found)
-    for key in ("prompts", "args", "prompt"):
-        prompt = _only_text(fields.get(key))
-        if prompt is not None:
-            return TracedRequest((("user", prompt),), is_chat=False)
-    return None
-
-
-def _only_text(given: Any) -> str | None:
-    if isinstance(given, (list, tuple)) and len(cast("Sequence[Any]", given)) == 1:
-        given = cast("Sequence[Any]", given)[0]
-    return given if isinstance(given, str) else None
-
-
 def traced_reply(given: Any) -> str | None:
-    """Returns the text of a model's reply in the output of its span; None if it cannot be read."""
-    given = as_data(given)
+    """Returns the text of a model's reply in the output of its span; None if it cannot be read. A text
+    is the reply as it is, also if it is JSON."""
     for _ in range(_DEEPEST):
         if isinstance(given, str):
             return given

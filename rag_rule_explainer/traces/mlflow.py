@@ -5,7 +5,8 @@ from typing import Any, cast
 
 from .bounds import as_data
 from .documents import artifact_in, traced_documents
-from .messages import request_in, traced_reply
+from .messages import traced_reply
+from .model_requests import request_in
 from .opentelemetry import Envelope
 from .spans import TracedKind, TracedSpan
 
@@ -38,6 +39,7 @@ def mlflow_span(envelope: Envelope) -> TracedSpan | None:
         input=given,
         output=made,
         documents=_documents(kind, made),
+        given=traced_documents(given) if kind == "rerank" else None,
         request=request_in(given) if kind == "model" else None,
         reply=traced_reply(made) if kind == "model" else None,
         model=model if isinstance(model, str) else None,

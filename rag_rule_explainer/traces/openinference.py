@@ -1,8 +1,11 @@
 """This module reads spans that OpenInference's instrumentations write, as Phoenix keeps them."""
 
+from .attributes import SpanAttributes
+from .besides_texts import besides_texts
 from .bounds import as_data
 from .documents import artifact_in, traced_documents
-from .messages import TracedMessage, has_calls, message_in, request_in
+from .messages import TracedMessage, has_calls, message_in
+from .model_requests import request_in
 from .opentelemetry import Envelope
 from .spans import TracedDocument, TracedKind, TracedRequest, TracedSpan
 
@@ -30,8 +33,9 @@ def openinference_span(envelope: Envelope) -> TracedSpan | None:
         kind=kind,
         tracer="OpenInference",
         input=as_data(attributes.get("input.value")),
-        output=as_data(output),
+        output=as_data(output) if _is_json(attributes) else output,
         documents=documents,
+        given=traced_documents(attributes.listed("reranker.input_documents")),
         request=_request(envelope) if kind == "model" else None,
         reply=_reply(envelope) if kind == "model" else None,
         model=attributes.text("llm.model_name"),
@@ -70,7 +74,7 @@ def _request(envelope: Envelope) -> TracedRequest | None:
     messages = [message_in(each) for each in listed or ()]
     if messages and all(messages):
         said: tuple[TracedMessage, ...] = tuple(each for each in messages if each is not None)
-        return TracedRequest(said)
+        return TracedRequest(said, unread=besides_texts(listed))
     prompts = attributes.listed("llm.prompts")
     if prompts:
         return request_in({"prompts": prompts})
@@ -86,4 +90,9 @@ def _reply(envelope: Envelope) -> str | None:
     if said:
         return said[-1]
     output = envelope.attributes.get("output.value")
-    return output if isinstance(output, str) and not isinstance(as_data(output), (dict, list)) else None
+    return output if isinstance(output, str) and not _is_json(envelope.attributes) else None
+
+
+def _is_json(attributes: SpanAttributes) -> bool:
+    """Returns True iff the output is data: a text may look like JSON, too."""
+    return attributes.text("output.mime_type") == "application/json"

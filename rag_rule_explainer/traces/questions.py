@@ -28,7 +28,7 @@ _LESS_SURE = (
 )
 _SELDOM = ("messages", "message", "content", "text", "raw", "outputs", "generations", "blocks")
 _DEEPEST = 6
-_OBJECT = re.compile(r"\s*<[\w. ]*(?:object|generator)[^>]*>\s*|[A-Z]\w+\(.*", re.DOTALL)
+_OBJECT = re.compile(r"\s*<[\w. ]*(?:object|generator)[^>]*>\s*|[A-Z]\w+\(\w+=.*", re.DOTALL)
 """Matches the ``repr`` of an object that a tracer could not write as data."""
 _STOPPED = re.compile(r"StopEvent\(result=(?P<quote>['\"])(?P<said>[^\\]*?)(?P=quote)\)")
 
@@ -80,8 +80,10 @@ def _alone(given: Any) -> Any:
 
 def traced_answer(given: Any, depth: int = 0) -> str | None:
     """Returns the answer in an output: a text, the last message that no user wrote, or the entry under a
-    usual key, such as "answer". Returns None if there is none, or if two entries may be it."""
-    given = as_data(given)
+    usual key, such as "answer". Returns None if there is none, or if two entries may be it.
+
+    A text is the answer as it is: an application may answer with JSON.
+    """
     if isinstance(given, str):
         return _said(given)
     if isinstance(given, (list, tuple)) and depth <= _DEEPEST:

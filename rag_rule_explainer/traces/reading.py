@@ -95,6 +95,8 @@ def trace_files(path: Path) -> list[Path]:
     if not os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir may raise, and this does not
         if not os.path.exists(path):  # noqa: PTH110 -- as above
             raise InvalidInput(f"there is no {path}; give a trace file, or a folder of them")
+        if not os.path.isfile(path):  # noqa: PTH113 -- as above
+            raise InvalidInput(f"{path} is a stream, and a trace is read twice; save it in a file first")
         return [path]
     found = [
         each for each in sorted(path.rglob("*")) if each.suffix.lower() in _SUFFIXES and each.is_file()

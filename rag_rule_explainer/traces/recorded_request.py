@@ -6,22 +6,9 @@ from dataclasses import dataclass
 from ..errors import NotInTrace
 from ..sources import Source
 from .asked import TracedQuestion
-from .spans import TracedMessage
-
-_SHORTEST = 12
-"""The minimum number of characters of a text that is cut out: a shorter one may occur there by chance."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """A ``Cut`` is a place in a message where a source stands. ``message``: the number of the message.
-    ``begin`` and ``end``: the place in its text, with the metadata that stand right before the text.
-    """
-
-    message: int
-    begin: int
-    end: int
-    source: str
+from .cutting import Cut, cuts_of
+from .finding import FoundDocuments
+from .spans import TracedMessage, TracedRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +66,11 @@ def _runs(cuts: Sequence[Cut], text: str) -> Iterator[list[Cut]]:
         yield run
 
 
-def request_of(question: TracedQuestion, answer: str, sources: Sequence[Source]) -> RecordedRequest:
-    """Returns the request from which the answer came. If it cannot be replayed, it says why."""
+def request_of(
+    question: TracedQuestion, asked: str, answer: str, documents: FoundDocuments
+) -> RecordedRequest:
+    """Returns the request from which the answer came. ``asked``: the user's question. If the request
+    cannot be replayed, it says why."""
     models = question.models
     if len(models) != 1:
         count = (
@@ -88,58 +78,33 @@ def request_of(question: TracedQuestion, answer: str, sources: Sequence[Source])
         )
         return RecordedRequest(refusal=f"the trace {question.id} has {count}, where one is needed")
     (model,) = models
-    if model.request is None or any(role == "tool" for role, _ in model.request.messages):
+    request = model.request
+    if request is None or any(role == "tool" for role, _ in request.messages):
         return RecordedRequest(refusal=f"the request in the trace {question.id} holds results of tools")
+    if request.unread:
+        return RecordedRequest(refusal=f"the request in the trace {question.id} holds {request.unread}")
     if (model.reply or "").split() != answer.split():
         return RecordedRequest(
             refusal=f"the answer in the trace {question.id} is not the reply of the model, but made of "
             "it by the application"
         )
-    messages = model.request.messages
-    cuts = _cuts(messages, sources)
+    return _cut(question.id, asked, request, documents)
+
+
+def _cut(trace: str, asked: str, request: TracedRequest, documents: FoundDocuments) -> RecordedRequest:
+    sources = documents.sources
+    times = {source: len(places) for source, places in documents.places.items()}
+    try:
+        cuts = cuts_of(request.messages, sources, asked, times)
+    except NotInTrace as uncertain:
+        return RecordedRequest(
+            refusal=f"what to cut out of the request in the trace {trace} is not certain: "
+            f"{uncertain.args[0]}"
+        )
     shown = {each.source for each in cuts}
     if not shown:
         return RecordedRequest(
-            refusal=f"no text of a document stands in the request in the trace {question.id} as a whole"
+            refusal=f"no text of a document stands in the request in the trace {trace} as a whole"
         )
     hidden = tuple(each.id for each in sources if each.id not in shown)
-    return RecordedRequest(messages, model.request.is_chat, cuts, hidden)
-
-
-def _cuts(messages: Sequence[TracedMessage], sources: Sequence[Source]) -> tuple[Cut, ...]:
-    found = [
-        Cut(place, _with_metadata(text, at, source), at + len(own), source.id)
-        for place, (role, text) in enumerate(messages)
-        if role != "assistant"
-        for source in sources
-        if len(own := source.text.strip()) >= _SHORTEST
-        for at in _places(text, own)
-    ]
-    kept = list[Cut]()
-    # A text that stands inside of a longer one belongs to the longer one.
-    for cut in sorted(found, key=lambda each: (each.message, each.begin, -each.end)):
-        if not kept or (kept[-1].message, kept[-1].end) <= (cut.message, cut.begin):
-            kept.append(cut)
-    return tuple(kept)
-
-
-def _places(text: str, part: str) -> Iterator[int]:
-    at = text.find(part)
-    while at >= 0:
-        yield at
-        at = text.find(part, at + len(part))
-
-
-def _with_metadata(text: str, at: int, source: Source) -> int:
-    """Returns where the lines "key: value" of the source's metadata begin that stand right before its
-    text, as LlamaIndex writes them; ``at`` if there are none."""
-    lines = {f"{key}: {value}" for key, value in source.metadata.items() if key != "score"}
-    begin = at
-    while lines:
-        before = text[:begin].rstrip("\n")
-        start = before.rfind("\n") + 1
-        if before[start:] not in lines:
-            break
-        lines.discard(before[start:])
-        begin = start
-    return begin
+    return RecordedRequest(request.messages, request.is_chat, cuts, hidden)

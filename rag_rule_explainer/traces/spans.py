@@ -26,10 +26,12 @@ TracedMessage: TypeAlias = tuple[str, str]
 @dataclass(frozen=True, slots=True)
 class TracedRequest:
     """A ``TracedRequest`` is what a model was sent. ``messages``: the messages of a chat, or one message
-    of a user if the model completes a text (``is_chat`` is then False)."""
+    of a user if the model completes a text (``is_chat`` is then False). ``unread``: what else it held,
+    such as pictures, in words; empty if nothing."""
 
     messages: tuple[TracedMessage, ...]
     is_chat: bool = True
+    unread: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,9 @@ class TracedSpan:
     """A ``TracedSpan`` is one step of an application. ``parent``: the id of the step that it is part of.
     ``place``: where it was read, such as "a.json, record 3". ``start``: orders the spans of a trace.
     ``input`` and ``output``: JSON data, or a text; None if the tracer wrote none. ``documents``: those
-    that a search or a reranker returned; None if the span says nothing of documents. ``request`` and
-    ``reply``: what a model was sent and answered. ``session``: the conversation that it belongs to.
-    ``project``: the id of the project in the tracing tool.
+    that a search or a reranker returned; None if the span says nothing of documents. ``given``: those
+    that a reranker was given. ``request`` and ``reply``: what a model was sent and answered. ``session``:
+    the conversation that it belongs to. ``project``: the id of the project in the tracing tool.
     """
 
     trace: str
@@ -53,6 +55,7 @@ class TracedSpan:
     input: Any = None
     output: Any = None
     documents: tuple[TracedDocument, ...] | None = None
+    given: tuple[TracedDocument, ...] | None = None
     request: TracedRequest | None = None
     reply: str | None = None
     model: str | None = None

@@ -33,6 +33,11 @@ def traced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
+def written(folder: Path) -> Path:
+    (file,) = folder.glob(f"langsmith-{TRACE}-*.json")
+    return file
+
+
 def explain(rag_rules: RagRules, traced: Path, *more: object) -> Run:
     app = ("--app", "annotated_tower:chain", "--yes", "--json")
     return rag_rules("explain", "--trace", traced, *app, *more)
@@ -48,7 +53,7 @@ def test_a_file_is_written_and_nothing_is_sent(traced: Path, rag_rules: RagRules
         told = explain(rag_rules, traced, "--annotate", "langsmith")
     assert tried == []
     assert len(explanation_of(told).retention_rules) == 1
-    file = traced.parent / f"langsmith-{TRACE}.json"
+    file = written(traced.parent)
     assert f"3 annotations for langsmith: {file.name}; --send sends them" in told.err
     feedback = json.loads(file.read_text())["feedback"]
     assert [(each["run_id"], each["value"]) for each in feedback] == [
@@ -68,8 +73,15 @@ def test_a_saved_explanation_annotates_its_trace_for_nothing(
         *("show", file, "--trace", traced, "--annotate", "langsmith", "--annotate-to", tmp_path / "other")
     )
     assert told.code == 0
-    name = f"langsmith-{TRACE}.json"
-    assert (tmp_path / "other" / name).read_bytes() == (tmp_path / name).read_bytes()
+    file = written(tmp_path)
+    assert (tmp_path / "other" / file.name).read_bytes() == file.read_bytes()
+    # What is said of another condition does not replace it.
+    explain(
+        rag_rules,
+        traced,
+        *("--annotate", "langsmith", "--annotate-to", tmp_path, "--predicate", "contains:1889"),
+    )
+    assert len(list(tmp_path.glob(f"langsmith-{TRACE}-*.json"))) == 2
 
 
 def test_annotations_are_sent_where_the_environment_says(
@@ -101,7 +113,7 @@ def test_a_tool_that_takes_nothing_leaves_the_explanation_and_the_file(
     assert told.code == 2
     assert "langsmith did not take the annotations (0 were sent before)" in told.err
     assert len(Explanation.model_validate_json(told.out).retention_rules) == 1
-    assert (traced.parent / f"langsmith-{TRACE}.json").exists()
+    assert written(traced.parent).exists()
 
 
 REFUSED = {

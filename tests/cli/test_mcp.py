@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import sys
 import threading
 from collections.abc import AsyncGenerator, Callable
@@ -28,6 +29,7 @@ from rag_rule_explainer.cli.serving.calls import CANCELLED
 from rag_rule_explainer.cli.serving.saved import SavedFolder
 from rag_rule_explainer.cli.serving.sdk import McpSdk
 from rag_rule_explainer.cli.serving.server import server_of
+from rag_rule_explainer.errors import InvalidInput
 from rag_rule_explainer.instrumentation.integration import Integration
 from tests.cli.runs import RagRules
 from tests.cli.shop import BONES, SHOP
@@ -111,7 +113,9 @@ async def test_the_tools_over_stdio(tmp_path: Path) -> None:
     assert "whenever corpus/blog.md is retained" in shown["text"]
     saved = load(tmp_path / "rules" / structured(explained)["name"])
     assert json.loads(saved.summary().model_dump_json()) == structured(explained)["summary"]
-    assert "not for the protocol" in (tmp_path / "errors").read_text()
+    told_to_user = (tmp_path / "errors").read_text()
+    assert "not for the protocol" in told_to_user
+    assert f"made the folder {tmp_path / 'rules'}" in told_to_user
 
 
 LOUD = """
@@ -164,6 +168,56 @@ async def test_the_calls_of_a_server_share_what_it_may_spend(tmp_path: Path) -> 
     assert "all 7 replays" in said(second)
 
 
+RUNS: list[tuple[str, dict[str, Any], Callable[[str], Any], int]] = [
+    ("verify", {"sources": ["no such"], "kind": "retention"}, str, 1),
+    ("explain", {}, lambda _: 7, 1),
+    ("explain", {}, lambda _: "", 4),
+    ("explain", {"condition": "same-answer"}, lambda _: secrets.token_hex(), 2),
+    ("estimate", {}, str, 0),
+]
+
+
+@pytest.mark.parametrize(("tool", "more", "answer", "runs"), RUNS)
+async def test_a_call_that_fails_after_the_application_ran_is_counted(
+    tmp_path: Path, tool: str, more: dict[str, Any], answer: Callable[[str], Any], runs: int
+) -> None:
+    made = list[str]()
+
+    def counted(given: str) -> Any:
+        made.append(given)
+        return answer(given)
+
+    allowance = ReplayAllowance(20, 40)
+    chain = lexical_chain(DOCUMENTS, k=3) | RunnableLambda(counted)
+    async with connected(served(tmp_path, allowance, chain)) as session:
+        await session.call_tool(tool, {**ASKED, **more})
+        assert len(made) == runs
+        assert allowance.used == max(runs, 1)
+        allowance.used = 40
+        refused = await session.call_tool(tool, {**ASKED, **more})
+    assert "all 40 replays" in said(refused)
+    assert len(made) == runs
+
+
+async def test_what_was_paid_is_told_if_it_cannot_be_saved(tmp_path: Path) -> None:
+    folder = tmp_path / "rules"
+    rule = {"sources": ["blog"], "kind": "retention", **ASKED}
+    async with connected(served(folder)) as session:
+        folder.rmdir()
+        explained = structured(await session.call_tool("explain", ASKED))
+        verified = structured(await session.call_tool("verify", rule))
+    for told in (explained, verified):
+        assert told["name"] == ""
+        assert told["text"].startswith("NOT SAVED: the explanation cannot be saved: No such file")
+    assert explained["summary"]["rules"]
+
+
+def test_a_folder_is_made_only_inside_of_one_that_exists(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="No such file or directory; give another folder"):
+        SavedFolder.of(tmp_path / "typo" / "rules")
+    assert not (tmp_path / "typo").exists()
+
+
 async def test_a_cancelled_call_saves_what_was_paid(tmp_path: Path) -> None:
     """The replay that runs is awaited; no other begins."""
     begun, go_on, replays = threading.Event(), threading.Event(), list[str]()
@@ -203,7 +257,8 @@ async def test_a_cancelled_call_saves_what_was_paid(tmp_path: Path) -> None:
         (name,) = structured(await session.call_tool("show", {}))["names"]
         explanation = load(tmp_path / name)
         assert explanation.stop_reason == CANCELLED
-        assert explanation.counts.replays == answering.allowance.used < 8
+        # The estimate counts as one.
+        assert explanation.counts.replays + 1 == answering.allowance.used < 8
 
 
 async def test_nothing_outside_of_the_folder_is_read(tmp_path: Path) -> None:

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scorers_rag_rule_explainer import RuleScorer, no_forbidden_rule, right_documents_decide, stable_rules
+from langchain_core.runnables import RunnableLambda
+from scorers_rag_rule_explainer import (
+    RuleScorer,
+    citations_decisive,
+    no_forbidden_rule,
+    right_documents_decide,
+    stable_rules,
+)
 from scorers_rag_rule_explainer.langsmith import langsmith_evaluator
 from scorers_rag_rule_explainer.mlflow import mlflow_scorer
 from scorers_rag_rule_explainer.promptfoo import promptfoo_provider
@@ -16,6 +23,7 @@ from rag_rule_explainer import Explanation, InvalidInput, MissingExtra, contains
 from tests.scorers.records import FORBIDDEN, RECORDS, SHOP, TRUTH, expected_of, save_goldens, scorers
 
 SAYS = contains(FORBIDDEN)
+UNCITED = SHOP | RunnableLambda(lambda answer: str(answer).partition(" [")[0])
 FAILED, PASSED, OPEN = (RECORDS[place].question for place in (1, 3, 15))
 """Questions whose right documents do not decide, decide, and perhaps do."""
 FRAMEWORKS = ("langsmith", "mlflow", "inspect_ai", "deepeval", "pydantic_evals", "phoenix", "langfuse")
@@ -101,6 +109,26 @@ def test_what_a_record_does_not_say_is_undecided(tmp_path: Path) -> None:
     assert stable.score(PASSED, tmp_path / "broken.json").value is None
 
 
+def test_a_record_that_cannot_be_scored_costs_nothing(tmp_path: Path) -> None:
+    asked = list[str]()
+
+    def application(question: str) -> str:
+        asked.append(question)
+        return "an answer"
+
+    chain = SHOP | RunnableLambda(application)
+    right, stable = right_documents_decide(chain, SAYS), stable_rules(chain, SAYS)
+    for made, expected in ((right, None), (right, 5), (stable, None), (stable, tmp_path / "no.json")):
+        assert made.score(PASSED, expected).undecided
+    assert asked == []
+
+
+def test_an_answer_without_citations_may_pass() -> None:
+    assert citations_decisive(UNCITED, retries=0).score(PASSED).value == 0.0
+    scored = citations_decisive(UNCITED, cited=False, retries=0).score(PASSED)
+    assert scored.value == 1.0
+
+
 def test_right_documents_that_were_not_shown_have_decided_nothing() -> None:
     scored = scorer().score(PASSED, ["D9"])
     assert (scored.value, scored.reason) == (
@@ -126,6 +154,10 @@ def test_a_mistake_in_the_settings_is_told_at_once() -> None:
         scorer(concurency=3)
     with pytest.raises(InvalidInput, match="application: there is no module 'nowhere'"):
         no_forbidden_rule("nowhere:chain", SAYS)
+    with pytest.raises(InvalidInput, match="max_size is -1; give a whole number"):
+        no_forbidden_rule(SHOP, SAYS, max_size=-1)
+    with pytest.raises(InvalidInput, match="allow names 'sure'; the classes are"):
+        citations_decisive(SHOP, allow=["sure"])
     evaluator = langsmith_evaluator(scorer())
     with pytest.raises(InvalidInput, match=r"a record has .* and no 'question'; say key="):
         evaluator({"query": "?"}, {}, {})

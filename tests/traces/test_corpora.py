@@ -119,6 +119,18 @@ def test_texts_that_stand_in_the_request_are_found_in_their_order(tmp_path: Path
         Incident.from_trace(file, corpus=TEXTS.get)
 
 
+def test_a_text_that_stands_in_the_question_was_not_retrieved(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    words = "Is it true that dunes wander in the wind?"
+    prompt = f"{TEXTS['a']}\n\n{words}"
+    file.write_bytes(
+        asked(prompt).replace(b'"input": "why?"', json.dumps({"input": words})[1:-1].encode())
+    )
+    incident = Incident.from_trace(file, corpus={**TEXTS, "d": "dunes wander in the wind"})
+    assert incident.question == words
+    assert [each.id for each in incident.documents or ()] == ["a"]
+
+
 def test_short_texts_are_not_looked_for(tmp_path: Path) -> None:
     file = tmp_path / "trace.json"
     file.write_bytes(asked("why?"))

@@ -1,6 +1,7 @@
 """Traces that are malformed, or made to harm: each ends in one error that says what to do."""
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -177,6 +178,19 @@ def test_each_malformed_trace_ends_in_one_error(name: str, tmp_path: Path) -> No
     with pytest.raises(InvalidInput, match=said) as refused:
         Incident.from_trace(file)
     assert len(str(refused.value)) < 1000
+
+
+def test_a_stream_is_refused_before_it_is_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(InvalidInput, match=r"pipe.json is a stream, .* save it in a file first"):
+        Incident.from_trace(tmp_path / "pipe.json")
+
+
+def test_a_score_of_hundreds_of_digits_is_no_score(tmp_path: Path) -> None:
+    found = json.dumps(FOUND).replace('"id": "a"', f'"id": "a", "score": 1{"0" * 400}')
+    (tmp_path / "trace.jsonl").write_text(f"{json.dumps(RUN)}\n{found}\n")
+    documents = Incident.from_trace(tmp_path / "trace.jsonl").documents or ()
+    assert [each.metadata for each in documents] == [{}]
 
 
 def test_there_are_more_than_thirty_of_them() -> None:

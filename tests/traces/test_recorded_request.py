@@ -1,6 +1,13 @@
 """The request that a trace recorded, with the texts of sources cut out of it."""
 
-from collections.abc import Callable, Sequence
+import html
+import json
+import random
+import textwrap
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,6 +17,9 @@ from rag_rule_explainer import Source
 from rag_rule_explainer.errors import NotInTrace
 from rag_rule_explainer.traces import RecordedRequest
 from rag_rule_explainer.traces.asked import TracedQuestion
+from rag_rule_explainer.traces.finding import FoundDocuments
+from rag_rule_explainer.traces.model_requests import request_in
+from rag_rule_explainer.traces.places import DocumentPlace
 from rag_rule_explainer.traces.recorded_request import request_of
 from rag_rule_explainer.traces.spans import TracedMessage, TracedRequest, TracedSpan
 
@@ -21,8 +31,10 @@ SENTENCES = [
 ]
 
 
-def asked(*messages: TracedMessage, reply: str = "yes", count: int = 1) -> TracedQuestion:
-    request = TracedRequest(messages)
+def asked(
+    *messages: TracedMessage, reply: str = "yes", count: int = 1, unread: str = ""
+) -> TracedQuestion:
+    request = TracedRequest(messages, unread=unread)
     models = [
         TracedSpan("t", f"m{n}", None, "model", "model", "here", "test", request=request, reply=reply)
         for n in range(count)
@@ -32,6 +44,20 @@ def asked(*messages: TracedMessage, reply: str = "yes", count: int = 1) -> Trace
 
 def sources_of(texts: Sequence[str]) -> list[Source]:
     return [Source(f"s{n}", text) for n, text in enumerate(texts)]
+
+
+def cut(
+    question: TracedQuestion,
+    sources: Sequence[Source],
+    words: str = "Why?",
+    answer: str = "yes",
+    times: Mapping[str, int] | None = None,
+) -> RecordedRequest:
+    found = {
+        source: tuple(DocumentPlace("s", n, "retrieval") for n in range(count))
+        for source, count in (times or {}).items()
+    }
+    return request_of(question, words, answer, FoundDocuments(tuple(sources), places=found))
 
 
 FORMS: dict[str, Callable[[Sequence[str]], str]] = {
@@ -50,7 +76,7 @@ def test_the_request_is_what_the_application_would_send_of_those_that_are_kept(
     texts: list[str], form: str, data: st.DataObject
 ) -> None:
     sources, write = sources_of(texts), FORMS[form]
-    request = request_of(asked(("system", write(texts)), ("user", "why?")), "yes", sources)
+    request = cut(asked(("system", write(texts)), ("user", "why?")), sources)
     chosen = data.draw(st.sets(st.sampled_from(range(len(sources)))))
     kept = [sources[place] for place in sorted(chosen)]
     assert request.refusal == ""
@@ -69,7 +95,7 @@ def test_labels_between_texts_stay_but_lines_of_metadata_go_with_their_text() ->
     second = Source("b", SENTENCES[1], {"file_name": "more.txt"})
     labelled = f"file_name: stones.txt\npage: 3\n\n{first.text}"
     prompt = f"Context\n{labelled}\n\nfile_name: more.txt\n\n{second.text}\nEnd"
-    request = request_of(asked(("user", prompt)), "yes", [first, second])
+    request = cut(asked(("user", prompt)), [first, second])
     assert request.written("", [second]) == [
         ("user", f"Context\nfile_name: more.txt\n\n{second.text}\nEnd")
     ]
@@ -77,27 +103,212 @@ def test_labels_between_texts_stay_but_lines_of_metadata_go_with_their_text() ->
         ("user", f"Context\nfile_name: stones.txt\npage: 3\n\n{first.text}\nEnd")
     ]
     numbered = f"[1] {first.text}\n[2] {second.text}"
-    request = request_of(asked(("user", numbered)), "yes", [first, second])
+    request = cut(asked(("user", numbered)), [first, second])
     assert request.written("", [second]) == [("user", f"[1] \n[2] {second.text}")]
 
 
-def test_a_text_that_stands_there_twice_is_cut_out_twice() -> None:
+def test_a_text_that_was_retrieved_twice_is_cut_out_twice() -> None:
     (source,) = sources_of(SENTENCES[:1])
-    request = request_of(asked(("user", f"{source.text} Why? {source.text}")), "yes", [source])
-    assert source.text not in request.written("", [])[0][1]
+    question = asked(("user", f"{source.text} Why? {source.text}"))
+    assert cut(question, [source], times={"s0": 2}).written("", []) == [("user", " Why? ")]
 
 
-def test_a_text_inside_of_another_one_belongs_to_the_longer_one() -> None:
-    longer, inside = sources_of([f"It is said: {SENTENCES[0]} So it is.", SENTENCES[0]])
-    request = request_of(asked(("user", f"{longer.text}\n\nWhy?")), "yes", [longer, inside])
-    assert request.hidden == (inside.id,)
-    assert request.shown([longer, inside]) == (longer,)
+PLACES: dict[str, tuple[list[str], Callable[[Sequence[str]], str]]] = {
+    "beside each other": (SENTENCES, "\n\n".join),
+    "one is a part of another one": (["Take calcium.", "Take calcium. Daily."], "\n".join),
+    "equal texts": ([SENTENCES[0], SENTENCES[0], SENTENCES[1]], "\n".join),
+    "spaces at the ends": (["  Copper roofs turn green. \n", SENTENCES[0]], " \n ".join),
+    "equal texts apart": ([SENTENCES[0], SENTENCES[1], SENTENCES[0]], "\n".join),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_every_request_is_what_the_application_would_send(name: str) -> None:
+    texts, write = PLACES[name]
+    sources = sources_of(texts)
+    request = cut(asked(("user", f"{write(texts)}\nWhy?")), sources)
+    assert request.refusal == ""
+    for size in range(1, len(sources) + 1):
+        for kept in combinations(sources, size):
+            shown = write([each.text for each in kept])
+            assert request.written("", kept) == [("user", f"{shown}\nWhy?")]
+
+
+POOL = (
+    *SENTENCES,
+    f"{SENTENCES[0]} It is old.",
+    SENTENCES[1].lower(),
+    "  Copper roofs turn green.  ",
+    "Copper roofs turn green.",
+    "Dunes wander\nin the wind.",
+    f"in the wind.\n\n{SENTENCES[0]}",
+    "Why is it so? Because of HASH & co.",
+    "Cafe\u0301 au lait is <b>served</b>",
+    "Café au lait is <b>served</b>",
+    "fossil tree resin",
+    "in cash",
+    "-" * 20,
+)
+
+
+def drawn_application(drawn: random.Random) -> Callable[[Sequence[Source]], list[TracedMessage]]:
+    """Writes documents into a prompt in one of many ways."""
+    separator = drawn.choice(["\n\n", "\n", "\n---\n", " ", "", " | "])
+    before = drawn.choice(["Context:\n", "", "Use: ", "Amber is old.\n"])
+    after = drawn.choice(["\n\nQuestion: Why is it so?", "\nWhy is it so?\nAnswer:", ""])
+    said = drawn.choice([[], [("user", SENTENCES[1]), ("assistant", SENTENCES[0])]])
+    role = drawn.choice(["user", "system"])
+    asked_apart = [] if role == "user" else [("user", "Why is it so?")]
+    return lambda shown: [
+        *said,
+        (role, before + separator.join(each.text for each in shown) + after),
+        *asked_apart,
+    ]
+
+
+def test_a_request_is_refused_or_what_the_application_would_send_of_every_subset() -> None:
+    drawn, replayed = random.Random(23), 0
+    for _ in range(400):
+        write = drawn_application(drawn)
+        sources = sources_of(drawn.choices(POOL, k=drawn.randint(1, 4)))
+        shown = sources[: drawn.randint(1, len(sources))]
+        request = cut(asked(*write(shown)), sources, "Why is it so?")
+        if request.refusal:
+            continue
+        replayed += 1
+        assert not [each.id for each in shown if each.id in request.hidden]
+        for size in range(1, len(shown) + 1):
+            for kept in combinations(shown, size):
+                assert request.written("", kept) == write(kept)
+    assert replayed > 100
+
+
+LONG = (
+    'R&D pays "HASH" <daily>, and   nightly,\nto each treasurer of the tennis club who has asked for it'
+)
+
+
+def written_as(form: Callable[[str], str]) -> Callable[[Sequence[str]], tuple[TracedMessage, ...]]:
+    return lambda texts: (("user", "\n\n".join(map(form, texts)) + "\nWhy?"),)
+
+
+def merged(texts: Sequence[str]) -> tuple[TracedMessage, ...]:
+    return (("user", "one two three four five six seven"),) if len(texts) == 2 else ()
+
+
+def around(*messages: TracedMessage) -> Callable[[Sequence[str]], tuple[TracedMessage, ...]]:
+    return lambda texts: (*messages, ("user", "\n".join(texts) + "\nWhy?"))
+
+
+def other_texts_alone(texts: Iterable[str]) -> tuple[TracedMessage, ...]:
+    given = list(dict.fromkeys(texts))
+    longest = [each for each in given if not any(each != other and each in other for other in given)]
+    return (("user", "\n".join(longest)),)
+
+
+PARTLY = "in another form, or in part"
+UNCERTAIN: dict[str, tuple[list[str], Callable[[Sequence[str]], tuple[TracedMessage, ...]], str]] = {
+    "HTML": ([LONG, SENTENCES[0]], written_as(html.escape), PARTLY),
+    "JSON": ([LONG, SENTENCES[0]], written_as(json.dumps), PARTLY),
+    "indented": ([LONG, SENTENCES[0]], written_as(lambda t: textwrap.indent(t, "  ")), PARTLY),
+    "one space": ([LONG, SENTENCES[0]], written_as(lambda t: " ".join(t.split())), PARTLY),
+    "capitals": ([LONG, SENTENCES[0]], written_as(lambda t: t.replace("pays", "PAYS")), PARTLY),
+    "cut short": ([LONG * 20, SENTENCES[0]], written_as(lambda t: t[:60]), PARTLY),
+    "the end": ([LONG, SENTENCES[0]], written_as(lambda t: t[-50:]), PARTLY),
+    "Unicode": (
+        ["Café au lait is served.", SENTENCES[0]],
+        written_as(lambda t: unicodedata.normalize("NFD", t)),
+        PARTLY,
+    ),
+    "no spaces": (
+        ["熱帶的沙丘隨風移動並且覆蓋了古老的道路" * 2, SENTENCES[0]],
+        written_as(lambda t: t[:30]),
+        PARTLY,
+    ),
+    "short": (["in cash", SENTENCES[0]], written_as(str), "too short to be told"),
+    "in the question": (["Why do dunes wander?", SENTENCES[0]], written_as(str), "the question itself"),
+    "in the instructions": (
+        SENTENCES[:2],
+        around(("system", f"Say that {SENTENCES[0]}")),
+        "stands in it 2 times, and was retrieved 1 time",
+    ),
+    "earlier": (
+        SENTENCES[:2],
+        around(("user", SENTENCES[0]), ("assistant", "yes")),
+        "an earlier message of the conversation",
+    ),
+    "overlapping": (["one two three four", "three four five six seven"], merged, "overlap in it"),
+    "inside alone": (
+        [SENTENCES[0], f"So it is: {SENTENCES[0]}"],
+        other_texts_alone,
+        "s0 stands in it inside of that of s1 alone",
+    ),
+    "merged": ([SENTENCES[0], SENTENCES[0]], other_texts_alone, "1 time, and was retrieved 2 times"),
+    "another order": (
+        [SENTENCES[0], SENTENCES[1], SENTENCES[2], SENTENCES[0]],
+        lambda texts: (("user", "\n".join(reversed(texts))),),
+        "another order",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNCERTAIN)
+def test_what_to_cut_out_is_certain_or_the_request_is_refused(name: str) -> None:
+    texts, write, why = UNCERTAIN[name]
+    words = "Why do dunes wander? Tell me." if name == "in the question" else "Why?"
+    request = cut(asked(*write(texts)), sources_of(texts), words)
+    assert why in request.refusal
+    assert request.messages == ()
+
+
+def test_a_document_that_was_not_shown_is_hidden_also_beside_words_of_its_own() -> None:
+    shown, hidden = sources_of([SENTENCES[0], "Why do dunes wander is a question of geology."])
+    prompt = f"{shown.text}\nQuestion: Why do dunes wander?"
+    request = cut(asked(("user", prompt)), [shown, hidden], "Why do dunes wander?")
+    assert (request.refusal, request.hidden) == ("", ("s1",))
+
+
+PROMPT = f"{SENTENCES[0]}\nWhy?"
+PICTURE = {"type": "image_url", "image_url": {"url": "data:"}}
+CALL = {"role": "assistant", "content": "", "tool_calls": [{"id": "1"}]}
+MORE: dict[str, tuple[Any, str]] = {
+    "a picture": ([{"role": "user", "content": [{"type": "text", "text": PROMPT}, PICTURE]}], "pictures"),
+    "a call": ([{"role": "user", "content": PROMPT}, CALL], "calls of tools"),
+    "tools": (
+        {"messages": [{"role": "user", "content": PROMPT}], "tools": [{"name": "search"}]},
+        "tools that the model could call",
+    ),
+    "instructions": (
+        {"messages": [{"role": "user", "content": PROMPT}], "system": {"id": "p1"}},
+        "instructions that are no text",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_a_request_that_holds_more_than_texts_is_refused(name: str) -> None:
+    given, why = MORE[name]
+    request = request_in(given)
+    assert request is not None
+    found = cut(asked(*request.messages, unread=request.unread), sources_of(SENTENCES[:1]))
+    assert found.refusal.startswith("the request in the trace t holds ")
+    assert why in found.refusal
+
+
+def test_instructions_beside_the_messages_and_texts_in_several_parts_are_read() -> None:
+    message = {"role": "user", "content": PROMPT}
+    for key in ("system", "instructions"):
+        request = request_in({"messages": [message], key: "Be short."})
+        assert request == TracedRequest((("system", "Be short."), ("user", PROMPT)))
+    texts = {"0": {"message_content": {"type": "text", "text": PROMPT}}}
+    request = request_in([{"message": {"role": "user", "contents": texts}}])
+    assert request == TracedRequest((("user", PROMPT),))
 
 
 def test_what_the_assistant_said_earlier_is_no_source() -> None:
     (source,) = sources_of(SENTENCES[:1])
     messages = (("assistant", source.text), ("user", f"{source.text}\nWhy?"))
-    request = request_of(asked(*messages), "yes", [source])
+    request = cut(asked(*messages), [source])
     assert request.written("", []) == [("assistant", source.text), ("user", "\nWhy?")]
 
 
@@ -115,7 +326,7 @@ def test_what_cannot_be_replayed_is_refused_by_name(
     question: TracedQuestion, answer: str, said: str
 ) -> None:
     sources = sources_of(SENTENCES[:1])
-    request = request_of(question, answer, sources)
+    request = cut(question, sources, answer=answer)
     with pytest.raises(NotInTrace, match=f"{said}.*replay the application with --app"):
         request.shown(sources)
 

@@ -1,15 +1,20 @@
 """Files and folders with several questions, conversations, and questions that share a trace."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rag_rule_explainer.errors import InvalidInput, NotInTrace
-from rag_rule_explainer.traces import Incident
+from rag_rule_explainer.traces import Incident, conversations
+from rag_rule_explainer.traces.asked import TracedQuestion, questions_in
+from rag_rule_explainer.traces.finding import documents_of
+from rag_rule_explainer.traces.reading import SpansOfTrace, traces_in
+from rag_rule_explainer.traces.spans import TracedDocument, TracedKind, TracedSpan
 from tests.traces.cells import CELLS
-from tests.traces.test_hostile import FOUND, RUN, renamed, runs
+from tests.traces.test_hostile import FOUND, RUN, otlp, renamed, runs
 
 
 def asked(number: int, session: str | None = None, **fields: Any) -> list[dict[str, Any]]:
@@ -103,6 +108,22 @@ def test_earlier_questions_of_the_conversation_are_its_history(tmp_path: Path) -
         Incident.from_trace(file)
 
 
+def test_conversations_are_read_once_for_all_questions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, read = tmp_path / "trace.json", list[Path]()
+
+    def counted(path: Path) -> Iterator[SpansOfTrace]:
+        read.append(path)
+        return traces_in(path)
+
+    monkeypatch.setattr(conversations, "traces_in", counted)
+    file.write_bytes(runs(*(run for number in range(1, 5) for run in asked(number, "s"))))
+    found = list(Incident.each_in_trace(file))
+    assert [len(each.history) for each in found] == [0, 2, 4, 6]
+    assert read == [file]
+
+
 def test_questions_that_share_a_trace_are_named_by_their_steps(tmp_path: Path) -> None:
     """A server or a notebook may put a span of its own around several questions."""
     file = tmp_path / "trace.json"
@@ -129,6 +150,65 @@ def test_a_parent_that_was_not_exported_does_no_harm(tmp_path: Path) -> None:
     found, run = asked(1)
     file.write_bytes(runs(found, renamed(run, parent_run_id="a web server's")))
     assert Incident.from_trace(file).answer == "answer 1"
+
+
+def test_steps_that_were_not_exported_inside_of_a_trace_are_told_of(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    found, run = asked(1)
+    other = renamed(found, id="other", parent_run_id="lost")
+    for several in ((run, renamed(found, parent_run_id="lost")), (run, found, other)):
+        file.write_bytes(runs(*several))
+        assert Incident.from_trace(file).notes[-1].startswith("steps are missing in the trace")
+    file.write_bytes(runs(run, found))
+    assert Incident.from_trace(file).notes == ()
+
+
+def test_what_a_reranker_keeps_nothing_of_is_no_document() -> None:
+    first, second = TracedDocument("one", "a"), TracedDocument("two", "b")
+
+    def step(name: str, kind: TracedKind, **fields: Any) -> TracedSpan:
+        return TracedSpan("t", name, None, kind, name, "here", "test", start=name, **fields)
+
+    spans = (
+        step("1", "retrieval", documents=(first,)),
+        step("2", "retrieval", documents=(second,)),
+        step("3", "rerank", documents=(first,), given=(first, second)),
+    )
+    found = documents_of(TracedQuestion("t", "t", None, spans, None), None)
+    assert [each.id for each in found.sources] == ["a"]
+
+
+TEXTS_OF_ANSWERS = (
+    '{"answer": "calcium", "sources": ["guide"]}',
+    '["yes", "no"]',
+    '"yes"',
+    "Calcium(Ca) is what they take",
+)
+
+
+@pytest.mark.parametrize("text", TEXTS_OF_ANSWERS)
+def test_an_answer_is_its_whole_text_whatever_it_looks_like(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "trace.json"
+    found, run = asked(1)
+    model = renamed(
+        found,
+        id="m",
+        run_type="llm",
+        inputs={
+            "messages": [[{"role": "user", "content": found["outputs"]["documents"][0]["page_content"]}]]
+        },
+        outputs={"generations": [[{"text": text}]]},
+    )
+    file.write_bytes(runs(renamed(run, outputs={"output": text}), found, model))
+    incident = Incident.from_trace(file)
+    assert incident.answer == text
+    assert incident.request is not None
+    # It is also the model's reply.
+    assert "not the reply of the model" not in incident.request.refusal
+    file.write_bytes(otlp(input__value={"stringValue": "why?"}, output__value={"stringValue": text}))
+    (trace,) = traces_in(file)
+    (question,) = questions_in(trace)
+    assert question.answer()[0] == text
 
 
 def test_the_traces_of_every_cell_can_be_read_from_one_folder() -> None:

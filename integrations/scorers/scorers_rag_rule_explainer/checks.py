@@ -3,10 +3,10 @@
 import os
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from rag_rule_explainer import CitedAnswer, Explanation, InvalidInput, Limits, Sampled
-from rag_rule_explainer.allowed import brief, checked_list
+from rag_rule_explainer import CitationClass, CitedAnswer, Explanation, InvalidInput, Limits, Sampled
+from rag_rule_explainer.allowed import brief, checked_list, checked_whole
 from rag_rule_explainer.instrumentation.application_files import load_object
 from rag_rule_explainer.instrumentation.integration import Integration
 from rag_rule_explainer.predicates import PredicateLike
@@ -41,6 +41,8 @@ def no_forbidden_rule(
 
     Raises InvalidInput for an application or for settings that cannot be used.
     """
+    if max_size is not None:
+        checked_whole("max_size", max_size, 0)
     searched = {"miner": Sampled(jointly=True, if_many=True), "rules": kind, **settings}
     # A condition of its own for omission rules: by default it would be the negation.
     explainer = _explainer(application, forbidden, limits, {"omission_predicate": forbidden, **searched})
@@ -68,20 +70,21 @@ def right_documents_decide(
     """
     explainer = _explainer(application, condition, limits, settings)
 
-    def check(explanation: Explanation, expected: Any) -> str:
+    def check(explanation: Explanation, expected: list[str]) -> str:
         right = _shown(explanation, expected)
         _check_each(
             lambda: assert_rule(explanation, retains=right), lambda: assert_rule(explanation, omits=right)
         )
         return f"{', '.join(right)}: always with them, and never without"
 
-    return RuleScorer("right_documents_decide", "documents", _explaining(explainer), check)
+    return RuleScorer("right_documents_decide", "documents", _explaining(explainer), check, _right)
 
 
 def citations_decisive(
     application: Any,
     *,
     allow: Collection[str] = (),
+    cited: bool = True,
     cite: Mapping[str, Any] | None = None,
     limits: Limits | int = _MOST_REPLAYS,
     **settings: Any,
@@ -89,18 +92,22 @@ def citations_decisive(
     """Returns a scorer that an answer passes iff each of its citations is decisive: without the cited
     document, the claim is never made.
 
-    ``allow``: further classes that pass, such as "one of several". ``cite``: keywords of
-    ``RuleExplainer.cite``; None for none. The other parameters and errors are those of
-    ``no_forbidden_rule``.
+    ``allow``: further classes that pass, such as "one of several". ``cited``: False if an answer without
+    citations passes as well. ``cite``: keywords of ``RuleExplainer.cite``; None for none. The other
+    parameters and errors are those of ``no_forbidden_rule``.
     """
+    classes = [each.value for each in CitationClass]
+    for each in checked_list("allow", allow, "classes"):
+        if each not in classes:
+            raise InvalidInput(f"allow names {brief(each)}; the classes are {brief(classes)}")
     explainer, options = _explainer(application, None, limits, settings), dict(cite or {})
 
     def ask(given: Any, answer: Any) -> CitedAnswer:
         return explainer.cite(given, baseline=answer, **options)
 
-    def check(cited: CitedAnswer, _expected: Any) -> str:
-        assert_citations_decisive(cited, allow=allow)
-        return str(cited)
+    def check(found: CitedAnswer, _expected: Any) -> str:
+        assert_citations_decisive(found, allow=allow, cited=cited)
+        return str(found)
 
     return RuleScorer("citations_decisive", None, ask, check)
 
@@ -121,16 +128,11 @@ def stable_rules(
     """
     explainer = _explainer(application, condition, limits, settings)
 
-    def check(explanation: Explanation, expected: Any) -> str:
-        if not isinstance(expected, (str, os.PathLike)):
-            raise InvalidInput("the record names no golden file; give its path under 'golden'")
-        golden = Path(os.fspath(expected)).absolute()
-        if not golden.exists():
-            raise Undecided(f"there is no golden file {golden.name}; save an explanation there")
+    def check(explanation: Explanation, golden: Path) -> str:
         assert_stable(explanation, golden)
         return f"the same rules as in {golden.name}"
 
-    return RuleScorer("stable_rules", "golden", _explaining(explainer), check)
+    return RuleScorer("stable_rules", "golden", _explaining(explainer), check, _golden)
 
 
 def _explainer(
@@ -147,13 +149,26 @@ def _explaining(explainer: Any) -> Callable[[Any, Any], Explanation]:
     return lambda given, answer: explainer.explain(given, baseline=answer)
 
 
-def _shown(explanation: Explanation, expected: Any) -> list[str]:
-    """Returns the right documents that the model was shown. Raises AssertionError if it was shown none of
-    them, and Undecided if it was perhaps shown one in other words."""
+def _golden(expected: Any) -> Path:
+    if not isinstance(expected, (str, os.PathLike)):
+        raise InvalidInput("the record names no golden file; give its path under 'golden'")
+    golden = Path(os.fspath(cast("str | os.PathLike[str]", expected))).absolute()
+    if not golden.exists():
+        raise Undecided(f"there is no golden file {golden.name}; save an explanation there")
+    return golden
+
+
+def _right(expected: Any) -> list[str]:
     named = [expected] if isinstance(expected, str) else expected
     right = list(checked_list("documents", [] if named is None else named, "ids of documents"))
     if not right:
         raise InvalidInput("the record names no right documents; give their ids under 'documents'")
+    return right
+
+
+def _shown(explanation: Explanation, right: list[str]) -> list[str]:
+    """Returns the right documents that the model was shown. Raises AssertionError if it was shown none of
+    them, and Undecided if it was perhaps shown one in other words."""
     shown = {each.id for each in explanation.sources}
     retrieved = {each.id for each in explanation.held_out}
     found = [each for each in right if each in shown]

@@ -14,8 +14,11 @@ Asking: TypeAlias = Callable[[Any, Any], Any]
 logged output, or None."""
 Checking: TypeAlias = Callable[[Any, Any], str]
 """A function that returns the reason why the answer passes. Its arguments are the result of ``Asking``,
-and what the record expects. Raises AssertionError if the answer fails, and Undecided if neither is
+and that of ``Expecting``. Raises AssertionError if the answer fails, and Undecided if neither is
 certain."""
+Expecting: TypeAlias = Callable[[Any], Any]
+"""A function that checks what a record expects, before anything is paid, and returns it. Raises
+InvalidInput or Undecided if no answer can be scored by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class RuleScorer:
     expects: str | None
     _ask: Asking = field(repr=False)
     _check: Checking = field(repr=False)
+    _expect: Expecting = field(repr=False, default=lambda expected: expected)
 
     def score(self, given: Any, expected: Any = None, answer: Any = None) -> RuleScore:
         """Returns the score of the application's answer to an input. Blocks; may be called in threads.
@@ -62,9 +66,10 @@ class RuleScorer:
         """
         warning = ""
         try:
+            wanted = self._expect(expected)
             found = self._ask(given, answer)
             warning = _first_warning(found)
-            value, reason = 1.0, self._check(found, expected)
+            value, reason = 1.0, self._check(found, wanted)
         except AssertionError as failed:
             value, reason = 0.0, str(failed)
         except RagRuleError as undecided:

@@ -1,6 +1,7 @@
 """This package runs ``rag-rules mcp``, a server of the Model Context Protocol. Its clients can have one
 application's answers explained, and cannot choose the application, the folder or the limits."""
 
+import os.path
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +22,7 @@ from ..options import (
     place,
 )
 from ..searching import parsed_store
-from ..terminal import stdout_kept
+from ..terminal import say, stdout_kept
 from .allowance import ReplayAllowance
 from .answering import ServedApplication
 from .saved import SavedFolder
@@ -93,7 +94,10 @@ def serve_mcp(served: ServedOptions, spending: ServedSpending) -> None:
       130  interrupted
     """
     sdk = McpSdk.installed()
+    is_new = not os.path.lexists(served.folder)
     folder = SavedFolder.of(served.folder)
+    if is_new:
+        say(f"made the folder {folder.path}")
     with stdout_kept():
         application = load_application(str(served.app))
         integration = Integration.of(application, served.framework)

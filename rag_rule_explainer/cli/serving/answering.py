@@ -4,12 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from ...errors import InvalidInput
+from ...errors import BaselineFailed, InvalidInput
 from ...estimate.estimate import Estimate
 from ...explanation.explanation import Explanation
 from ...explanation.verification import Verification
 from ...instrumentation.integration import Integration
 from ...probing.limits import Limits
+from ...probing.retries import Retries
 from ...progress.report import Progress
 from ...rules import RuleKind
 from ...settings import Settings, SettingsFields
@@ -19,7 +20,7 @@ from ..requests import AskingOptions, Condition, RecordingOptions, SearchRequest
 from ..terminal import exits_as_errors
 from .allowance import ReplayAllowance
 from .calls import CallProgress
-from .saved import SavedFolder
+from .saved import SavedFolder, SavedPlace
 
 if TYPE_CHECKING:
     from . import ServedOptions
@@ -54,22 +55,26 @@ class ServedApplication:
     folder: SavedFolder
 
     def estimate(self, asked: AskedOfServer) -> Estimate:
-        """Returns what it would cost to explain the answer."""
+        """Returns what it would cost to explain the answer. What the application runs for it counts as
+        one replay. Raises InvalidInput if all replays are used."""
+        self.allowance.cap(1)
         limits = Limits(asked.max_replays or self.allowance.each)
-        return self._explained(asked, limits, None, lambda explainer, given: explainer.estimate(given))
+        return self._spending(
+            asked, limits, CallProgress(), lambda explainer, given: explainer.estimate(given)
+        )
 
-    def explain(self, asked: AskedOfServer, progress: CallProgress) -> tuple[Explanation, str]:
-        """Returns the rules of the answer, and the name of the file in which they are saved."""
+    def explain(self, asked: AskedOfServer, progress: CallProgress) -> tuple[Explanation, SavedPlace]:
+        """Returns the rules of the answer, and where they are saved."""
         limits = Limits(self.allowance.cap(asked.max_replays))
         explanation: Explanation = self._spending(
             asked, limits, progress, lambda explainer, given: explainer.explain(given)
         )
-        return explanation, self.folder.save(explanation)
+        return explanation, self.folder.kept(explanation)
 
     def verify(
         self, asked: AskedOfServer, sources: list[str], kind: RuleKind, progress: CallProgress
-    ) -> tuple[Verification, str]:
-        """Returns whether one rule holds, and the name of the file in which the evidence is saved."""
+    ) -> tuple[Verification, SavedPlace]:
+        """Returns whether one rule holds, and where the evidence is saved."""
         limits = Limits(self.allowance.cap(asked.max_replays))
         verification: Verification = self._spending(
             replace(asked, rules=kind.value),
@@ -77,22 +82,31 @@ class ServedApplication:
             progress,
             lambda explainer, given: explainer.verify(sources, kind, given),
         )
-        return verification, self.folder.save(verification.explanation)
+        return verification, self.folder.kept(verification.explanation)
 
     def _spending(
         self, asked: AskedOfServer, limits: Limits, progress: CallProgress, entry: EntryOfExplainer
     ) -> Any:
-        unreported = 1  # an application that fails at once has run, and no search has begun to report
+        unreported = 0
+
+        def counted(explainer: Any, given: Any) -> Any:
+            # An application may run, and fail before a search begins to report: the rule names a source
+            # that does not exist, or no answer can be read.
+            nonlocal unreported
+            unreported = 1
+            return entry(explainer, given)
+
         try:
-            return self._explained(asked, limits, progress, entry)
-        except InvalidInput:
-            unreported = 0
+            return self._explained(asked, limits, progress, counted)
+        except BaselineFailed:
+            most = 1 + Retries.of(Settings.of(Settings(), self.settings).retries).most
+            unreported = min(most, limits.replays or most)
             raise
         finally:
             self.allowance.used += max(unreported, progress.replays)
 
     def _explained(
-        self, asked: AskedOfServer, limits: Limits, progress: Progress | None, entry: EntryOfExplainer
+        self, asked: AskedOfServer, limits: Limits, progress: Progress, entry: EntryOfExplainer
     ) -> Any:
         request = self._request(asked)
         judge = request.condition.judge

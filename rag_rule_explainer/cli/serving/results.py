@@ -9,8 +9,13 @@ from ...explanation.explanation import Explanation
 from ...explanation.summary import Summary
 from ...explanation.verification import Verification
 from ...printable import shortened
+from .saved import SavedPlace
 
 _LONGEST = 50_000
+
+
+def _told(saved: SavedPlace, found: Explanation | Verification) -> str:
+    return f"NOT SAVED: {saved.why_not}\n{found}" if saved.why_not else str(found)
 
 
 class EstimatedReplays(BaseModel):
@@ -38,22 +43,23 @@ class EstimatedReplays(BaseModel):
 
 
 class ExplainedAnswer(BaseModel):
-    """This model holds the rules of an answer. ``name``: the file in the server's folder, for ``show``.
-    ``text``: the rules in words; each says whether it is proved or only tested."""
+    """This model holds the rules of an answer. ``name``: the file in the server's folder, for ``show``;
+    empty if it could not be saved, and ``text`` begins with the reason. ``text``: the rules in words;
+    each says whether it is proved or only tested."""
 
     name: str
     text: str
     summary: Summary
 
     @classmethod
-    def of(cls, explanation: Explanation, name: str) -> "ExplainedAnswer":
-        """Returns the explanation in the form for clients. ``name``: the name of its file."""
-        return cls(name=name, text=str(explanation), summary=explanation.summary())
+    def of(cls, explanation: Explanation, saved: SavedPlace) -> "ExplainedAnswer":
+        """Returns the explanation in the form for clients."""
+        return cls(name=saved.name, text=_told(saved, explanation), summary=explanation.summary())
 
 
 class VerifiedRule(BaseModel):
     """This model says whether one rule holds. ``holds``: None if this is undecided. ``text``: the rule
-    with its evidence, or a subset that breaks it. ``name``: the file in the server's folder."""
+    with its evidence, or a subset that breaks it. ``name``: as in ``ExplainedAnswer``."""
 
     holds: bool | None
     kind: Literal["retention", "omission"]
@@ -63,15 +69,15 @@ class VerifiedRule(BaseModel):
     name: str
 
     @classmethod
-    def of(cls, verification: Verification, name: str) -> "VerifiedRule":
-        """Returns the verification in the form for clients. ``name``: the name of its file."""
+    def of(cls, verification: Verification, saved: SavedPlace) -> "VerifiedRule":
+        """Returns the verification in the form for clients."""
         return cls(
             holds=verification.holds,
             kind=verification.kind.value,
             sources=verification.sources,
-            text=str(verification),
+            text=_told(saved, verification),
             replays=verification.explanation.counts.replays,
-            name=name,
+            name=saved.name,
         )
 
 

@@ -7,6 +7,7 @@ import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ...errors import InvalidInput, RagRuleError
 from ...explanation.explanation import Explanation
@@ -20,6 +21,14 @@ _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
+class SavedPlace(NamedTuple):
+    """A ``SavedPlace`` is where an explanation is saved. ``name``: that of its file; empty if it could
+    not be saved. ``why_not``: the reason then, in words; else empty."""
+
+    name: str
+    why_not: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class SavedFolder:
     """A ``SavedFolder`` holds saved explanations. ``path``: the folder, without links."""
@@ -28,16 +37,24 @@ class SavedFolder:
 
     @classmethod
     def of(cls, path: Path) -> "SavedFolder":
-        """Returns the folder, which is made if it does not exist. Raises InvalidInput if it cannot be
-        made or written."""
+        """Returns the folder. It is made if the folder around it exists. Raises InvalidInput if it cannot
+        be made or written."""
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            path.mkdir(exist_ok=True)
             folder = path.resolve(strict=True)
         except OSError as error:
             raise InvalidInput(f"--folder {path}: {error.strerror}; give another folder") from error
         if not os.access(folder, os.W_OK | os.X_OK):
             raise InvalidInput(f"--folder {path} may not be written; give another folder")
         return cls(folder)
+
+    def kept(self, explanation: Explanation) -> SavedPlace:
+        """Writes the explanation into a new file, and returns where. What was paid for is not lost if
+        this is not possible: the client still gets it, with the reason."""
+        try:
+            return SavedPlace(self.save(explanation))
+        except InvalidInput as error:
+            return SavedPlace("", str(error))
 
     def save(self, explanation: Explanation) -> str:
         """Writes the explanation into a new file, and returns its name. No existing file is changed.

@@ -50,8 +50,8 @@ def _estimating(sdk: McpSdk, answering: ServedApplication, lock: anyio.Lock) -> 
         condition: ConditionAsked = "same-answer",
         max_replays: ReplaysAsked = None,
     ) -> EstimatedReplays:
-        """Estimate how many runs of the application an explanation needs. The application retrieves
-        once; no model is asked with the documents."""
+        """Estimate how many runs of the application an explanation needs. The application runs once, up
+        to where a model is asked with the documents. This counts as one of the server's replays."""
         asked = AskedOfServer(question, condition, max_replays=max_replays)
         async with lock:
             estimated = await _served(sdk, to_thread.run_sync(answering.estimate, asked))

@@ -2,6 +2,7 @@
 
 import json
 import re
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +45,9 @@ class Annotations:
 
     def write(self, folder: "str | Path" = ".") -> Path:
         """Writes the payload into a file, whose name has those of the tool and of the trace. Returns the
-        file. Raises InvalidInput if it cannot be written."""
-        file = annotations_file(folder, self._tool.name, self._notes.trace)
+        file. It replaces that of the same trace and condition alone. Raises InvalidInput if it cannot be
+        written."""
+        file = annotations_file(folder, self._tool.name, self._notes.trace, self._notes.condition)
         # ``dumps`` writes ASCII and escapes control characters, so the file suits every reader.
         write_whole(file, f"{json.dumps(self.payload, indent=2)}\n")
         return file
@@ -80,9 +82,11 @@ def _reason(error: Exception) -> str:
     return printable_within(said + more, 700)
 
 
-def annotations_file(folder: "str | Path", tool: str, trace: str) -> Path:
-    """Returns the file for the annotations of a trace. Raises InvalidInput if there is no such folder."""
+def annotations_file(folder: "str | Path", tool: str, trace: str, condition: str) -> Path:
+    """Returns the file for the annotations of a trace about a condition. Raises InvalidInput if there is
+    no such folder."""
     place = Path(folder)
     if not place.is_dir():
         raise InvalidInput(f"there is no folder {place} for annotations; make it, or name another one")
-    return place / f"{tool}-{re.sub('[^0-9A-Za-z-]', '_', trace)[:64]}.json"
+    mark = sha256(f"{trace}\n{condition}".encode("utf-8", "replace")).hexdigest()[:8]
+    return place / f"{tool}-{re.sub('[^0-9A-Za-z-]', '_', trace)[:64]}-{mark}.json"

@@ -5,6 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from .placed import ANNOTATION_NAME, PlacedNotes
+from .redirects import session_without_redirects
+
+_MILLISECONDS = 10_000
+"""How long a server may take to answer. The client asks several times."""
 
 
 def langsmith_payload(notes: PlacedNotes) -> dict[str, Any]:
@@ -32,7 +36,7 @@ def langsmith_client() -> Any:
     from langsmith import Client
 
     # A client that sends in the background would not report whether the feedback arrived.
-    return Client(auto_batch_tracing=False)
+    return Client(auto_batch_tracing=False, session=session_without_redirects(), timeout_ms=_MILLISECONDS)
 
 
 def send_to_langsmith(payload: dict[str, Any], client: Any) -> Iterator[int]:

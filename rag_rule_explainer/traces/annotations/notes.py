@@ -68,9 +68,13 @@ def note_on_answer(explanation: Explanation) -> TraceNote:
         )
         if found
     ]
-    summary = " and ".join(counts) or ("no rule" if explanation.complete else UNDECIDED)
+    nothing = f"no {_searched(explanation)}" if explanation.complete else UNDECIDED
+    summary = " and ".join(counts) or nothing
     *warnings, completeness = [each.text for each in caveats(explanation)]
-    lines = [*warnings[:_MOST_WARNINGS], *_listed(rules, _MOST_OF_ANSWER), completeness]
+    others = [
+        f"{each.value} rules were not searched" for each in RuleKind if each not in explanation.predicates
+    ]
+    lines = [*warnings[:_MOST_WARNINGS], *_listed(rules, _MOST_OF_ANSWER), *others, completeness]
     claim = weakest(each.claim for each in rules) if rules else None
     return TraceNote(summary, claim, _text(lines))
 
@@ -87,21 +91,31 @@ def notes_on_documents(explanation: Explanation) -> Iterator[TraceNote]:
 def _note_on(explanation: Explanation, source: SourceRecord, verdict: CitationVerdict) -> TraceNote:
     naming = [each for each in explanation.rules if source.id in each.sources]
     word, claim = _word(source, verdict, naming), verdict.claim
+    if word == _NOT_NAMED and len(explanation.predicates) == 1:
+        word = f"in no {_searched(explanation)}"
     if word == _OMISSION_ALONE:
         claim = weakest(each.claim for each in naming)
     lines = [plain_text_within(verdict.why, 500)] if verdict.why else []
-    lines += _listed(naming, _MOST_RULES) or [f"no rule names it; condition: {condition_of(explanation)}"]
+    nothing = f"no {_searched(explanation)} names it; condition: {condition_of(explanation)}"
+    lines += _listed(naming, _MOST_RULES) or [nothing]
     return TraceNote(plain_text_within(word, 100), claim, _text(lines), source.id)
 
 
 _OMISSION_ALONE = "in omission rules alone"
+_NOT_NAMED = "not named"
+
+
+def _searched(explanation: Explanation) -> str:
+    """Returns what kind of rule was searched: "rule" for both."""
+    kinds = list(explanation.predicates)
+    return f"{kinds[0].value} rule" if len(kinds) == 1 else "rule"
 
 
 def _word(source: SourceRecord, verdict: CitationVerdict, naming: list[Finding]) -> str:
     found = verdict.citation_class
     is_in_omission_alone = bool(naming) and all(each.kind is RuleKind.OMISSION for each in naming)
     if found is CitationClass.DECORATIVE:
-        return _OMISSION_ALONE if is_in_omission_alone else "not named"
+        return _OMISSION_ALONE if is_in_omission_alone else _NOT_NAMED
     if found is CitationClass.NEEDS_A_PARTNER:
         return f"needs {_partners(verdict.uncited_partners)}"
     if found is CitationClass.UNRESOLVABLE:

@@ -5,6 +5,7 @@ conventions name, so that tools of both kinds show them.
 """
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from itertools import groupby
@@ -12,7 +13,11 @@ from typing import Any
 
 from ...errors import NotSent
 from .placed import ANNOTATION_NAME, PlacedNote, PlacedNotes
+from .redirects import session_without_redirects
 
+_CREDENTIALS = tuple(
+    f"OTEL_PYTHON_EXPORTER_OTLP_HTTP_{kind}CREDENTIAL_PROVIDER" for kind in ("TRACES_", "")
+)
 _EVENT = "gen_ai.evaluation.result"
 
 
@@ -92,7 +97,9 @@ def otlp_client() -> Any:
     """Returns OpenTelemetry's exporter over HTTP, which reads its endpoint from the environment."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-    return OTLPSpanExporter()
+    # A session of the user's own, which has credentials, is named in the environment.
+    own = any(os.environ.get(each) for each in _CREDENTIALS)
+    return OTLPSpanExporter(session=None if own else session_without_redirects())
 
 
 def send_by_otlp(payload: dict[str, Any], client: Any) -> Iterator[int]:

@@ -14,15 +14,18 @@ def phoenix_payload(notes: PlacedNotes) -> dict[str, Any]:
     """Returns the bodies of the requests ``POST /v1/span_annotations`` and
     ``POST /v1/document_annotations``, by the last part of their paths.
 
-    Phoenix has annotations on documents of retrievers and rerankers alone, one of a name for each
-    document. What is said of a document of another step, such as a tool, is said on this step's span.
+    Phoenix has annotations on documents of retrievers and rerankers alone. For each document it keeps one
+    of a name, and refuses identifiers, so that the name tells conditions apart. What is said of a
+    document of another step, such as a tool, is said on this step's span.
     """
     spans, documents = list[dict[str, Any]](), list[dict[str, Any]]()
     for placed in notes.each:
         place = placed.document
         if place is not None and place.kind in _WITH_DOCUMENTS:
             said = _annotation(notes, placed, placed.note.label)
-            documents.append({**said, "document_position": place.position})
+            documents.append(
+                {**said, "name": notes.name_of_condition, "document_position": place.position}
+            )
         else:
             said = _annotation(notes, placed, notes.label(placed))
             spans.append({**said, "identifier": str(notes.identity(placed))})

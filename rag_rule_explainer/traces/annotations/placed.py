@@ -1,5 +1,6 @@
 """This module puts the notes on an answer and on its documents at their places in the trace."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -15,7 +16,7 @@ from .notes import TraceNote, condition_of, note_on_answer, notes_on_documents
 from .plain import plain_text_within
 
 ANNOTATION_NAME = "rag_rules"
-"""The name of all annotations in all tools."""
+"""The name of all annotations in all tools. Phoenix's on documents begin with it."""
 _LONGEST_ID, _LONGEST_NAME = 1000, 60
 _NOT_SHOWN = TraceNote("not shown", None, "it was not shown to the model, so it is in no rule")
 
@@ -73,6 +74,14 @@ class PlacedNotes:
         return sha256(self.condition.encode("utf-8", "replace")).hexdigest()[:12]
 
     @property
+    def name_of_condition(self) -> str:
+        """Returns a name that differs iff the condition differs, for tools that keep one note of a name:
+        of letters, digits and "_" alone, so that it can be written in every filter."""
+        words = re.findall(r"[a-z0-9]+", self.condition.lower().removeprefix("the answer "))
+        said = "_".join(words)[:_LONGEST_NAME].strip("_")
+        return "_".join(each for each in (ANNOTATION_NAME, said, self.key[:8]) if each)
+
+    @property
     def each(self) -> tuple[PlacedNote, ...]:
         """Returns all notes: the one on the answer, and then those on documents."""
         return (self.answer, *self.documents)
@@ -109,6 +118,12 @@ def _check_same(explanation: Explanation, incident: Incident) -> None:
     if explanation.baseline.text != incident.answer:
         raise InvalidInput(
             f"{incident.place} has another answer than the explanation; name the trace that was explained"
+        )
+    asked = (explanation.question.split(), (incident.question or "").split())
+    if all(asked) and asked[0] != asked[1]:
+        raise InvalidInput(
+            f"{incident.place} has another question than the explanation; name the trace that was "
+            "explained"
         )
     logged = {each.id: each.text for each in incident.documents or ()}
     for source in (*explanation.sources, *explanation.held_out):

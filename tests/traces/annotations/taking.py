@@ -15,12 +15,12 @@ Answer = Callable[[str, bytes], "tuple[int, Any]"]
 
 
 @contextmanager
-def taking(answer: Answer) -> Generator[str]:
-    """Yields the address of a server."""
+def taking(answer: Answer, location: str | None = None) -> Generator[str]:
+    """Yields the address of a server. ``location``: where its replies lead."""
 
     class Taking(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._say(200, {})
+            self._say(*((200, {}) if location is None else answer(self.path, b"")))
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -32,6 +32,8 @@ def taking(answer: Answer) -> Generator[str]:
         def _say(self, status: int, told: Any) -> None:
             body = json.dumps(told).encode()
             self.send_response(status)
+            if location is not None:
+                self.send_header("Location", location)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

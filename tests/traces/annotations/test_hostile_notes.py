@@ -91,4 +91,4 @@ def test_names_of_files_stay_in_their_folder(tmp_path: Path) -> None:
             tool.check_ids(TracedPlaces("../../etc/passwd", "x"))
     file = made.write(tmp_path)
     assert file.parent == tmp_path
-    assert re.fullmatch(r"langfuse-[0-9A-Za-z_-]{1,64}\.json", file.name)
+    assert re.fullmatch(r"langfuse-[0-9A-Za-z_-]{1,73}\.json", file.name)

@@ -126,6 +126,18 @@ def test_what_was_not_decided_is_said_to_be_so() -> None:
     assert {each.label for each in not_met.values()} == {"undecided"}
 
 
+def test_what_was_not_searched_is_not_said_to_be_none() -> None:
+    holds = WORDS["another way if a third is gone"][0]
+    found = notes(holds, rules="retention")
+    words = ["decisive in full context", *["in no retention rule"] * 3]
+    assert [each.word for each in found.values()] == words
+    assert found["D2"].text == "no retention rule names it; condition: the answer contains 'yes'"
+    answer = note_on_answer(explained(INCIDENT, holds, rules="retention"))
+    assert "\nomission rules were not searched\n" in answer.text
+    never = explained(INCIDENT, lambda kept: True, rules="omission")
+    assert note_on_answer(never).label == "no omission rule"
+
+
 def test_the_rules_and_their_evidence_are_in_the_text() -> None:
     found = notes(WORDS["a pair"][0])
     assert found["D1"].text.splitlines() == [

@@ -1,6 +1,7 @@
 """What is written for each tool: its own form, at the places where the trace has the documents."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -9,6 +10,7 @@ import pytest
 
 from rag_rule_explainer import Explanation
 from rag_rule_explainer.errors import InvalidInput
+from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.traces import ANNOTATED_TOOLS, Annotations, Incident
 from rag_rule_explainer.traces.places import DocumentPlace, usual_id
 from rag_rule_explainer.traces.reading import traces_in
@@ -177,6 +179,10 @@ REFUSED: dict[str, tuple[Callable[[Incident, Explanation], object], str]] = {
         ),
         "has another answer than the explanation",
     ),
+    "question": (
+        lambda i, e: Annotations(e.model_copy(update={"question": "Another?"}), i, "phoenix"),
+        "has another question than the explanation",
+    ),
     "text": (
         lambda i, e: Annotations(
             e.model_copy(update={"sources": tuple(_with_text(each) for each in e.sources)}), i, "phoenix"
@@ -237,3 +243,21 @@ def test_the_same_notes_have_the_same_ids_and_those_of_another_condition_others(
         update={"predicates": dict.fromkeys(by_first_two(incident).predicates, "another")}
     )
     assert not once & ids(other)
+
+
+def test_phoenix_keeps_the_annotations_of_two_conditions_of_one_document() -> None:
+    incident = incident_of(next(each for each in CELLS if str(each) == "phoenix-langchain-retriever"))
+    answered = by_first_two(incident)
+
+    def names(*conditions: str) -> list[str]:
+        changed = answered.model_copy(update={"predicates": dict(zip(RuleKind, conditions, strict=True))})
+        payload = Annotations(changed, incident, "phoenix").payload
+        assert not any("identifier" in each for each in payload["document_annotations"]["data"])
+        return [each["name"] for each in payload["document_annotations"]["data"]]
+
+    once, again = (names("the answer contains 'HASH'", "the answer does not") for _ in range(2))
+    other, hostile = names("the answer contains 'hash'", "the answer does not"), names('\x1b[<"%', "…")
+    assert once == again
+    assert len({*once, *other, *hostile}) == 3
+    assert once[0].startswith("rag_rules_contains_hash_")
+    assert all(re.fullmatch(r"rag_rules_[a-z0-9_]{8,80}", each) for each in (*once, *other, *hostile))

@@ -104,6 +104,26 @@ def test_a_tool_that_is_not_there_is_said_to_be_so() -> None:
         annotations("openinference", "otlp").send(OTLPSpanExporter(endpoint=endpoint, timeout=1))
 
 
+@pytest.mark.parametrize(("tracer", "tool"), [("langsmith", "langsmith"), ("openinference", "otlp")])
+@pytest.mark.parametrize("status", [302, 307])
+def test_a_redirect_is_not_followed_and_is_no_success(
+    tracer: str, tool: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = list[str]()
+
+    def kept(path: str, body: bytes) -> tuple[int, Any]:
+        elsewhere.append(path)
+        return 200, {}
+
+    with taking(kept, "/") as other, taking(lambda path, body: (status, {}), other) as place:
+        monkeypatch.setenv("LANGSMITH_ENDPOINT", place)
+        monkeypatch.setenv("LANGSMITH_API_KEY", "secret")
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", place)
+        with pytest.raises(NotSent, match=r"redirects to|did not take the spans"):
+            annotations(tracer, tool).send()
+    assert elsewhere == []
+
+
 class Rejecting:
     """What Langfuse's client is where the API rejects one score of a batch."""
 
