@@ -62,8 +62,10 @@ def nothing_retrieved(reason: str, manner: Manner, called: Collection[str]) -> N
 
 
 def check_tools(manner: Manner, first: Participation) -> None:
-    """Raises InvalidInput if tool calls of replays are to be answered from the record, and a tool ran
-    that retrieves nothing and of which nothing says which function it is."""
+    """Raises the errors of ``check_stubs``. Raises InvalidInput if tool calls of replays are to be
+    answered from the record, and a tool ran that retrieves nothing and of which nothing says which
+    function it is."""
+    check_stubs(manner, first)
     running = first.retrieving_tools | manner.safe_tools | set(manner.stub_tools)
     unknown = sorted(first.unmarked - running)
     if manner.replays_tools and manner.on_new_tool_call != "live" and unknown:

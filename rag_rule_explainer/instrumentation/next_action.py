@@ -5,13 +5,16 @@ A replay of the next action gets the recorded replies up to one request of the b
 is sent to the model, with the omitted sources missing in it, and its reply is the answer.
 """
 
-from collections.abc import Awaitable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from ..errors import InvalidInput
-from ..predicates.only_calls import CALLS_ONLY
+from ..predicates import Predicate
+from ..predicates.combine import AnyOf
+from ..predicates.next_action import OfNextAction
+from ..predicates.only_calls import CALLS_ONLY, is_only_calls, reads_calls
 from ..predicates.outcomes import as_judgement
 from ..probing.prices import TokensByModel
 from ..probing.wholeness import Said
@@ -38,6 +41,12 @@ _NOT_SERVED = (
     "model, or its client streams; leave it out"
 )
 
+_AWAITED = (
+    "replay_of='next_action' explains the first reply that meets the condition, and the condition is "
+    "awaited, as a judge is, so that several replies may be the one; say which, such as by "
+    "calls_tool('pay') & the condition, or leave replay_of out"
+)
+
 
 @dataclass(slots=True, eq=False)
 class WatchedSoFar:
@@ -62,7 +71,8 @@ class ActionPoint:
     """An ``ActionPoint`` is the request of a baseline whose reply is explained.
 
     ``served``: the replies before it. ``answer``: the reply as an answer. ``at``: the moment of the
-    request. ``number``, ``of``: its number among those of the baseline, counted from 1.
+    request. ``number``, ``of``: its number among those of the baseline, counted from 1. ``within``: the
+    tools inside which it was sent. ``meets``: True iff the reply is known to meet the condition.
     """
 
     served: tuple[Any, ...]
@@ -70,6 +80,8 @@ class ActionPoint:
     at: int
     number: int
     of: int
+    within: tuple[str, ...] = ()
+    meets: bool = False
 
     @property
     def note(self) -> str:
@@ -85,8 +97,8 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
     reply meets the condition; the last, if none does, or if a reply that does nothing meets it too.
 
     Requests made inside tools that do not run in replays are not repeated, so they do not count. If whole
-    runs are replayed, returns the record as it is. Raises InvalidInput if no reply was recorded, or one
-    cannot be given again.
+    runs are replayed, returns the record as it is. Raises InvalidInput if no reply was recorded, if one
+    cannot be given again, and if the condition is awaited and several replies may meet it.
     """
     conversation = first.conversation
     if conversation is None or first.action is not None:
@@ -95,20 +107,33 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
     if not turns:
         raise InvalidInput(_NO_REPLIES)
     answers = [reply_as_answer(noted.said) for _, noted in turns]
-    place = _chosen(answers, manner.condition, question)
-    if any(noted.raw is None for _, noted in turns[:place]):
+    place, meets = _chosen(answers, manner.condition, question)
+    within = turns[place][0].within
+    running = {*first.retrieving_tools, *within}
+    before = [each for each in turns[:place] if running.issuperset(each[0].within)]
+    if any(noted.raw is None for _, noted in before):
         raise InvalidInput(_NOT_SERVED)
-    exchanges = [exchange for exchange, _ in turns[: place + 1]]
+    repeated = [*before, turns[place]]
     watch: ModelWatch = WatchedSoFar(
-        Exchanges.only(exchanges),
-        [noted.said for _, noted in turns[: place + 1]],
+        Exchanges.only([exchange for exchange, _ in repeated]),
+        [noted.said for _, noted in repeated],
         first.watch.models,
         first.watch.steps,
     )
-    served = tuple(noted.raw for _, noted in turns[:place])
-    answer = with_spent(answers[place], first.watch)
-    action = ActionPoint(served, answer, exchanges[-1].at, place + 1, len(turns))
+    served = tuple(noted.raw for _, noted in before)
+    answer, at = with_spent(answers[place], first.watch), turns[place][0].at
+    action = ActionPoint(served, answer, at, place + 1, len(turns), within, meets)
     return replace(first, watch=watch, action=action)
+
+
+def judged_by_each(manner: Manner, conditions: Iterable[Predicate]) -> tuple[Manner, list[Predicate]]:
+    """Returns the options and the conditions of an explanation by several conditions. If only the next
+    action is replayed, it is the first that meets any of them, and each of them says so in rules."""
+    judged = list(conditions)
+    if manner.replay_of == "next_action":
+        judged = [OfNextAction.of(each) for each in judged]
+    any_of = judged[0] if len(judged) == 1 else AnyOf(tuple(judged))
+    return replace(manner, condition=any_of), judged
 
 
 def _turns(conversation: Conversation, running: Collection[str]) -> Iterator[tuple[Exchange, NotedReply]]:
@@ -125,20 +150,26 @@ def reply_as_answer(said: Said) -> Answer:
     return Answer(said.text, calls=calls, finish_reason=reason)
 
 
-def _chosen(answers: Sequence[Answer], condition: Any, question: str) -> int:
+def _chosen(answers: Sequence[Answer], condition: Any, question: str) -> tuple[int, bool]:
+    """Returns the place of the reply that is explained, and whether it is known to meet the condition."""
     last = len(answers) - 1
     if condition is None or _holds(condition, Answer("", calls=()), question):
-        return last
-    return next((n for n, each in enumerate(answers) if _holds(condition, each, question)), last)
+        return last, False
+    known = [_holds(condition, each, question) for each in answers]
+    places = [place for place, each in enumerate(known) if each is not False]
+    if len(places) > 1 and known[places[0]] is None:
+        raise InvalidInput(_AWAITED)
+    return (places[0], known[places[0]] is True) if places else (last, False)
 
 
-def _holds(condition: Any, answer: Answer, question: str) -> bool:
-    """Returns True iff the condition is known at once to hold of the answer."""
+def _holds(condition: Any, answer: Answer, question: str) -> bool | None:
+    """Returns whether the condition holds of the answer; None if that has to be awaited. A condition that
+    is not about tool calls does not hold of an answer that is only such calls, if it is awaited."""
     with suppress(Exception):
         judged = condition(Case(question, answer, answer, ()))
         if isinstance(judged, Awaitable):
             getattr(cast("Any", judged), "close", bool)()
-            return False
+            return False if is_only_calls(answer) and not reads_calls(condition) else None
         return as_judgement(judged, condition).verdict is Verdict.HOLDS
     return False
 

@@ -24,7 +24,14 @@ from .recording.recorder import Recording
 from .requests.tools_in_use import tools_in_use
 from .shared_state.temporaries import Shared
 from .source_kinds.prompt_sources import PromptEditing
-from .tool_replay import ResultSources, ToolOutcome, ToolRecord, ToolReplay, UsedTool
+from .tool_replay import (
+    ExecutedCall,
+    ResultSources,
+    ToolOutcome,
+    ToolRecord,
+    ToolReplay,
+    UsedTool,
+)
 from .watches import Audited, ModelWatch
 
 
@@ -77,7 +84,8 @@ class Participation:
     of a replay; None if there are none. ``stubbed``: the names of the tools whose result was replaced by
     a stub. ``outside``: receives the run's use of files and environment variables. ``before_search``:
     functions that are called before each search. ``muted``: True if the run's prints are hidden.
-    ``executed``: the calls of tools that ran, each with the number of the models' replies before it.
+    ``executed``: the calls of tools that ran. ``closed``: the tools of a baseline that do not run in
+    replays, and inside which models were asked or other tools ran, of which there is no record here.
     ``tool_record``: what came of the calls of a baseline; ``tool_replay`` answers those of a replay; None
     if tools run. ``takes_results``: True if results of tools are sources; ``tool_sources``: those of a
     baseline. ``unmarked``: the tools whose calls cannot be answered, because nothing says which functions
@@ -94,7 +102,8 @@ class Participation:
     stubs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     tools: set[str] = field(default_factory=set[str])
     tool_calls: int = 0
-    executed: list[tuple[int, ToolCall]] = field(default_factory=list[tuple[int, ToolCall]])
+    executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
+    closed: frozenset[str] = frozenset()
     tool_record: ToolRecord = field(default_factory=ToolRecord)
     tool_replay: ToolReplay | None = None
     conversation: Conversation | None = None
@@ -154,7 +163,7 @@ class Participation:
         call = ToolCall.written(name, arguments)
         if name is not None:
             self.tools.add(name)
-            self.executed.append((len(self.watch.said), call))
+            self.executed.append(ExecutedCall(len(self.watch.said), call, tools_in_use.get()))
         if self.bound is not None:
             self.bound.count_tool_call()
         if name is None:

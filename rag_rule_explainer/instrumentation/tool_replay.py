@@ -50,6 +50,15 @@ class ToolOutcome(NamedTuple):
         return copied(self.result)
 
 
+class ExecutedCall(NamedTuple):
+    """An ``ExecutedCall`` is a call of a tool in a run. ``before``: the number of the models' replies
+    before it; ``within``: the tools inside which it was called, the outermost first."""
+
+    before: int
+    call: ToolCall
+    within: tuple[str, ...] = ()
+
+
 class NotedResult(NamedTuple):
     """A ``NotedResult`` is the result of a tool call of the baseline. ``key``: identifies equal calls;
     ``place``: the number of equal calls before it; ``replies``: the number of the models' replies before

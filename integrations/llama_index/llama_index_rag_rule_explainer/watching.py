@@ -33,6 +33,7 @@ from rag_rule_explainer.instrumentation.requests.nested_calls import (
     nesting,
 )
 from rag_rule_explainer.instrumentation.requests.source_recognition import Request
+from rag_rule_explainer.instrumentation.requests.tools_in_use import tools_in_use
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval, participation
 
 from .edited_prompts import asking_with_edits
@@ -167,7 +168,11 @@ class Watch:
         self._sent.reply(span, reply_text(response), reply_with_role(response))
         usage = usage_in(response)
         with self._guard:
-            said = replace(said_in(response, self._reasons.pop(span, None)), apart=span in self._apart)
+            said = replace(
+                said_in(response, self._reasons.pop(span, None)),
+                apart=span in self._apart,
+                within=tools_in_use.get(),
+            )
             self._replies.append(reply_text(response))
             self.said.append(said)
             account = self._spent.setdefault(model_of(response), {}) if usage else {}

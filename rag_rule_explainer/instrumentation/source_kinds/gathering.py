@@ -106,9 +106,12 @@ def tool_replay_of(
 def running_tools(first: Participation, manner: Manner) -> set[str]:
     """Returns the names of the tools that run in replays: those that retrieve, and those that the user
     named safe and inside which the baseline called other tools. The calls inside are answered instead, so
-    that their results can be sources."""
+    that their results can be sources. Of the next action, these are the tools inside which it is taken:
+    what others returned is in the recorded conversation."""
     outer = {name for each in first.tool_record.noted for name in each.within}
     opened = outer & manner.safe_tools if "tools" in manner.source_kinds else set[str]()
+    if first.action is not None:
+        opened &= set(first.action.within)
     return first.retrieving_tools | opened
 
 
