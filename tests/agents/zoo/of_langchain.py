@@ -23,8 +23,20 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from rag_rule_explainer import BaselineFailed, ToolCall
-from tests.agents.zoo.scripts import AT_ONCE, LED_ON, ONE_BY_ONE, PAY, SEARCH, Script, Step, World
-from tests.agents.zoo.shapes import QUESTION, RESULTS, Built, Clients, Shape, functions
+from tests.agents.zoo.scripts import AT_ONCE, LED_ON, ONE_BY_ONE, Script, Step, World
+from tests.agents.zoo.shapes import (
+    DELEGATED,
+    DELEGATES,
+    DOCUMENTS,
+    EARLIER,
+    QUESTION,
+    READS,
+    UNDATED,
+    Built,
+    Clients,
+    Shape,
+    functions,
+)
 from tests.integrations.known import TEXTS, shown_in
 from tests.integrations.langchain.zoo.shapes import retriever_of
 
@@ -146,15 +158,6 @@ def structured(_: Clients) -> Built:
     return Built(agent, asked(), ran)
 
 
-EARLIER = (
-    ("user", "What turns green after some decades on a roof?"),
-    ("assistant", TEXTS["c"]),
-    ("user", "And what is it that wanders with the wind?"),
-    ("assistant", TEXTS["d"]),
-)
-REMEMBERED = World({**RESULTS, "calendar": {"calendar #1": ""}}, {"memory 1": "c", "memory 2": "d"})
-
-
 def on_a_thread(_: Clients) -> Built:
     saver, config = InMemorySaver(), {"configurable": {"thread_id": "1"}}
     agent = create_agent(Scripted(script=ONE_BY_ONE), tools_of(ran := [], day=""), checkpointer=saver)
@@ -218,9 +221,6 @@ def with_examples(_: Clients) -> Built:
     return Built(agent, asked(), ran)
 
 
-DOCUMENTS = {"search_inbox": {"a": "a", "b": "b"}, "calendar": {"calendar #1": ""}, "pay": {"pay #1": ""}}
-
-
 def mixed(_: Clients) -> Built:
     """Documents that a tool retrieves, what another returns, and an earlier turn."""
     ran = list[str]()
@@ -257,15 +257,10 @@ def resumed(_: Clients) -> Built:
     return Built(RunnableLambda(ask, aask), asked(), made.ran)
 
 
-READER = Script((Step((SEARCH,)), Step((ToolCall("calendar"),))), quotes=True)
-DELEGATES = Script((Step((ToolCall("ask_expert", {"task": "read"}),)), Step((PAY,), ("bd",))))
-EXPERT = World({"ask_expert": {"ask_expert #1": "abd"}, "pay": {"pay #1": ""}})
-
-
 def delegating(_: Clients, **options: Any) -> Built:
     ran = list[str]()
     *reading, paying = tools_of(ran)
-    expert: Any = create_agent(Scripted(script=READER), reading)
+    expert: Any = create_agent(Scripted(script=READS), reading)
 
     def ask_expert(task: str) -> str:
         """Asks somebody who reads."""
@@ -294,19 +289,19 @@ SHAPES = (
     Shape(
         "`create_agent`: checkpointer and thread",
         on_a_thread,
-        REMEMBERED,
+        World(UNDATED, {"memory 1": "c", "memory 2": "d"}),
         kinds=("tools", "memory"),
     ),
     Shape(
         "`create_agent`: earlier turns",
         with_history,
-        World(REMEMBERED.results, {"turn 1": "c", "turn 2": "d"}),
+        World(UNDATED, {"turn 1": "c", "turn 2": "d"}),
         kinds=("tools", "turns"),
     ),
     Shape(
         "`create_agent`: sections of the system prompt",
         with_sections,
-        World(REMEMBERED.results, {"instructions: Tone": "c", "instructions: Facts": "d"}),
+        World(UNDATED, {"instructions: Tone": "c", "instructions: Facts": "d"}),
         kinds=("tools", "instructions"),
     ),
     Shape(
@@ -323,12 +318,12 @@ SHAPES = (
         once=("search_inbox", "calendar"),
     ),
     Shape("`create_agent`: a human approves, in a function that resumes", resumed),
-    Shape("`create_agent`: an agent in a tool", delegating, EXPERT, DELEGATES),
+    Shape("`create_agent`: an agent in a tool", delegating, DELEGATED, DELEGATES),
     Shape("`create_agent`: an agent in a tool, named safe", opened, ways=("whole_run",)),
     Shape(
         "`create_agent`: what an agent in a tool has said, named safe",
         opened,
-        EXPERT,
+        DELEGATED,
         DELEGATES,
         ways=("next_action",),
     ),
@@ -336,7 +331,7 @@ SHAPES = (
     Shape(
         "a loop over `bind_tools`: few-shot examples",
         with_examples,
-        World(REMEMBERED.results, {"example 1": "c", "example 2": "d"}),
+        World(UNDATED, {"example 1": "c", "example 2": "d"}),
         kinds=("tools", "examples"),
     ),
 )

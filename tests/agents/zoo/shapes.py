@@ -7,9 +7,20 @@ from typing import Any, Literal
 
 from openai import AsyncOpenAI, OpenAI
 
-from rag_rule_explainer import calls_tool
+from rag_rule_explainer import ToolCall, calls_tool
 from rag_rule_explainer.predicates import PredicateLike
-from tests.agents.zoo.scripts import AT_ONCE, ONE_BY_ONE, WAYS, Script, Way, World
+from tests.agents.zoo.scripts import (
+    AT_ONCE,
+    LOOK,
+    ONE_BY_ONE,
+    PAY,
+    SEARCH,
+    WAYS,
+    Script,
+    Step,
+    Way,
+    World,
+)
 from tests.integrations.known import TEXTS, shown_in
 from tests.support.completions import Completion
 from tests.support.messages import Body
@@ -25,6 +36,20 @@ RESULTS: Mapping[str, Mapping[str, str]] = {
 }
 INBOX = World(RESULTS)
 """A list of two mails, and a calendar that is one text."""
+
+
+UNDATED = {**RESULTS, "calendar": {"calendar #1": ""}}
+DOCUMENTS = {**UNDATED, "search_inbox": {"a": "a", "b": "b"}}
+EARLIER = (
+    ("user", "What turns green after some decades on a roof?"),
+    ("assistant", TEXTS["c"]),
+    ("user", "And what is it that wanders with the wind?"),
+    ("assistant", TEXTS["d"]),
+)
+READS = Script((Step((SEARCH,)), Step((LOOK,))), quotes=True)
+DELEGATES = Script((Step((ToolCall("ask_expert", {"task": "read"}),)), Step((PAY,), ("bd",))))
+DELEGATED = World({"ask_expert": {"ask_expert #1": "abd"}, "pay": {"pay #1": ""}})
+"""An agent that has another one read for it."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +98,12 @@ class Shape:
     unknown: int = 0
 
 
-SCRIPTS: Mapping[str, Script] = {"one by one": ONE_BY_ONE, "at once": AT_ONCE}
+SCRIPTS: Mapping[str, Script] = {
+    "one by one": ONE_BY_ONE,
+    "at once": AT_ONCE,
+    "reads": READS,
+    "delegates": DELEGATES,
+}
 """What models do over the wire, by their names."""
 
 
