@@ -74,6 +74,14 @@ def check_tools(manner: Manner, first: Participation) -> None:
             f"is; put @tool on that function, or, if that does no harm, name it in "
             f"safe_tools=[{unknown[0]!r}]"
         )
+    called = {each.call.name for each in first.executed if running.issuperset(each.within)}
+    unkept = sorted(first.unkept & called - running)
+    if manner.replays_tools and manner.on_new_tool_call in (None, "unknown") and unkept:
+        raise InvalidInput(
+            f"the tool {unkept[0]!r} returned messages of the conversation, and a replay has other ones, "
+            "so it cannot be given that result; if the tool does no harm, as one that only hands over to "
+            f"another agent, let it run again: safe_tools=[{unkept[0]!r}]"
+        )
 
 
 def check_stubs(manner: Manner, first: Participation) -> None:

@@ -18,6 +18,7 @@ from ..predicates.only_calls import CALLS_ONLY, is_only_calls, reads_calls
 from ..predicates.outcomes import as_judgement
 from ..probing.prices import TokensByModel
 from ..probing.wholeness import Said
+from ..tool_calls import ToolCall
 from ..verdicts import Answer, Case, Verdict
 from .answered import with_spent
 from .conversation import Conversation, NotedReply
@@ -26,6 +27,7 @@ from .requests.exchanges import Exchange, Exchanges
 from .requests.source_recognition import Request
 from .run_context import ModelWatch, Participation, unusable
 from .source_kinds.gathering import running_tools
+from .tool_replay import ExecutedCall
 
 KNOWN = "the next action is known"
 NOT_REACHED = (
@@ -34,13 +36,16 @@ NOT_REACHED = (
 )
 _NO_REPLIES = (
     "replay_of='next_action' needs replies that the application can be given again, and there is none: "
-    "those of LangChain's chat models and of the OpenAI client are recorded; leave it out"
+    "those of models of LangChain and LlamaIndex that send events, and of the OpenAI client, are "
+    "recorded; leave it out"
 )
 _NOT_SERVED = (
     "replay_of='next_action' cannot give the application a recorded reply again, as its model is no chat "
-    "model, or its client streams; leave it out"
+    "model, or the application did not read a stream to its end; leave it out"
 )
 
+_UNREAD = object()
+"""In the place of a reply that was not recorded, such as a stream that was not read to its end."""
 _AWAITED = (
     "replay_of='next_action' explains the first reply that meets the condition, and the condition is "
     "awaited, as a judge is, so that several replies may be the one; say which, such as by "
@@ -104,16 +109,18 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
     if conversation is None or first.action is not None:
         return first
     turns = list(_turns(conversation, running_tools(first, manner)))
-    if not turns:
+    if all(noted.raw is _UNREAD for _, noted in turns):
         raise InvalidInput(_NO_REPLIES)
-    answers = [reply_as_answer(noted.said) for _, noted in turns]
+    answers = list(_answers(turns, first.executed))
     place, meets = _chosen(answers, manner.condition, question)
     within = turns[place][0].within
     running = {*first.retrieving_tools, *within}
     before = [each for each in turns[:place] if running.issuperset(each[0].within)]
-    if any(noted.raw is None for _, noted in before):
-        raise InvalidInput(_NOT_SERVED)
     repeated = [*before, turns[place]]
+    if any(noted.raw is None for _, noted in before) or any(
+        noted.raw is _UNREAD for _, noted in repeated
+    ):
+        raise InvalidInput(_NOT_SERVED)
     watch: ModelWatch = WatchedSoFar(
         Exchanges.only([exchange for exchange, _ in repeated]),
         [noted.said for _, noted in repeated],
@@ -139,15 +146,35 @@ def judged_by_each(manner: Manner, conditions: Iterable[Predicate]) -> tuple[Man
 def _turns(conversation: Conversation, running: Collection[str]) -> Iterator[tuple[Exchange, NotedReply]]:
     for place, exchange in enumerate(conversation.exchanges):
         noted = conversation.noted.get(place)
+        if noted is None and exchange.said is not None:
+            noted = NotedReply(_UNREAD, Said(exchange.reply or ""))
         if noted is not None and not noted.said.apart and set(exchange.within) <= set(running):
             yield exchange, noted
 
 
-def reply_as_answer(said: Said) -> Answer:
-    """Returns a model's reply as an answer: its text, and its tool calls as one step."""
-    calls = tuple(replace(each, step=1) for each in said.called)
+def _answers(
+    turns: Sequence[tuple[Exchange, NotedReply]], executed: Sequence[ExecutedCall]
+) -> Iterator[Answer]:
+    """Yields each reply as an answer. ``executed``: the calls of tools that ran."""
+    named = {call.name for _, noted in turns for call in noted.said.called}
+    own = [each for each in executed if each.call.name not in named]
+    ends = [*(exchange.at for exchange, _ in turns[1:]), None]
+    for (exchange, noted), end in zip(turns, ends, strict=True):
+        later = (each for each in own if exchange.at < each.at and (end is None or each.at < end))
+        called = [each.call for each in later if each.within == exchange.within]
+        yield reply_as_answer(noted.said, called)
+
+
+def reply_as_answer(said: Said, called: Sequence[ToolCall] = ()) -> Answer:
+    """Returns a model's reply as an answer: its text, and its tool calls as one step.
+
+    ``called``: the tools that were called after it. If the reply names none, the first of them is its
+    call: the model writes its calls as text, or the application makes them itself.
+    """
+    calls = tuple(replace(each, step=1) for each in said.called or called[:1])
     reason = CALLS_ONLY if calls and not said.text.strip() else said.reason
-    return Answer(said.text, calls=calls, finish_reason=reason)
+    is_unread = said.is_call and not said.called
+    return Answer(said.text, calls=None if is_unread else calls, finish_reason=reason)
 
 
 def _chosen(answers: Sequence[Answer], condition: Any, question: str) -> tuple[int, bool]:
@@ -177,7 +204,7 @@ def _holds(condition: Any, answer: Answer, question: str) -> bool | None:
 def begin_action(run: Participation, action: ActionPoint) -> None:
     """Makes a replay that is about to begin one of the next action: it gets the recorded replies, and
     ends at the first tool call or request after the reply that is explained."""
-    conversation = run.conversation = Conversation(run.watch.exchanges, action.served)
+    conversation = run.conversation = Conversation(run.watch, action.served)
 
     def end(_: str) -> None:
         if conversation.acted is not None and run.tool_replay is not None:
@@ -188,8 +215,8 @@ def begin_action(run: Participation, action: ActionPoint) -> None:
 
 def action_in(run: Participation) -> Answer:
     """Returns the answer of a replay of the next action. Raises UnusableReply if there is none."""
-    acted = None if run.conversation is None else run.conversation.acted
+    acted, replay = None if run.conversation is None else run.conversation.acted, run.tool_replay
     if acted is None:
-        cut = run.tool_replay.cut if run.tool_replay is not None else ""
+        cut = "" if replay is None else replay.cut
         raise unusable(cut or NOT_REACHED, run.watch, passing=False)
-    return with_spent(reply_as_answer(acted.said), run.watch)
+    return with_spent(reply_as_answer(acted.said, replay.late if replay else ()), run.watch)

@@ -52,11 +52,13 @@ class ToolOutcome(NamedTuple):
 
 class ExecutedCall(NamedTuple):
     """An ``ExecutedCall`` is a call of a tool in a run. ``before``: the number of the models' replies
-    before it; ``within``: the tools inside which it was called, the outermost first."""
+    before it; ``within``: the tools inside which it was called, the outermost first; ``at``: the moment
+    of the call."""
 
     before: int
     call: ToolCall
     within: tuple[str, ...] = ()
+    at: int = 0
 
 
 class NotedResult(NamedTuple):
@@ -136,7 +138,8 @@ class ToolReplay:
     ``record``: the calls of the baseline. ``running``: the names of the tools that run: those that
     retrieve, and those that the user named safe. ``on_new``: what a call gets that the record does not
     have: "unknown" ends the replay, "live" runs the tool, a function gives the result. ``cut``: why the
-    replay was ended; empty if it was not. ``omitting``: removes omitted sources from results; None if no
+    replay was ended; empty if it was not. ``late``: the calls that were tried after that.
+    ``omitting``: removes omitted sources from results; None if no
     result has any.
     """
 
@@ -146,6 +149,7 @@ class ToolReplay:
     on_new: OnNewToolCall = "unknown"
     omitting: Omits | None = None
     cut: str = ""
+    late: list[ToolCall] = field(default_factory=list[ToolCall])
     _made: dict[str, int] = field(default_factory=dict[str, int])
     _refused: int = 0
     _guard: threading.Lock = field(default_factory=threading.Lock)
@@ -153,6 +157,8 @@ class ToolReplay:
     def outcome(self, call: ToolCall) -> ToolOutcome | None:
         """Returns what the call gets without its tool being run; None if the tool is to run. Raises
         NewToolCall if the replay ends here."""
+        if self.cut:
+            self.late.append(call)
         self.check()
         if call.name in self.retrieving:
             return None

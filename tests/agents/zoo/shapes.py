@@ -58,7 +58,6 @@ class Clients:
 
     client: OpenAI
     aclient: AsyncOpenAI
-    url: str
 
 
 @dataclass(frozen=True)
@@ -77,8 +76,7 @@ class Shape:
     """A shape, and what is true of it.
 
     ``refused``: the error of each way or mode that is refused, and what stands in it. ``once``: the tools
-    that a baseline runs, if not all of ``world``. ``again``: tools that run in replays as well, as they
-    are named safe or only retrieve. ``unknown``: the most probes that have no verdict.
+    that the baseline runs, and that no replay runs again; not those that retrieve or are named safe.
     """
 
     name: str
@@ -94,8 +92,6 @@ class Shape:
     predicate: PredicateLike = PAYS
     wanted: str = "pay"
     once: tuple[str, ...] = ("search_inbox", "calendar", "pay")
-    again: tuple[str, ...] = ()
-    unknown: int = 0
 
 
 SCRIPTS: Mapping[str, Script] = {
