@@ -5,17 +5,17 @@ A replay of the next action gets the recorded replies up to one request of the b
 is sent to the model, with the omitted sources missing in it, and its reply is the answer.
 """
 
-from collections.abc import Awaitable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 from ..errors import InvalidInput
 from ..predicates import Predicate
+from ..predicates.at_once import verdict_at_once
 from ..predicates.combine import AnyOf
 from ..predicates.next_action import OfNextAction
 from ..predicates.only_calls import CALLS_ONLY, is_only_calls, reads_calls
-from ..predicates.outcomes import as_judgement
 from ..probing.prices import TokensByModel
 from ..probing.wholeness import Said
 from ..tool_calls import ToolCall
@@ -140,7 +140,8 @@ def judged_by_each(manner: Manner, conditions: Iterable[Predicate]) -> tuple[Man
     if manner.replay_of == "next_action":
         judged = [OfNextAction.of(each) for each in judged]
     any_of = judged[0] if len(judged) == 1 else AnyOf(tuple(judged))
-    return replace(manner, condition=any_of), judged
+    reads = any(map(reads_calls, judged))
+    return replace(manner, condition=any_of, accepts_calls=reads), judged
 
 
 def _turns(conversation: Conversation, running: Collection[str]) -> Iterator[tuple[Exchange, NotedReply]]:
@@ -192,13 +193,12 @@ def _chosen(answers: Sequence[Answer], condition: Any, question: str) -> tuple[i
 def _holds(condition: Any, answer: Answer, question: str) -> bool | None:
     """Returns whether the condition holds of the answer; None if that has to be awaited. A condition that
     is not about tool calls does not hold of an answer that is only such calls, if it is awaited."""
-    with suppress(Exception):
-        judged = condition(Case(question, answer, answer, ()))
-        if isinstance(judged, Awaitable):
-            getattr(cast("Any", judged), "close", bool)()
-            return False if is_only_calls(answer) and not reads_calls(condition) else None
-        return as_judgement(judged, condition).verdict is Verdict.HOLDS
-    return False
+    verdict = Verdict.UNKNOWN
+    with suppress(Exception):  # of a user's function
+        verdict = verdict_at_once(condition, Case(question, answer, answer, ()))
+    if verdict is not None:
+        return verdict is Verdict.HOLDS
+    return False if is_only_calls(answer) and not reads_calls(condition) else None
 
 
 def begin_action(run: Participation, action: ActionPoint) -> None:

@@ -2,7 +2,6 @@
 
 import ssl
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 import httpx
@@ -49,7 +48,7 @@ def share() -> Iterator[list[tuple[int, int]]]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("framework", "shape", "mode", "way"),
-    chain.from_iterable(cases(shapes, framework) for framework, shapes in SHAPES.items()),
+    [each for framework, shapes in SHAPES.items() for each in cases(shapes, framework)],
 )
 def test_the_rules_of_every_shape(
     clients: Clients, share: list[tuple[int, int]], framework: str, shape: Shape, mode: Mode, way: Way
