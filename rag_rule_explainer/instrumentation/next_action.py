@@ -127,12 +127,12 @@ def reply_as_answer(said: Said) -> Answer:
 
 def _chosen(answers: Sequence[Answer], condition: Any, question: str) -> int:
     last = len(answers) - 1
-    if condition is None or _holds(condition, Answer("", calls=()), question):
+    if condition is None or holds_at_once(condition, Answer("", calls=()), question):
         return last
-    return next((n for n, each in enumerate(answers) if _holds(condition, each, question)), last)
+    return next((n for n, each in enumerate(answers) if holds_at_once(condition, each, question)), last)
 
 
-def _holds(condition: Any, answer: Answer, question: str) -> bool:
+def holds_at_once(condition: Any, answer: Answer, question: str) -> bool:
     """Returns True iff the condition is known at once to hold of the answer."""
     with suppress(Exception):
         judged = condition(Case(question, answer, answer, ()))

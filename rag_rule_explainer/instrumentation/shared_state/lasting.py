@@ -85,8 +85,9 @@ class Lasting:
         code for places that write lasting state.
 
         ``reading``: the part of ``after`` whose code runs in replays. State that only other code reads,
-        such as that of tools which do not run again, is left out. ``variables``: context variables that cannot be reset. ``is_missed``: True if the state was first
-        read after the baseline had run; every value then counts as changed by the baseline.
+        such as that of tools which do not run again, is left out. ``variables``: context variables that
+        cannot be reset. ``is_missed``: True if the state was first read after the baseline had run; every
+        value then counts as changed by the baseline.
         """
         self._sticking = sticking_in(after, reading)
         self._start = {each.name: _contents(after, each.name) for each in self._sticking}
