@@ -181,17 +181,17 @@ def reply_as_answer(said: Said, called: Sequence[ToolCall] = ()) -> Answer:
 def _chosen(answers: Sequence[Answer], condition: Any, question: str) -> tuple[int, bool]:
     """Returns the place of the reply that is explained, and whether it is known to meet the condition."""
     last = len(answers) - 1
-    if condition is None or _holds(condition, Answer("", calls=()), question):
+    if condition is None or holds_at_once(condition, Answer("", calls=()), question):
         return last, False
-    known = [_holds(condition, each, question) for each in answers]
+    known = [holds_at_once(condition, each, question) for each in answers]
     places = [place for place, each in enumerate(known) if each is not False]
     if len(places) > 1 and known[places[0]] is None:
         raise InvalidInput(_AWAITED)
     return (places[0], known[places[0]] is True) if places else (last, False)
 
 
-def _holds(condition: Any, answer: Answer, question: str) -> bool | None:
-    """Returns whether the condition holds of the answer; None if that has to be awaited. A condition that
+def holds_at_once(condition: Any, answer: Answer, question: str) -> bool | None:
+    """Returns True iff the condition holds of the answer; None if that has to be awaited. A condition that
     is not about tool calls does not hold of an answer that is only such calls, if it is awaited."""
     verdict = Verdict.UNKNOWN
     with suppress(Exception):  # of a user's function

@@ -14,6 +14,7 @@ from .doubts import ASKED, REORDERED
 from .recording.remarks import ASKED_ANEW, SEVERAL_RESULTS, WAITED
 from .replays import Replays
 from .requests.marks import texts_of
+from .source_kinds.after_action import came_after_the_action
 
 Item = TypeVar("Item")
 _CLOSED = (
@@ -92,6 +93,7 @@ class RecordedBaseline(Generic[Item]):
                 *exposure.notes,
                 *(() if run.first.action is None else (run.first.action.note,)),
                 *(_CLOSED.format(name=each) for each in sorted(run.first.closed)),
+                *came_after_the_action(run.first, run.manner, case.question),
                 *run.fidelity.notes,
                 *run.application.notes(run.captured),
                 *(() if self._acting() else run.manner.idle_stubs(run.first.tools)),

@@ -97,6 +97,10 @@ class ResultSources(Protocol):
         the baseline had this result."""
         ...
 
+    def ids_in(self, noted: NotedResult) -> tuple[str, ...]:
+        """Returns the ids of the sources in a result of the baseline."""
+        ...
+
 
 @dataclass(slots=True, eq=False)
 class ToolRecord:

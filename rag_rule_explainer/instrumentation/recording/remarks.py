@@ -34,6 +34,6 @@ FOUND_OTHERS = (
 NEW_RETRIEVAL = "a retrieval that the baseline never made was served everything kept"
 FILTERED = "a retrieval that the baseline never made was made live, and what is not kept was dropped"
 NOT_CALLED_FOR = (
-    "{named} was retained, and the application did not make the tool call that it is the result of, as "
-    "what it calls depends on what it was told before"
+    "the application did not make all calls whose results were retained, as what it calls depends on "
+    "what it was told before"
 )

@@ -115,6 +115,13 @@ def running_tools(first: Participation, manner: Manner) -> set[str]:
     return first.retrieving_tools | opened
 
 
+def tools_at_rest(first: Participation, manner: Manner) -> frozenset[str]:
+    """Returns the names of the tools that the baseline called and that certainly run in no replay."""
+    if not manner.replays_tools or manner.on_new_tool_call == "live":
+        return frozenset()
+    return frozenset(first.tools - running_tools(first, manner) - manner.safe_tools)
+
+
 def _noted_in(first: Participation) -> list[NotedResult]:
     """Returns the results of the baseline; of the next action, those before it."""
     noted = list(first.tool_record.noted)
