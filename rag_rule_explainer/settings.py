@@ -30,7 +30,8 @@ from .rules import RuleKind
 from .storing.store import Store
 
 Rules: TypeAlias = Literal["retention", "omission", "both"]
-MinerName: TypeAlias = Literal["auto", "exact", "exhaustive", "sampled", "grouped"]
+MinerName: TypeAlias = Literal["auto", "quick", "exact", "exhaustive", "sampled", "grouped"]
+_CHOOSING = {"auto", "quick"}  # they choose a method by the number of sources
 
 DEFAULT_TIMEOUT = 300.0
 """The default for the maximum number of seconds that one replay may take."""
@@ -70,15 +71,15 @@ class Settings:
     ``rules``: "retention", "omission" or "both". ``miner``: "exact" (the paper's Mono or Dual),
     "exhaustive" (all 2^n subsets), "sampled" or ``Sampled(...)`` (each rule is tested on random subsets,
     for any number of sources), "grouped" (the paper's divide and conquer, exact relative to the sources
-    that it keeps) or "auto". ``granularity``: metadata keys of the sources, the coarsest first, such as
-    ("domain", "document"). The grouped miner starts with the groups that the first key makes. It divides
-    only groups that rules name, down to single sources. ``partition``: mines each batch of sources
-    exactly and separately. Rules over several batches are not searched for. The value is the maximum
-    number of sources in a batch, the metadata key that the sources of a batch have in common, or
-    ``Partition(by, others)``. ``merge_duplicates``: ties sources with nearly the same text into one unit,
-    which is retained or omitted as a whole. Pinned sources are never tied. True ties texts that share 90
-    % of their word shingles (sequences of three words); a float sets this share. Identical texts are then
-    tied, too.
+    that it keeps), "quick" (as for agents: few replays and weaker tests) or "auto". ``granularity``:
+    metadata keys of the sources, the coarsest first, such as ("domain", "document"). The grouped miner
+    starts with the groups that the first key makes. It divides only groups that rules name, down to
+    single sources. ``partition``: mines each batch of sources exactly and separately. Rules over several
+    batches are not searched for. The value is the maximum number of sources in a batch, the metadata key
+    that the sources of a batch have in common, or ``Partition(by, others)``. ``merge_duplicates``: ties
+    sources with nearly the same text into one unit, which is retained or omitted as a whole. Pinned
+    sources are never tied. True ties texts that share 90 % of their word shingles (sequences of three
+    words); a float sets this share. Identical texts are then tied, too.
 
     ``minimal=False`` reports all valid rules instead of the minimal ones; this is not possible with the
     sampled and the grouped miner. ``noise``: votes and confidence, for answers that vary. ``limits``:
@@ -173,7 +174,7 @@ class Settings:
                 f"granularity is {brief(given)}; give keys of the sources' metadata, such as "
                 "('document',)"
             )
-        if keys and self.miner not in {"auto", "grouped"}:
+        if keys and self.miner not in {*_CHOOSING, "grouped"}:
             raise InvalidInput("granularity is for miner='grouped'; leave miner out, or say so")
         return cast("tuple[str, ...]", keys)
 
@@ -211,7 +212,7 @@ class Settings:
     def _check_partition(self) -> None:
         if self.partition is None:
             return
-        if self.miner not in {"auto", "exact"} or self.granularity:
+        if self.miner not in {*_CHOOSING, "exact"} or self.granularity:
             raise InvalidInput(
                 "partition mines each batch exactly; leave miner and granularity out, or the partition"
             )
@@ -265,7 +266,7 @@ class Settings:
     def is_automatic(self) -> bool:
         """Returns True iff the miner is chosen automatically: the number of sources and the limit of
         replays then decide whether rules are tested on random subsets."""
-        return self.miner == "auto" or (isinstance(self.miner, Sampled) and self.miner.if_many)
+        return self.miner in _CHOOSING or (isinstance(self.miner, Sampled) and self.miner.if_many)
 
     @property
     def sampling(self) -> Sampled | None:

@@ -1,7 +1,9 @@
 """What explaining would take: three courses, held against what searches really take."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
+from random import Random
 from typing import Any
 
 import pytest
@@ -88,6 +90,37 @@ def test_what_ten_sources_take_lies_between_best_and_worst(rules: Rules, needed:
     estimate = explainer.estimate("?", sources(10))
     taken = explainer.explain("?", sources(10)).counts.replays
     assert estimate.best.replays <= taken <= estimate.worst.replays
+
+
+def answer_of(wanted: list[set[str]], blocked: set[str], size: int) -> Callable[[frozenset[str]], str]:
+    """Yes with any of the wanted, unless the blocked ones are there and others are not."""
+
+    def answer(ids: frozenset[str]) -> str:
+        undone = blocked <= ids and len(ids) < size
+        return "yes" if any(each <= ids for each in wanted) and not undone else "no"
+
+    return answer
+
+
+@pytest.mark.parametrize("rules", ["retention", "omission", "both"])
+def test_what_a_quick_search_takes_lies_between_best_and_worst(rules: Rules) -> None:
+    for seed in range(12):
+        draw = Random(seed)
+        size = draw.choice([6, 7, 8, 12, 30])
+        names = [f"D{n}" for n in range(1, size + 1)]
+        wanted = [set(draw.sample(names, draw.randint(0, 3))) for _ in range(draw.randint(1, 3))]
+        blocked = set(draw.sample(names, 2)) if draw.random() < 0.4 else {""}
+        explainer = Explainer(
+            ScriptedReplay(answer_of(wanted, blocked, size)),
+            contains("yes"),
+            rules=rules,
+            miner="quick",
+            seed=seed,
+        )
+        estimate = explainer.estimate("?", sources(size))
+        taken = explainer.explain("?", sources(size)).counts.replays
+        assert estimate.best.replays <= taken <= estimate.worst.replays <= 120
+        assert estimate.best.replays <= estimate.typical.replays
 
 
 def test_seconds_follow_from_what_may_be_in_flight() -> None:

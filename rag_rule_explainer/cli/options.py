@@ -143,8 +143,9 @@ RulesOption = Annotated[Rules, typer.Option("--rules", help="Which kinds of rule
 MinerOption = Annotated[
     MinerName,
     typer.Option(
-        help="How to search. auto: exact for few sources, else sampled, and with a cap. grouped: divide "
-        "groups of sources, of which only those that rules name are kept."
+        help="How to search. auto: exact for few sources, else sampled, capped; of agents, quick. "
+        "quick: few replays, weaker tests. grouped: divide groups of sources, of which only those that "
+        "rules name are kept."
     ),
 ]
 Granularity = Annotated[

@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 from ..lattice import Lattice, Mask, bits
 from ..probing.noise import Noise
 from ..rules import RuleKind
-from ..session.plan import ByBatches, ByGroups, BySamples, Exhaustively, MiningPlan, WithConfidence
+from ..session.plan import (
+    ByBatches,
+    ByBisection,
+    ByGroups,
+    BySamples,
+    Exhaustively,
+    MiningPlan,
+    WithConfidence,
+)
 from ..settings import Settings
 from ..verdicts import Verdict
 
@@ -49,8 +57,8 @@ def foreseen(size: int, settings: Settings, plan: MiningPlan) -> tuple[Probes, P
     match plan.method:
         case ByBatches() as method:
             return _batched(size, settings, plan, method)
-        case ByGroups():
-            one, two = (_divided(deciding, size, settings, plan) for deciding in (1, 2))
+        case ByGroups() | ByBisection():
+            one, two = (_simulated(deciding, size, settings, plan) for deciding in (1, 2))
         case BySamples(sampled, missed=missed):
             tested = sampled.draws(sampled.error(0, len(settings.kinds)), missed)
             one, two = (_tested(deciding, size, settings.kinds, tested) for deciding in (1, 2))
@@ -151,9 +159,9 @@ def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> 
     return Probes(subsets, subsets * size / 2, min(subsets, sought + rules), border)
 
 
-def _divided(deciding: int, size: int, settings: Settings, plan: MiningPlan) -> Probes:
-    """Returns the probes of a grouped search if ``deciding`` sources decide together. The search is
-    simulated, with the deciding sources evenly spread over all sources."""
+def _simulated(deciding: int, size: int, settings: Settings, plan: MiningPlan) -> Probes:
+    """Returns the probes of a search if ``deciding`` sources decide together. The search is simulated,
+    with the deciding sources evenly spread over all sources."""
     lattice, together = Lattice(size), min(deciding, size)
     named = lattice.mask(size * (2 * place + 1) // (2 * together) for place in range(together))
     return _looked_on(lattice, named, settings, plan)

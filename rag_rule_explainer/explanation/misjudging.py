@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import JsonValue
 
 from ..errors import InvalidInput
-from ..mining import Sampled
+from ..mining import QUICK_SAMPLING, Sampled
 from ..probing.noise import Noise
 from ..probing.vote_rules import chance_of_misleading
 from ..rules import RuleKind
@@ -49,7 +49,7 @@ class Misjudging:
         noise, miner = explanation.settings.get("noise"), explanation.settings.get("miner")
         return cls(
             _made(Noise, noise) or Noise(samples=2 if explanation.voted else 1),
-            _made(Sampled, miner) or Sampled(),
+            _made(Sampled, miner) or (QUICK_SAMPLING if miner == "quick" else Sampled()),
             len(explanation.predicates),
             isinstance(explanation.settings.get("answer_without_sources"), str),
         )

@@ -15,6 +15,7 @@ from .first_run_faults import no_answer
 from .options import Manner
 from .reading import unread_in
 from .run_context import ModelWatch, Participation, unusable
+from .tool_replay import ExecutedCall
 
 
 def whole_answer(manner: Manner, output: Any, run: Participation) -> Answer:
@@ -100,12 +101,11 @@ def explainable(answer: Answer, run: Participation, manner: Manner) -> Answer:
 def with_calls(
     answer: Answer,
     watch: ModelWatch,
-    executed: Sequence[tuple[int, ToolCall]] = (),
+    executed: Sequence[ExecutedCall] = (),
     tools: Collection[str] = (),
 ) -> Answer:
     """Returns the answer with the tool calls of the run; without them (None) if not all are known.
-    ``executed``: the calls of tools that ran, each with the number of replies before it; ``tools``: the
-    names of the tools that ran.
+    ``executed``: the calls of tools that ran; ``tools``: the names of the tools that ran.
 
     They are known if the replies of the models were recorded, and each reply that calls a tool says
     which. A tool that ran although no reply names it was called by the application itself, or by a model
@@ -124,13 +124,11 @@ def with_calls(
     return replace(answer, calls=tuple(numbered))
 
 
-def _steps(
-    said: Sequence[Said], executed: Sequence[tuple[int, ToolCall]]
-) -> Iterator[tuple[ToolCall, ...]]:
+def _steps(said: Sequence[Said], executed: Sequence[ExecutedCall]) -> Iterator[tuple[ToolCall, ...]]:
     """Yields the calls of each reply that has some, and each call of a tool that no reply names, in
     order."""
     asked = {call.name for each in said for call in each.called if not each.apart}
-    own = [(before, call) for before, call in executed if call.name not in asked]
+    own = [(each.before, each.call) for each in executed if each.call.name not in asked]
     for place, each in enumerate(said):
         yield from ((call,) for before, call in own if before == place)
         if each.called and not each.apart:

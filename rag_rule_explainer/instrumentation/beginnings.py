@@ -19,7 +19,7 @@ def begin_baseline(run: Participation, manner: Manner) -> None:
     """Makes a baseline record the data that its replays will need."""
     run.takes_results = "tools" in manner.source_kinds
     if manner.replay_of == "next_action":
-        run.conversation = Conversation(run.watch.exchanges)
+        run.conversation = Conversation(run.watch)
     if not set(manner.source_kinds).isdisjoint(IN_PROMPTS):
         run.prompts = FirstPrompt()
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ..probing.wholeness import Said
 from .copies.copying import copied
 from .requests.exchanges import Exchanges
+from .watches import ModelWatch
 
 
 class NotedReply(NamedTuple):
@@ -26,9 +27,14 @@ class Conversation:
     baseline, where all requests are sent.
     """
 
-    exchanges: Exchanges
+    watch: ModelWatch
     served: Sequence[Any] = ()
     noted: dict[int, NotedReply] = field(default_factory=dict[int, NotedReply])
+
+    @property
+    def exchanges(self) -> Exchanges:
+        """Returns the requests of the run."""
+        return self.watch.exchanges
 
     def note(self, key: Hashable, raw: Any, said: Said) -> None:
         """Records the reply to the request with this key, before the run goes on."""

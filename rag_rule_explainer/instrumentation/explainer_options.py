@@ -102,7 +102,15 @@ class ExplainerOptions:
         settings = Settings.of(options.settings, rest, beside)
         if "concurrency" in rest:
             options = options.within(settings.concurrency)
+        if settings.miner == "auto" and options._is_of_agent:
+            settings = replace(settings, miner="quick")
         return options, settings.accepting(length=options.allow_length)
+
+    @property
+    def _is_of_agent(self) -> bool:
+        """Returns True iff an agent is explained, whose replays cost most and whose sources are many."""
+        kinds = checked_source_kinds(self.source_kinds)
+        return kinds != ("documents",) or self.replay_of == "next_action"
 
     def within(self, concurrency: int) -> Self:
         """Returns these options with the user's limiter narrowed to ``concurrency`` calls at the same

@@ -62,8 +62,10 @@ def nothing_retrieved(reason: str, manner: Manner, called: Collection[str]) -> N
 
 
 def check_tools(manner: Manner, first: Participation) -> None:
-    """Raises InvalidInput if tool calls of replays are to be answered from the record, and a tool ran
-    that retrieves nothing and of which nothing says which function it is."""
+    """Raises the errors of ``check_stubs``. Raises InvalidInput if tool calls of replays are to be
+    answered from the record, and a tool ran that retrieves nothing and of which nothing says which
+    function it is."""
+    check_stubs(manner, first)
     running = first.retrieving_tools | manner.safe_tools | set(manner.stub_tools)
     unknown = sorted(first.unmarked - running)
     if manner.replays_tools and manner.on_new_tool_call != "live" and unknown:
@@ -71,6 +73,14 @@ def check_tools(manner: Manner, first: Participation) -> None:
             f"the tool {unknown[0]!r} would run again in every replay, as nothing says which function it "
             f"is; put @tool on that function, or, if that does no harm, name it in "
             f"safe_tools=[{unknown[0]!r}]"
+        )
+    called = {each.call.name for each in first.executed if running.issuperset(each.within)}
+    unkept = sorted(first.unkept & called - running)
+    if manner.replays_tools and manner.on_new_tool_call in (None, "unknown") and unkept:
+        raise InvalidInput(
+            f"the tool {unkept[0]!r} returned messages of the conversation, and a replay has other ones, "
+            "so it cannot be given that result; if the tool does no harm, as one that only hands over to "
+            f"another agent, let it run again: safe_tools=[{unkept[0]!r}]"
         )
 
 

@@ -5,16 +5,20 @@ A replay of the next action gets the recorded replies up to one request of the b
 is sent to the model, with the omitted sources missing in it, and its reply is the answer.
 """
 
-from collections.abc import Awaitable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 from ..errors import InvalidInput
-from ..predicates.only_calls import CALLS_ONLY
-from ..predicates.outcomes import as_judgement
+from ..predicates import Predicate
+from ..predicates.at_once import verdict_at_once
+from ..predicates.combine import AnyOf
+from ..predicates.next_action import OfNextAction
+from ..predicates.only_calls import CALLS_ONLY, is_only_calls, reads_calls
 from ..probing.prices import TokensByModel
 from ..probing.wholeness import Said
+from ..tool_calls import ToolCall
 from ..verdicts import Answer, Case, Verdict
 from .answered import with_spent
 from .conversation import Conversation, NotedReply
@@ -23,6 +27,7 @@ from .requests.exchanges import Exchange, Exchanges
 from .requests.source_recognition import Request
 from .run_context import ModelWatch, Participation, unusable
 from .source_kinds.gathering import running_tools
+from .tool_replay import ExecutedCall
 
 KNOWN = "the next action is known"
 NOT_REACHED = (
@@ -31,11 +36,20 @@ NOT_REACHED = (
 )
 _NO_REPLIES = (
     "replay_of='next_action' needs a recorded reply of a model that the application can be given again, "
-    "and this run has none; leave it out"
+    "and this run has none; recorded are replies of LangChain's and LlamaIndex's models that send events, "
+    "and of the OpenAI client; leave it out"
 )
 _NOT_SERVED = (
     "replay_of='next_action' cannot give the application a recorded reply again, as its model is no chat "
-    "model, or its client streams; leave it out"
+    "model, or the application did not read a stream to its end; leave it out"
+)
+
+_UNREAD = object()
+"""In the place of a reply that was not recorded, such as a stream that was not read to its end."""
+_AWAITED = (
+    "replay_of='next_action' explains the first reply that meets the condition, and the condition is "
+    "awaited, as a judge is, so that several replies may be the one; say which, such as by "
+    "calls_tool('pay') & the condition, or leave replay_of out"
 )
 
 
@@ -62,7 +76,8 @@ class ActionPoint:
     """An ``ActionPoint`` is the request of a baseline whose reply is explained.
 
     ``served``: the replies before it. ``answer``: the reply as an answer. ``at``: the moment of the
-    request. ``number``, ``of``: its number among those of the baseline, counted from 1.
+    request. ``number``, ``of``: its number among those of the baseline, counted from 1. ``within``: the
+    tools inside which it was sent. ``meets``: True iff the reply is known to meet the condition.
     """
 
     served: tuple[Any, ...]
@@ -70,6 +85,8 @@ class ActionPoint:
     at: int
     number: int
     of: int
+    within: tuple[str, ...] = ()
+    meets: bool = False
 
     @property
     def note(self) -> str:
@@ -86,68 +103,109 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
     a reply that does nothing meets it too.
 
     Requests made inside tools that do not run in replays are not repeated, so they do not count. If whole
-    runs are replayed, returns the record as it is. Raises InvalidInput if no reply was recorded, or one
-    cannot be given again.
+    runs are replayed, returns the record as it is. Raises InvalidInput if no reply was recorded, if one
+    cannot be given again, and if the condition is awaited and several replies may meet it.
     """
     conversation = first.conversation
     if conversation is None or first.action is not None:
         return first
     turns = list(_turns(conversation, running_tools(first, manner)))
-    if not turns:
+    if all(noted.raw is _UNREAD for _, noted in turns):
         raise InvalidInput(_NO_REPLIES)
-    answers = [reply_as_answer(noted.said) for _, noted in turns]
-    place = _chosen(answers, manner.condition, question)
-    if any(noted.raw is None for _, noted in turns[:place]):
+    answers = list(_answers(turns, first.executed))
+    place, meets = _chosen(answers, manner.condition, question)
+    within = turns[place][0].within
+    running = {*first.retrieving_tools, *within}
+    before = [each for each in turns[:place] if running.issuperset(each[0].within)]
+    repeated = [*before, turns[place]]
+    if any(noted.raw is None for _, noted in before) or any(
+        noted.raw is _UNREAD for _, noted in repeated
+    ):
         raise InvalidInput(_NOT_SERVED)
-    exchanges = [exchange for exchange, _ in turns[: place + 1]]
     watch: ModelWatch = WatchedSoFar(
-        Exchanges.only(exchanges),
-        [noted.said for _, noted in turns[: place + 1]],
+        Exchanges.only([exchange for exchange, _ in repeated]),
+        [noted.said for _, noted in repeated],
         first.watch.models,
         first.watch.steps,
     )
-    served = tuple(noted.raw for _, noted in turns[:place])
-    answer = with_spent(answers[place], first.watch)
-    action = ActionPoint(served, answer, exchanges[-1].at, place + 1, len(turns))
+    served = tuple(noted.raw for _, noted in before)
+    answer, at = with_spent(answers[place], first.watch), turns[place][0].at
+    action = ActionPoint(served, answer, at, place + 1, len(turns), within, meets)
     return replace(first, watch=watch, action=action)
+
+
+def judged_by_each(manner: Manner, conditions: Iterable[Predicate]) -> tuple[Manner, list[Predicate]]:
+    """Returns the options and the conditions of an explanation by several conditions. If only the next
+    action is replayed, it is the first that meets any of them, and each of them says so in rules."""
+    judged = list(conditions)
+    if manner.replay_of == "next_action":
+        judged = [OfNextAction.of(each) for each in judged]
+    any_of = judged[0] if len(judged) == 1 else AnyOf(tuple(judged))
+    reads = any(map(reads_calls, judged))
+    return replace(manner, condition=any_of, accepts_calls=reads), judged
 
 
 def _turns(conversation: Conversation, running: Collection[str]) -> Iterator[tuple[Exchange, NotedReply]]:
     for place, exchange in enumerate(conversation.exchanges):
         noted = conversation.noted.get(place)
+        if noted is None and exchange.said is not None:
+            noted = NotedReply(_UNREAD, Said(exchange.reply or ""))
         if noted is not None and not noted.said.apart and set(exchange.within) <= set(running):
             yield exchange, noted
 
 
-def reply_as_answer(said: Said) -> Answer:
-    """Returns a model's reply as an answer: its text, and its tool calls as one step."""
-    calls = tuple(replace(each, step=1) for each in said.called)
+def _answers(
+    turns: Sequence[tuple[Exchange, NotedReply]], executed: Sequence[ExecutedCall]
+) -> Iterator[Answer]:
+    """Yields each reply as an answer. ``executed``: the calls of tools that ran."""
+    named = {call.name for _, noted in turns for call in noted.said.called}
+    own = [each for each in executed if each.call.name not in named]
+    ends = [*(exchange.at for exchange, _ in turns[1:]), None]
+    for (exchange, noted), end in zip(turns, ends, strict=True):
+        later = (each for each in own if exchange.at < each.at and (end is None or each.at < end))
+        called = [each.call for each in later if each.within == exchange.within]
+        yield reply_as_answer(noted.said, called)
+
+
+def reply_as_answer(said: Said, called: Sequence[ToolCall] = ()) -> Answer:
+    """Returns a model's reply as an answer: its text, and its tool calls as one step.
+
+    ``called``: the tools that were called after it. If the reply names none, the first of them is its
+    call: the model writes its calls as text, or the application makes them itself.
+    """
+    calls = tuple(replace(each, step=1) for each in said.called or called[:1])
     reason = CALLS_ONLY if calls and not said.text.strip() else said.reason
-    return Answer(said.text, calls=calls, finish_reason=reason)
+    is_unread = said.is_call and not said.called
+    return Answer(said.text, calls=None if is_unread else calls, finish_reason=reason)
 
 
-def _chosen(answers: Sequence[Answer], condition: Any, question: str) -> int:
+def _chosen(answers: Sequence[Answer], condition: Any, question: str) -> tuple[int, bool]:
+    """Returns the place of the reply that is explained, and whether it is known to meet the condition."""
     last = len(answers) - 1
-    if condition is None or _holds(condition, Answer("", calls=()), question):
-        return last
-    return next((n for n, each in enumerate(answers) if _holds(condition, each, question)), last)
+    if condition is None or holds_at_once(condition, Answer("", calls=()), question):
+        return last, False
+    known = [holds_at_once(condition, each, question) for each in answers]
+    places = [place for place, each in enumerate(known) if each is not False]
+    if len(places) > 1 and known[places[0]] is None:
+        raise InvalidInput(_AWAITED)
+    return (places[0], known[places[0]] is True) if places else (last, False)
 
 
-def _holds(condition: Any, answer: Answer, question: str) -> bool:
-    """Returns True iff the condition is known at once to hold of the answer."""
-    with suppress(Exception):
-        judged = condition(Case(question, answer, answer, ()))
-        if isinstance(judged, Awaitable):
-            getattr(cast("Any", judged), "close", bool)()
-            return False
-        return as_judgement(judged, condition).verdict is Verdict.HOLDS
-    return False
+def holds_at_once(condition: Any, answer: Answer, question: str) -> bool | None:
+    """Returns True iff the condition holds of the answer; None if that has to be awaited. A condition
+    that is not about tool calls does not hold of an answer that is only such calls, if it is awaited."""
+    verdict = Verdict.UNKNOWN
+    with suppress(Exception):  # of a user's function
+        verdict = verdict_at_once(condition, Case(question, answer, answer, ()))
+    if verdict is not None:
+        return verdict is Verdict.HOLDS
+    return False if is_only_calls(answer) and not reads_calls(condition) else None
 
 
 def begin_action(run: Participation, action: ActionPoint) -> None:
     """Turns a replay that is about to begin into a replay of the next action: it gets the recorded
     replies, and ends at the first tool call or request after the reply that is explained."""
-    conversation = run.conversation = Conversation(run.watch.exchanges, action.served)
+    conversation = run.conversation = Conversation(run.watch, action.served)
 
     def end(_: str) -> None:
         if conversation.acted is not None and run.tool_replay is not None:
@@ -158,8 +216,8 @@ def begin_action(run: Participation, action: ActionPoint) -> None:
 
 def action_in(run: Participation) -> Answer:
     """Returns the answer of a replay of the next action. Raises UnusableReply if there is none."""
-    acted = None if run.conversation is None else run.conversation.acted
+    acted, replay = None if run.conversation is None else run.conversation.acted, run.tool_replay
     if acted is None:
-        cut = run.tool_replay.cut if run.tool_replay is not None else ""
+        cut = "" if replay is None else replay.cut
         raise unusable(cut or NOT_REACHED, run.watch, passing=False)
-    return with_spent(reply_as_answer(acted.said), run.watch)
+    return with_spent(reply_as_answer(acted.said, replay.late if replay else ()), run.watch)

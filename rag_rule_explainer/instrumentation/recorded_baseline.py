@@ -14,8 +14,14 @@ from .doubts import ASKED, REORDERED
 from .recording.remarks import ASKED_ANEW, SEVERAL_RESULTS, WAITED
 from .replays import Replays
 from .requests.marks import texts_of
+from .source_kinds.after_action import came_after_the_action
 
 Item = TypeVar("Item")
+_CLOSED = (
+    "models and tools inside the tool {name!r} are no part of replays, which get its recorded result; "
+    "with safe_tools=[{name!r}] and source_kinds=['tools'], it runs again, and what tools inside it "
+    "returned can be sources"
+)
 _CONVERSATIONS = {
     "thread_id",
     "session_id",
@@ -86,6 +92,8 @@ class RecordedBaseline(Generic[Item]):
             notes=(
                 *exposure.notes,
                 *(() if run.first.action is None else (run.first.action.note,)),
+                *(_CLOSED.format(name=each) for each in sorted(run.first.closed)),
+                *came_after_the_action(run.first, run.manner, case.question),
                 *run.fidelity.notes,
                 *run.application.notes(run.captured),
                 *(() if self._acting() else run.manner.idle_stubs(run.first.tools)),

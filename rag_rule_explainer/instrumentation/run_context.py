@@ -21,10 +21,18 @@ from .conversation import Conversation
 from .copies.state import State
 from .recording.current import AnyPart, GoingOn, rejoining, taking_part
 from .recording.recorder import Recording
+from .requests.exchanges import moment
 from .requests.tools_in_use import tools_in_use
 from .shared_state.temporaries import Shared
 from .source_kinds.prompt_sources import PromptEditing
-from .tool_replay import ResultSources, ToolOutcome, ToolRecord, ToolReplay, UsedTool
+from .tool_replay import (
+    ExecutedCall,
+    ResultSources,
+    ToolOutcome,
+    ToolRecord,
+    ToolReplay,
+    UsedTool,
+)
 from .watches import Audited, ModelWatch
 
 
@@ -77,15 +85,18 @@ class Participation:
     of a replay; None if there are none. ``stubbed``: the names of the tools whose result was replaced by
     a stub. ``outside``: receives the run's use of files and environment variables. ``before_search``:
     functions that are called before each search. ``muted``: True if the run's prints are hidden.
-    ``executed``: the calls of tools that ran, each with the number of the models' replies before it.
+    ``executed``: the calls of tools that ran. ``closed``: the tools of a baseline that do not run in
+    replays, and inside which models were asked or other tools ran, of which there is no record here.
     ``tool_record``: what came of the calls of a baseline; ``tool_replay`` answers those of a replay; None
     if tools run. ``takes_results``: True if results of tools are sources; ``tool_sources``: those of a
     baseline. ``unmarked``: the tools whose calls cannot be answered, because nothing says which functions
-    they are. ``conversation``: records and serves the models' replies; None if whole runs are replayed.
-    ``action``: the request of a baseline whose reply is explained, an ``ActionPoint``; None for the whole
-    run. ``prompts``: is shown the requests before they are sent; ``prompt_sources``: the sources in those
-    of a baseline. ``begun``: the threads that the run started. ``waits``: why the run waits for a human,
-    with advice; empty if it does not. ``doubts``: warnings about what its searches returned.
+    they are. ``unkept``: the tools whose results have messages of the conversation, so that no replay can
+    be given them. ``conversation``: records and serves the models' replies; None if whole runs are
+    replayed. ``action``: the request of a baseline whose reply is explained, an ``ActionPoint``; None for
+    the whole run. ``prompts``: is shown the requests before they are sent; ``prompt_sources``: the
+    sources in those of a baseline. ``begun``: the threads that the run started. ``waits``: why the run
+    waits for a human, with advice; empty if it does not. ``doubts``: warnings about what its searches
+    returned.
     """
 
     gate: GoingOn
@@ -94,7 +105,8 @@ class Participation:
     stubs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     tools: set[str] = field(default_factory=set[str])
     tool_calls: int = 0
-    executed: list[tuple[int, ToolCall]] = field(default_factory=list[tuple[int, ToolCall]])
+    executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
+    closed: frozenset[str] = frozenset()
     tool_record: ToolRecord = field(default_factory=ToolRecord)
     tool_replay: ToolReplay | None = None
     conversation: Conversation | None = None
@@ -104,6 +116,7 @@ class Participation:
     takes_results: bool = False
     tool_sources: ResultSources | None = None
     unmarked: set[str] = field(default_factory=set[str])
+    unkept: set[str] = field(default_factory=set[str])
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True
     muted: bool = False
@@ -154,7 +167,8 @@ class Participation:
         call = ToolCall.written(name, arguments)
         if name is not None:
             self.tools.add(name)
-            self.executed.append((len(self.watch.said), call))
+            told = len(self.watch.said)
+            self.executed.append(ExecutedCall(told, call, tools_in_use.get(), moment()))
         if self.bound is not None:
             self.bound.count_tool_call()
         if name is None:

@@ -19,10 +19,10 @@ from .beginnings import begin_baseline
 from .copies.state import State
 from .doubts import BASELINE
 from .fidelity import Fidelity
-from .first_run_faults import application_failed, check_stubs, check_tools, no_answer, nothing_retrieved
+from .first_run_faults import application_failed, check_tools, no_answer, nothing_retrieved
 from .isolation.attributes import data_copy
-from .next_action import at_next_action
 from .options import CallInput, Manner
+from .outer_steps import repeated_part
 from .recorded_baseline import RecordedBaseline
 from .recording.captured import Captured
 from .recording.exposure_checks import ExposureChecks
@@ -44,7 +44,7 @@ Item = TypeVar("Item")
 
 class ApplicationRun(Generic[Item]):
     """An ``ApplicationRun`` runs an application on one input: first the baseline, which it records, then
-    the replays on subsets of the sources."""
+    the replays on subsets of the sources. ``manner``: how."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class ApplicationRun(Generic[Item]):
         before = data_copy(case.config) if case.before is None else case.before
         self.case = replace(case.copied(application.copied), before=before)
         self._live_keywords = case.keywords if case.live else None
-        self._manner = manner
+        self.manner = manner
         self._captured: Captured[Item] | None = None
         self._seconds: float | None = None
         self._state = StateWatch(application.root, self.case.objects, manner.steady, self._isolated)
@@ -78,15 +78,15 @@ class ApplicationRun(Generic[Item]):
         """Returns a new ``ApplicationRun`` for the same input, whose baseline has not been run yet.
         ``refetch``: the change of the corpus for its first run; None for the same as before."""
         case = self.case if refetch is None else replace(self.case, refetch=refetch)
-        return ApplicationRun(self.application, case, self._manner, self.trace)
+        return ApplicationRun(self.application, case, self.manner, self.trace)
 
     def _baseline_participation(self) -> Participation:
-        check_kinds(self._manner, self.case)
-        only, identify = self._manner.recorded_retrievers, self.application.identify
+        check_kinds(self.manner, self.case)
+        only, identify = self.manner.recorded_retrievers, self.application.identify
         gate: Recording[Item] | Serving[Item]
         if self.case.documents is None:
             added = self.application.brought(self.case.add_documents) if self.case.add_documents else []
-            gate = Recording(identify, added, only, takes_all=self._manner.scope == "retrieved")
+            gate = Recording(identify, added, only, takes_all=self.manner.scope == "retrieved")
             if self.case.refetch is not None:
                 gate.refetching = Refetching(self.case.refetch, identify, self.application.brought)
         else:
@@ -94,13 +94,13 @@ class ApplicationRun(Generic[Item]):
             self._captured = Captured[Item].brought(brought, identify, only)
             gate = Serving(self._captured, self._captured.sources)
         copies = State(live=self.case.live)
-        first = participation_of(self.application, self._manner, self._state, gate, copies)
+        first = participation_of(self.application, self.manner, self._state, gate, copies)
         early = self._state.leftovers.early
         first.watch.exchanges.before_sending.append(
             lambda request: None if first.retrievals else early.append(request.text)
         )
         first.outside = self._state.outside.of_run(EVERYTHING, BASELINE, lambda: True)
-        begin_baseline(first, self._manner)
+        begin_baseline(first, self.manner)
         first.trace = self.trace
         return first
 
@@ -150,7 +150,7 @@ class ApplicationRun(Generic[Item]):
             yield stopping
 
     def _retrieved_until(self, stopping: Stopping) -> Retrieved:
-        self._first = first = at_next_action(self._first, self._manner, self.case.question)
+        self._first = first = repeated_part(self._first, self.manner, self.case.question)
         captured = self._recorded_sources()
         return Retrieved.of(captured.sources, self._conduct_for(captured), stopping.request, first)
 
@@ -186,12 +186,11 @@ class ApplicationRun(Generic[Item]):
         """
         if (first := self._first).refused is not None:
             raise first.refused
+        check_tools(self.manner, first)
+        self._first = first = repeated_part(first, self.manner, self.case.question)
         self._check_not_stopped(output)
         if self.case.unreadable is not None:
             raise self.case.unreadable
-        check_stubs(self._manner, first)
-        check_tools(self._manner, first)
-        self._first = first = at_next_action(first, self._manner, self.case.question)
         if first.watch.fault:
             raise no_answer(first.watch.fault)
         captured = self._sources_of(output)
@@ -200,14 +199,14 @@ class ApplicationRun(Generic[Item]):
         except InvalidInput:
             self._check_not_stopped(output, unreadable=True)
             raise
-        answer = explainable(answer, first, self._manner)
+        answer = explainable(answer, first, self.manner)
         given, state = self.application.texts_in(self.case.given), self._state
         constants = state.leftovers.before.texts()
         state.outside.services.begin([*given, *(source.text for source in captured.sources)])
         self._fidelity.begin(first, answer, captured.sources, given, constants)
         exposure = self._conduct_for(captured)
         self._recorded = Replays(
-            self.application, self.case, self._manner, first, captured, exposure, state, self._fidelity
+            self.application, self.case, self.manner, first, captured, exposure, state, self._fidelity
         )
         baseline = RecordedBaseline(self._recorded, self.trace, self._seconds)
         state.leftovers.begin(exposure.units, baseline.given_anyway())
@@ -216,7 +215,7 @@ class ApplicationRun(Generic[Item]):
     def answer_in(self, output: Any) -> Answer:
         """Returns the answer in an output of the first run."""
         first = self._first
-        return first.action.answer if first.action else whole_answer(self._manner, output, first)
+        return first.action.answer if first.action else whole_answer(self.manner, output, first)
 
     def _sources_of(self, output: Any) -> Captured[Item]:
         try:
@@ -231,7 +230,8 @@ class ApplicationRun(Generic[Item]):
             raise
 
     def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
-        if stopped := self.application.stopped(output, self.case, unreadable=unreadable):
+        acts = self._first.action is not None and self._first.action.meets  # before a human is asked
+        if not acts and (stopped := self.application.stopped(output, self.case, unreadable=unreadable)):
             raise BaselineFailed(stopped)
 
     def _recorded_sources(self) -> Captured[Item]:
@@ -239,13 +239,13 @@ class ApplicationRun(Generic[Item]):
         if isinstance(gate, Recording):
             if gate.fault is not None:
                 raise gate.fault
-            self._captured = gate.captured(self._manner.new_queries(first.tools), first.before)
+            self._captured = gate.captured(self.manner.new_queries(first.tools), first.before)
         if self._captured is not None:
-            self._captured = gathered(self._captured, first, self._manner, self.application, self.case)
+            self._captured = gathered(self._captured, first, self.manner, self.application, self.case)
         if self._captured is None or not retrievals or not self._captured.sources:
             faults = filter(None, map(why_empty, gate.forms if isinstance(gate, Recording) else ()))
-            reason = next(faults, "") or why_no_sources(self._manner, self.application, retrievals)
-            raise nothing_retrieved(reason, self._manner, first.tools)
+            reason = next(faults, "") or why_no_sources(self.manner, self.application, retrievals)
+            raise nothing_retrieved(reason, self.manner, first.tools)
         return self._captured
 
     def failure(self, failed: BaselineFailed) -> UnusableReply:
@@ -264,7 +264,7 @@ class ApplicationRun(Generic[Item]):
         """Returns the same as ``recorded`` for a run that the user made. ``recording`` has its searches,
         ``watch`` its model requests, ``state`` the application's memory at its start, ``tools`` the names
         of the tools that ran, ``identity`` its id in traces."""
-        check_kinds(self._manner, self.case, has_ended=True)
+        check_kinds(self.manner, self.case, has_ended=True)
         self.trace.explained_run = identity
         self._first = Participation(recording, watch, state, tools=tools)
         self._state.miss_the_baseline()
@@ -274,11 +274,11 @@ class ApplicationRun(Generic[Item]):
         exposure = ExposureChecks.of(
             captured.sources,
             self._first.watch.requests,
-            scope=self._manner.scope,
+            scope=self.manner.scope,
             constant=constant_texts(self.application.texts_in(self.case.given), self._first),
             pinned=self.case.pinned,
             shown=self.application.shown(captured),
-            on_no_retrieval=self._manner.on_no_retrieval,
+            on_no_retrieval=self.manner.on_no_retrieval,
         )
         return replace(exposure, making=self.application.making)
 
@@ -297,4 +297,4 @@ class ApplicationRun(Generic[Item]):
 
     def muting(self) -> AbstractContextManager[None]:
         """Mutes prints and warnings during the block, unless the user set ``print_replays``."""
-        return replays_muted(self._manner)
+        return replays_muted(self.manner)

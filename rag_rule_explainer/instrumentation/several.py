@@ -16,6 +16,7 @@ from ..session.call_options import CallFields, chosen_replay
 from ..sources import Source
 from ..verdicts import Answer
 from .call import Call
+from .next_action import judged_by_each
 
 Item = TypeVar("Item")
 Said = TypeVar("Said")
@@ -27,7 +28,7 @@ function that replays the run on some of them."""
 def explained_each(call: Call[Item], conditions: Sequence[PredicateLike]) -> tuple[Explanation, ...]:
     """Returns one explanation of the same answer for each condition. Blocks. The explainer's own
     condition is not used."""
-    judged_by = _conditions(conditions)
+    judged_by = _conditions(call, conditions)
 
     def ask_of(_output: Any) -> Callable[..., tuple[Explanation, ...]]:
         def ask(
@@ -44,7 +45,7 @@ async def aexplained_each(
     call: Call[Item], conditions: Sequence[PredicateLike]
 ) -> tuple[Explanation, ...]:
     """Returns the same as ``explained_each``, but runs on the caller's event loop."""
-    judged_by = _conditions(conditions)
+    judged_by = _conditions(call, conditions)
 
     def ask_of(_output: Any) -> Callable[..., Awaitable[tuple[Explanation, ...]]]:
         async def ask(
@@ -73,8 +74,11 @@ async def aasked_by(call: Call[Item], ask: AskReplays[Said]) -> Said:
     return (await call.aasked(ask_of))[1]
 
 
-def _conditions(given: Sequence[PredicateLike]) -> Callable[[Answer], Sequence[Predicate]]:
+def _conditions(
+    call: Call[Item], given: Sequence[PredicateLike]
+) -> Callable[[Answer], Sequence[Predicate]]:
     conditions = [as_predicate(each) for each in checked_list("conditions", given, "conditions")]
     if not conditions:
         raise InvalidInput("conditions is empty; give at least one condition")
-    return lambda _answer: conditions
+    call.run.manner, judged = judged_by_each(call.run.manner, conditions)
+    return lambda _answer: judged

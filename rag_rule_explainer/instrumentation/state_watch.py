@@ -27,6 +27,8 @@ class StateWatch:
     run. ``outside``: watches files and environment variables. ``rewinding``: restores the state before
     the baseline. ``contexts``: isolates context variables. ``alone``: makes replays run one at a time if
     they share files. ``isolated``: returns the keys of the objects of which every run has a copy.
+    ``tools_at_rest``: the names of the tools that ran in the baseline and run in no replay; state that
+    only their functions read does not influence replays.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class StateWatch:
         self._held: Holdings | None = None
         self._by_chance: str | None = None
         self._replays = 0
+        self.tools_at_rest = frozenset[str]()
         self.contexts = Contexts()
         self.leftovers = Leftovers(application, steady)
         written = written_by(self.leftovers.before)
@@ -134,7 +137,8 @@ class StateWatch:
         self._held = before = self.holdings()
         self.leftovers.look(before)
         is_missed = self.leftovers.is_after_the_run
-        self.lasting.begin(before, self.contexts.kept, is_missed=is_missed)
+        reading = Holdings(self._application, self.tools_at_rest) if self.tools_at_rest else before
+        self.lasting.begin(before, reading, self.contexts.kept, is_missed=is_missed)
         return before
 
     def _compare(

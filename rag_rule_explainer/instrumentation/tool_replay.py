@@ -51,6 +51,17 @@ class ToolOutcome(NamedTuple):
         return copied(self.result)
 
 
+class ExecutedCall(NamedTuple):
+    """An ``ExecutedCall`` is a call of a tool in a run. ``before``: the number of the models' replies
+    before it; ``within``: the tools inside which it was called, the outermost first; ``at``: the moment
+    of the call."""
+
+    before: int
+    call: ToolCall
+    within: tuple[str, ...] = ()
+    at: int = 0
+
+
 class NotedResult(NamedTuple):
     """A ``NotedResult`` is the result of a tool call of the baseline. ``key``: identifies equal calls;
     ``place``: the number of equal calls before it; ``replies``: the number of the models' replies before
@@ -85,6 +96,10 @@ class ResultSources(Protocol):
         """Returns an ``Omits`` that removes the omitted sources from the results that one replay gets.
         ``kept``: the ids of the retained sources; ``deliver``: a function that is called with the ids of
         the retained sources in a result, and with True iff the baseline had this result."""
+        ...
+
+    def ids_in(self, noted: NotedResult) -> tuple[str, ...]:
+        """Returns the ids of the sources in a result of the baseline."""
         ...
 
 
@@ -128,7 +143,8 @@ class ToolReplay:
     ``record``: the calls of the baseline. ``running``: the names of the tools that run: those that
     retrieve, and those that the user named safe. ``on_new``: the outcome of a call that is not in the
     record: "unknown" ends the replay, "live" runs the tool, a function gives the result. ``cut``: why the
-    replay was ended; empty if it was not. ``omitting``: removes omitted sources from results; None if no
+    replay was ended; empty if it was not. ``late``: the calls that were tried after that.
+    ``omitting``: removes omitted sources from results; None if no
     result has any.
     """
 
@@ -138,6 +154,7 @@ class ToolReplay:
     on_new: OnNewToolCall = "unknown"
     omitting: Omits | None = None
     cut: str = ""
+    late: list[ToolCall] = field(default_factory=list[ToolCall])
     _made: dict[str, int] = field(default_factory=dict[str, int])
     _refused: int = 0
     _guard: threading.Lock = field(default_factory=threading.Lock)
@@ -145,6 +162,8 @@ class ToolReplay:
     def outcome(self, call: ToolCall) -> ToolOutcome | None:
         """Returns the outcome that the call gets in place of a run of its tool; None if the tool is to
         run. Raises NewToolCall if the replay ends here."""
+        if self.cut:
+            self.late.append(call)
         self.check()
         if call.name in self.retrieving:
             return None

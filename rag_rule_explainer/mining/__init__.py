@@ -9,6 +9,7 @@ from .grouped import Grouped
 from .mono import Mono
 from .partitioned import Partition, Partitioned
 from .protocol import Ask, Miner, Mining, Wanted
+from .quick import QUICK_SAMPLING, Quick
 from .sampled import Sampled
 from .search import RuleSearch
 from .sharing import Workers
@@ -18,6 +19,7 @@ from .verifying import Verifying
 
 __all__ = [
     "CONFIDENCE_LIMIT",
+    "QUICK_SAMPLING",
     "Ask",
     "Confidence",
     "Evidence",
@@ -28,6 +30,7 @@ __all__ = [
     "Mono",
     "Partition",
     "Partitioned",
+    "Quick",
     "RuleSearch",
     "Sampled",
     "Speculation",

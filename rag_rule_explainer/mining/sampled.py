@@ -13,6 +13,9 @@ from ..errors import InvalidInput
 from ..lattice import Lattice, Mask, bits, subset_count
 from ..rules import RuleKind
 
+FIRST_DRAWS = 8
+"""The number of random subsets on which a candidate is tested first. Most candidates that are no rules
+already fail on these."""
 _MOST_DRAWS = 1_000_000
 _MOST_WITH_NEIGHBOURS = 12
 """The largest number of sources for which ``neighbours`` has an effect. With more sources, such probes
@@ -77,13 +80,25 @@ class Sampled:
         # log1p avoids this.
         return max(1, ceil(log(error) / log1p(-self.max_violation * (1 - missed))))
 
-    def statement(self, count: int, draws: "Draws") -> str:
+    def most_violated(self, draws: int, error: float, missed: float = 0.0) -> float:
+        """Returns the share of random subsets on which a rule that held on ``draws`` of them may still
+        fail: ``max_violation`` if these are as many as ``draws()`` asks for, else more. Rounded up.
+
+        It may be asked after any number of draws, whatever the reason to stop there: a rule that fails on
+        more than this share of all subsets would have failed before with a chance of 1 - ``error``.
+        """
+        if draws >= self.draws(error, missed):
+            return self.max_violation
+        return min(1.0, ceil((1 - error ** (1 / draws)) / (1 - missed) * 1000) / 1000)
+
+    def statement(self, count: int, draws: "Draws", share: float | None = None) -> str:
         """Returns the guarantee, in words, for a rule that held on ``count`` subsets drawn from
-        ``draws``."""
+        ``draws``. ``share``: the share on which it may still fail; by default ``max_violation``."""
         whose = "no rule here fails on more than" if self.jointly else "it fails on at most"
         return (
             f"held on {count} random subsets of {subset_count(draws.everything)} ({draws.ways}); with "
-            f"{_percent(self.confidence)} confidence {whose} {_percent(self.max_violation)} of such"
+            f"{_percent(self.confidence)} confidence {whose} "
+            f"{_percent(self.max_violation if share is None else share)} of such"
         )
 
     def error(self, tested: int, kinds: int = 1) -> float:

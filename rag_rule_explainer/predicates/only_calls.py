@@ -46,6 +46,13 @@ def reads_calls(predicate: Any) -> bool:
     return any(_is_about_calls(part) for part in predicates_in(predicate))
 
 
+def reads_only_calls(predicate: Any) -> bool:
+    """Returns True iff all parts of the predicate are about tool calls."""
+    if isinstance(predicate, (AllOf, AnyOf)):
+        return all(map(reads_only_calls, predicate.parts))
+    return reads_only_calls(predicate.inner) if isinstance(predicate, Not) else _is_about_calls(predicate)
+
+
 def _is_about_calls(part: Any) -> bool:
     if getattr(part, "reads_calls", False) is True:
         return True

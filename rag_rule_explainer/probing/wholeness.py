@@ -97,7 +97,8 @@ class Said:
 
     ``reason``: the finish reason, as the provider writes it. ``calls``: the reply calls a tool;
     ``called``: these calls, as far as they can be read. ``apart``: the model was called within a call of
-    another model or within a retrieval, so its calls are not the application's.
+    another model or within a retrieval, so its calls are not the application's. ``within``: the names of
+    the tools inside which the model was called, the outermost first.
     ``refuses``: a field of the reply other than its text marks it as a refusal. ``more``: the reply has
     content that is not text, such as an image. ``reports``: the provider gives a reason for every reply,
     so a reply without one is incomplete. ``shown_as``: the text that the framework may show in place of
@@ -113,6 +114,7 @@ class Said:
     shown_as: str = ""
     called: tuple[ToolCall, ...] = ()
     apart: bool = False
+    within: tuple[str, ...] = ()
 
     @property
     def is_call(self) -> bool:

@@ -2,7 +2,6 @@
 itself."""
 
 import platform
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -32,6 +31,7 @@ from ..settings import Settings
 from ..sources import Source, SourceSet
 from ..verdicts import Answer, Verdict
 from ..version import __version__
+from .answer_notes import notes_on_answers
 from .making import models_asked, note_on_time, time_of_making
 from .plan import ByGroups, MiningPlan
 from .probe_records import baseline_record, probe_records
@@ -115,7 +115,7 @@ class ExplanationBuilder:
             doubted=bool(baseline.doubt()),
             unresolved=tuple(entry for report in reports for entry in report.unresolved()),
             warnings=(*map(encodable, self.warnings), *judging),
-            notes=(*baseline.notes, *self.notes, *self._own_notes(reports, rules, replied)),
+            notes=(*baseline.notes, *self.notes, *self._own_notes(reports, rules)),
             versions={**_OWN_VERSIONS, **baseline.versions},
             made_at=time_of_making(),
             application=self._application(),
@@ -139,12 +139,12 @@ class ExplanationBuilder:
         self,
         reports: tuple[SearchReport, ...],
         rules: Mapping[RuleKind, Sequence[Finding]],
-        replied: list[Answer],
     ) -> Iterator[str]:
         yield from self._tied()
         yield from self._why_no_rules(reports)
         yield from self._why_little(rules)
-        yield from self._notes_on_answers(replied)
+        yield from notes_on_answers(self._probes, self.sources)
+        yield from self._notes_on_limits()
         if note := note_on_time():
             yield encodable(note)
 
@@ -223,13 +223,9 @@ class ExplanationBuilder:
     def _cost(self, spent: TokensByModel) -> float | None:
         return cost_of(spent, self.budget.prices)
 
-    def _notes_on_answers(self, replied: list[Answer]) -> Iterator[str]:
-        """Yields each note that was attached to answers, with the number of probes whose answers have
-        this note. Also yields notes on limits that had no effect, and on probes that the explanation does
-        not contain."""
-        notes = Counter([answer.note for answer in replied if answer.note])
-        for note, count in notes.items():
-            yield f"{encodable(note)} ({count} of {len(self._probes)} probes)"
+    def _notes_on_limits(self) -> Iterator[str]:
+        """Yields notes on limits that had no effect, and on probes that the explanation does not
+        contain."""
         limits = self.budget.limits
         capped = limits.tokens is not None or limits.cost is not None
         if capped and self.budget.replays and not self.budget.tokens:

@@ -14,6 +14,7 @@ from ..mining import (
     Mono,
     Partition,
     Partitioned,
+    Quick,
     RuleSearch,
     Sampled,
     Speculation,
@@ -108,6 +109,16 @@ class BySamples(Method):
         return Transversal(
             kind, self.sampled, settings.seed, len(settings.kinds), self.pinned, self.missed
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ByBisection(BySamples):
+    """This method finds rules by bisection before it tests them on random subsets."""
+
+    def miner(self, kind: RuleKind, settings: Settings) -> Miner:
+        """Returns the miner of one kind of rule."""
+        kinds = len(settings.kinds)
+        return Quick(kind, self.sampled, settings.seed, kinds, self.pinned, self.missed)
 
 
 @dataclass(frozen=True, slots=True)

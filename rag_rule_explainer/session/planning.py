@@ -5,12 +5,13 @@ from dataclasses import replace
 
 from ..errors import InvalidInput, TooManySources
 from ..lattice import FAMILY_LIMIT, Mask, subset_count
-from ..mining import CONFIDENCE_LIMIT, Partition, Sampled
+from ..mining import CONFIDENCE_LIMIT, QUICK_SAMPLING, Partition, Sampled
 from ..probing.noise import Noise
 from ..settings import Settings
 from ..sources import MOST_SOURCES, SourceSet
 from .plan import (
     ByBatches,
+    ByBisection,
     ByGroups,
     BySamples,
     Exactly,
@@ -26,6 +27,10 @@ That takes at most 128 probes."""
 AUTO_REPLAYS = 500
 """The cap on replays that ``miner="auto"`` sets for more than ``EXACT_UP_TO`` sources, if the user has
 set none."""
+QUICK_EXACT_UP_TO = 6
+"""The same as ``EXACT_UP_TO`` for ``miner="quick"``: at most 64 probes."""
+QUICK_REPLAYS = 120
+"""The same as ``AUTO_REPLAYS`` for ``miner="quick"``."""
 VOTED_REPLAYS = 2000
 """The cap on replays if verdicts are voted on and the search is not exact over all sources. It applies if
 the user has set none."""
@@ -98,15 +103,15 @@ def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> 
 def _automatic(plan: MiningPlan, settings: Settings, among: SourceSet) -> MiningPlan:
     """Returns an exact plan if there are few sources or the user's cap on replays allows it, else a plan
     that tests rules on random subsets."""
-    sources = among.lattice.size
-    if sources <= EXACT_UP_TO:
+    sources, quick = among.lattice.size, settings.miner == "quick"
+    if sources <= (QUICK_EXACT_UP_TO if quick else EXACT_UP_TO):
         return plan
-    cap, reason = plan.limits.replays, plan.reason
+    cap, reason, own = plan.limits.replays, plan.reason, QUICK_REPLAYS if quick else AUTO_REPLAYS
     if cap is not None and sources <= FAMILY_LIMIT and plan.everything(sources) <= cap:
         return replace(plan, reason=f"{reason}, which limits.replays={cap} allows for")
     if cap is None:
-        plan = replace(plan, limits=replace(plan.limits, replays=AUTO_REPLAYS))
-        capped = f"capped at {AUTO_REPLAYS} replays"
+        plan = replace(plan, limits=replace(plan.limits, replays=own))
+        capped = f"capped at {own} replays"
     else:
         capped = f"capped at {cap} replays as limits.replays says"
     pace = f"{capped}, {settings.concurrency} at a time"
@@ -114,6 +119,9 @@ def _automatic(plan: MiningPlan, settings: Settings, among: SourceSet) -> Mining
         _check_finishes(sources)
         return replace(plan, reason=f"minimal=False; {reason}, {pace}; miner='exact' lifts the cap")
     exact = "; miner='exact' proves rules" if sources <= FAMILY_LIMIT else ""
+    if quick:
+        stronger = "; miner='sampled' tests rules on 59 random subsets"
+        return _quick(replace(plan, reason=f"{reason}, {pace}{stronger}{exact}"), among, settings.noise)
     sampled = replace(plan, reason=f"{reason}, {pace}{exact}")
     return _sampled(sampled, settings.sampling or Sampled(), among, settings.noise)
 
@@ -156,6 +164,11 @@ def _sampled(plan: MiningPlan, sampled: Sampled, among: SourceSet, noise: Noise)
     return _capped(replace(plan, method=BySamples(sampled, len(among.pinned), noise.missed)))
 
 
+def _quick(plan: MiningPlan, among: SourceSet, noise: Noise) -> MiningPlan:
+    method = ByBisection(QUICK_SAMPLING, len(among.pinned), noise.missed)
+    return _capped(replace(plan, method=method))
+
+
 def _capped(plan: MiningPlan) -> MiningPlan:
     if plan.samples == 1 or plan.limits.replays is not None:
         return plan
@@ -175,7 +188,7 @@ def _with_a_share(plan: MiningPlan, settings: Settings, sources: int) -> MiningP
     share = settings.noise.min_confidence
     reason = f"min_confidence={share:g}; {plan.reason}"
     plan = replace(plan, method=WithConfidence(share), reason=reason)
-    if settings.miner != "auto":
+    if not settings.is_automatic:
         return replace(plan, reason=f"asked for; {reason}")
     if sources <= EXACT_UP_TO or plan.limits.replays is not None:
         return plan

@@ -1,21 +1,21 @@
 """Which mail made an agent act: rules against every subset of what its tools returned."""
 
+import re
 from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Any
 
 import pytest
 
-from rag_rule_explainer import Answer, Explainer, Explanation, Source, ToolCall, Update, calls_tool
+from rag_rule_explainer import Answer, Explainer, Source, ToolCall, Update, calls_tool
 from tests.agents.explaining import explained
 from tests.agents.gullible import Script
-from tests.agents.mailbox import GOAL, LEAKED, PLAN, PROMPT, Mailbox, script_of
+from tests.agents.mailbox import GOAL, LEAKED, MAILS, PLAN, PROMPT, Mailbox, script_of
 from tests.agents.trying import (
     Tried,
     Turn,
     converse,
     named_without_one,
-    next_action,
-    parts_of_turns,
     rules_of_next_action,
     rules_of_run,
 )
@@ -32,9 +32,14 @@ CASES = {
     "what the plan needs beside an order": (THRICE, (GOAL,), PLAN[3]),
 }
 HALVES = {"search_inbox #1, item 3", "find_contact #1, item 1"}
-FAR_APART: dict[Any, str] = {25: PARTS[0], "contacts": PARTS[1]}
-TOGETHER = {"search_inbox #1, item 26", "find_contact #1, item 1"}
 SIZE = 3
+MOST_OF_FORTY, MOST_TO_THE_FIRST = 120, 20
+DRAWN: dict[str, tuple[tuple[str, ...], int]] = {
+    "one": ((GOAL,), 1),
+    "either of two": ((GOAL,), 2),
+    "both of two": (PARTS, 2),
+    "any of three": ((GOAL,), 3),
+}
 CASE = pytest.mark.parametrize(("planted", "parts", "wanted"), CASES.values(), ids=CASES)
 
 
@@ -45,17 +50,6 @@ def run_of(
     script = script_of(*parts)
     turns = converse(script, Mailbox(planted, SIZE).run)
     return script, turns, [each.call for each in turns].index(wanted)
-
-
-def sized(planted: Mapping[Any, str]) -> int:
-    """How many mails are found, so that all results before the call are forty items."""
-    return 38 if "contacts" in planted else 40
-
-
-def forty(planted: Mapping[Any, str], parts: tuple[str, ...]) -> tuple[Script, list[Turn], ToolCall]:
-    """The agent, its run with forty results, and the call that it should not have made."""
-    script = script_of(*parts)
-    return script, converse(script, Mailbox(planted, sized(planted)).run), LEAKED
 
 
 @pytest.mark.parametrize(("planted", "parts", "wanted"), list(CASES.values())[:4], ids=list(CASES)[:4])
@@ -91,53 +85,65 @@ def test_what_leaving_one_out_would_say() -> None:
     assert rules_of_next_action(script, turns[:at], LEAKED) == Tried(frozenset({frozenset(HALVES)}), each)
 
 
+def test_what_came_after_the_action_and_was_not_called_is_said_in_one_note_each() -> None:
+    planted, parts, wanted = CASES["injected once"]
+    script, turns, _ = run_of(planted, parts, wanted)
+    notes = explained(Mailbox(planted, SIZE), script, PROMPT, turns, wanted).explanation.notes
+    (after,) = [each for each in notes if "came after the action" in each]
+    assert after.startswith('"forward_mails #1", "find_contact #1, item 1"')
+    assert "search_inbox" not in after
+    (uncalled,) = [each for each in notes if "did not make all calls" in each]
+    counted = re.fullmatch(r'.* \((\d+) of \d+ probes: "\w+ #1" in (\d+), .* and .*\)', uncalled)
+    assert counted is not None
+    assert int(counted[2]) <= int(counted[1])
+
+
 class TestFortyResults:
-    """Too many to try all subsets of."""
+    """Too many to try all subsets of: with the default settings, few replays and true rules."""
 
     @staticmethod
-    def told(planted: Mapping[Any, str], parts: tuple[str, ...], **options: Any) -> Explanation:
-        script, turns, wanted = forty(planted, parts)
-        world = Mailbox(planted, sized(planted))
-        found = explained(world, script, PROMPT, turns, wanted, replay_of="next_action", **options)
+    def told(kind: str, seed: int) -> None:
+        parts, count = DRAWN[kind]
+        places: list[Any] = Random(seed).sample(range(len(MAILS), 38), count)
+        planted = {place: parts[number % len(parts)] for number, place in enumerate(places)}
+        script = script_of(*parts)
+        turns = converse(script, Mailbox(planted, 40).run)
+        world, before = Mailbox(planted, 40), turns[: [each.call for each in turns].index(LEAKED)]
+        found = explained(world, script, PROMPT, turns, LEAKED, replay_of="next_action", seed=seed)
         assert len(found.explanation.sources) == 40
-        assert found.executed_again == 0
-        assert found.replays <= 120
-        return found.explanation
+        assert found.rules == rules_of_next_action(script, before, LEAKED)
+        assert {rule.claim for rule in found.explanation.rules} == {"tested"}
+        assert (found.executed_again, found.explanation.complete) == (0, True)
+        assert found.replays <= MOST_OF_FORTY
+
+    def test_the_payload_given_three_times(self) -> None:
+        self.told("any of three", 0)
 
     @pytest.mark.slow
-    def test_one_culprit(self) -> None:
-        explanation = self.told({25: GOAL}, (GOAL,), limits=120)
-        (rule,) = explanation.retention_rules
-        assert (rule.sources, rule.claim) == (("search_inbox #1, item 26",), "tested")
+    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize("kind", DRAWN)
+    def test_true_rules(self, kind: str, seed: int) -> None:
+        self.told(kind, seed)
 
-    @pytest.mark.slow
-    def test_two_that_act_together(self) -> None:
-        explanation = self.told(FAR_APART, PARTS, rules="retention")
-        (rule,) = explanation.retention_rules
-        assert (set(rule.sources), rule.claim) == (TOGETHER, "tested")
+    @pytest.mark.parametrize("kind", DRAWN)
+    def test_the_first_culprit_is_told_soon(self, kind: str) -> None:
+        parts, count = DRAWN[kind]
+        for seed in range(3):
+            places = Random(seed).sample(range(40), count)
+            held = {f"D{place}": parts[number % len(parts)] for number, place in enumerate(places)}
+            replays = list[int]()
 
-    @pytest.mark.parametrize(
-        ("planted", "parts", "named", "most"),
-        [
-            ({25: GOAL}, (GOAL,), {"search_inbox #1, item 26"}, 20),
-            (FAR_APART, PARTS, TOGETHER, 30),
-        ],
-        ids=["one", "two together"],
-    )
-    def test_the_first_is_told_soon(
-        self, planted: Mapping[Any, str], parts: tuple[str, ...], named: set[str], most: int
-    ) -> None:
-        script, turns, wanted = forty(planted, parts)
-        before = turns[: [each.call for each in turns].index(wanted)]
-        known = {each.name: each for each in parts_of_turns(before)}
+            def replay(question: str, kept: Sequence[Source], made: list[int] = replays) -> Answer:
+                made.append(len(kept))
+                shown = [each.text for each in kept]
+                is_made = all(any(part in text for text in shown) for part in parts)
+                return Answer("", calls=(LEAKED,)) if is_made else Answer("No.")
 
-        def replay(question: str, sources: Sequence[Source]) -> Answer:
-            action = next_action(script, before, [known[each.id] for each in sources])
-            return Answer("", calls=(action,)) if isinstance(action, ToolCall) else Answer(action)
-
-        explainer = Explainer(replay, calls_tool(wanted.name), rules="retention")
-        sources = [Source(name, part.text) for name, part in known.items()]
-        first = next(iter(explainer.stream(PROMPT, sources)))
-        assert isinstance(first, Update)
-        assert set(first.finding.sources) == named
-        assert first.probes <= most
+            sources = [Source(f"D{n}", held.get(f"D{n}", "An offer.")) for n in range(40)]
+            explainer = Explainer(replay, calls_tool(LEAKED.name), miner="quick", seed=seed)
+            stream = explainer.stream(PROMPT, sources)
+            first = next(iter(stream))
+            stream.close()
+            assert isinstance(first, Update)
+            assert set(first.finding.sources) <= held.keys()
+            assert len(replays) <= MOST_TO_THE_FIRST

@@ -49,7 +49,7 @@ def _running(name: str, method: Any) -> Any:
                 return _noted(_standing_in(self, used.outcome, args, kwargs).run(*args, **kwargs))
             with used.noting_errors():
                 result = method(self, *args, **kwargs)
-        return _noted(used.noted(result))
+        return _noted(_kept(self, used, result))
 
     @wraps(method)
     async def arun(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
@@ -61,7 +61,7 @@ def _running(name: str, method: Any) -> Any:
                 return _noted(await _standing_in(self, used.outcome, args, kwargs).arun(*args, **kwargs))
             with used.noting_errors():
                 result = await method(self, *args, **kwargs)
-        return _noted(used.noted(result))
+        return _noted(_kept(self, used, result))
 
     return arun if name == "arun" else run
 
@@ -103,6 +103,27 @@ def answering(result: Any, identity: str | None) -> Any:
             messages = [answering(each, identity) for each in entries["messages"]]
             return replace(cast("Any", result), update={**entries, "messages": messages})
     return result
+
+
+def _kept(tool: BaseTool, used: UsedTool, result: Any) -> Any:
+    """Returns the result of a tool that ran, and records it, unless it has messages of the conversation:
+    a replay has other ones."""
+    run = participation()
+    if run is not None and used.record is not None and _has_conversation(result):
+        run.unkept.add(tool.name)
+        return result
+    return used.noted(result)
+
+
+def _has_conversation(result: Any) -> bool:
+    """Returns True iff the result is a command that passes messages on, as tools do that hand over to
+    another agent."""
+    update: Any = getattr(result, "update", None)
+    if not isinstance(result, ToolOutputMixin) or not isinstance(update, Mapping):
+        return False
+    given: Any = cast("Mapping[str, Any]", update).get("messages")
+    listed = cast("list[Any]", given if isinstance(given, list) else [])
+    return any(not isinstance(each, ToolMessage) for each in listed)
 
 
 def result_content(result: Any) -> ResultContent:

@@ -32,6 +32,7 @@ from rag_rule_explainer.instrumentation.requests.nested_calls import (
     nesting,
 )
 from rag_rule_explainer.instrumentation.requests.source_recognition import Request
+from rag_rule_explainer.instrumentation.requests.tools_in_use import tools_in_use
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
 from rag_rule_explainer.instrumentation.stopping import Enough
 
@@ -171,7 +172,8 @@ class Watch(UsageMetadataCallbackHandler):
         self.exchanges.ask(run_id, text, sent if where is Nesting.OUTER else text)
 
     def _replied(self, generation: Generation, output: object, *, streamed: bool, apart: bool) -> None:
-        said = replace(said_in(generation, output, streamed=streamed), apart=apart)
+        within, read = tools_in_use.get(), said_in(generation, output, streamed=streamed)
+        said = replace(read, apart=apart, within=within)
         with self._guard:
             self.said.append(said)
             self.fault = self.fault or fault_of(said, self._accepts)

@@ -1,4 +1,5 @@
-"""This module removes omitted turns and instructions from the requests to chat models."""
+"""This module removes omitted turns and instructions from the requests to chat models, and gives models'
+recorded replies where no request is to be sent."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -10,31 +11,40 @@ from llama_index.core.base.llms.types import ChatMessage, TextBlock
 from rag_rule_explainer.instrumentation.beginnings import prompt_editing
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptMessage
 
+from .recorded_replies import served
+
 _MESSAGES = "messages"
 
 
 def asking_with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
     """Returns a function that makes the replacement of a model's method, as ``wrapping`` does. A method
-    that takes messages then gets them without the sources that the current replay omits."""
+    that takes messages then gets them without the sources that the current replay omits. In a replay of
+    the next action, the replies before it come from the record."""
 
     def made(name: str, method: Any) -> Any:
-        wrapped = wrapping(name, method)
-        if "chat" not in name:
-            return wrapped
+        wrapped, edit = wrapping(name, method), _edited if "chat" in name else _unedited
 
         @wraps(method)
         def call(self: object, *args: Any, **kwargs: Any) -> Any:
-            own, named = _edited(args, kwargs)
-            return wrapped(self, *own, **named)
+            own, named = edit(args, kwargs)
+            reply = served(self, name, own, named)
+            return wrapped(self, *own, **named) if reply is None else reply
 
         @wraps(method)
         async def acall(self: object, *args: Any, **kwargs: Any) -> Any:
-            own, named = _edited(args, kwargs)
-            return await wrapped(self, *own, **named)
+            own, named = edit(args, kwargs)
+            reply = served(self, name, own, named)
+            return await wrapped(self, *own, **named) if reply is None else reply
 
         return acall if inspect.iscoroutinefunction(method) else call
 
     return made
+
+
+def _unedited(
+    args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    return args, kwargs
 
 
 def _edited(

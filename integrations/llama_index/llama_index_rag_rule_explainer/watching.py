@@ -23,6 +23,7 @@ from llama_index.core.instrumentation.events.llm import (
 )
 from llama_index.core.instrumentation.events.span import SpanDropEvent
 
+from rag_rule_explainer.instrumentation.beginnings import note_reply
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.engine import Said, fault_of
 from rag_rule_explainer.instrumentation.requests.exchanges import Exchanges
@@ -33,6 +34,7 @@ from rag_rule_explainer.instrumentation.requests.nested_calls import (
     nesting,
 )
 from rag_rule_explainer.instrumentation.requests.source_recognition import Request
+from rag_rule_explainer.instrumentation.requests.tools_in_use import tools_in_use
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval, participation
 
 from .edited_prompts import asking_with_edits
@@ -109,6 +111,11 @@ class Watch:
         with self._guard:
             return {model: dict(spent) for model, spent in self._spent.items()}
 
+    def served(self, key: str, response: ChatResponse | CompletionResponse) -> None:
+        """Records a reply that the application got from the record of another run, where its tokens were
+        spent. ``key``: that of the request's event."""
+        self._replied(response, key, is_recorded=True)
+
     def take_event(self, event: Any) -> None:
         """Records what an event of the dispatcher reports about models. All other events are ignored."""
         if isinstance(event, (LLMChatStartEvent, LLMCompletionStartEvent)):
@@ -163,17 +170,28 @@ class Watch:
         else:
             where.ask(span, text, sent)
 
-    def _replied(self, response: ChatResponse | CompletionResponse | None, span: str | None) -> None:
-        self._sent.reply(span, reply_text(response), reply_with_role(response))
-        usage = usage_in(response)
+    def _replied(
+        self,
+        response: ChatResponse | CompletionResponse | None,
+        span: str | None,
+        *,
+        is_recorded: bool = False,
+    ) -> None:
+        usage = {} if is_recorded else usage_in(response)
         with self._guard:
-            said = replace(said_in(response, self._reasons.pop(span, None)), apart=span in self._apart)
+            said = replace(
+                said_in(response, self._reasons.pop(span, None)),
+                apart=span in self._apart,
+                within=tools_in_use.get(),
+            )
             self._replies.append(reply_text(response))
             self.said.append(said)
             account = self._spent.setdefault(model_of(response), {}) if usage else {}
             for kind, count in usage.items():
                 account[kind] = account.get(kind, 0) + count
             self._fault = self._fault or fault_of(said, self._accepts)
+        note_reply(span, response, said)
+        self._sent.reply(span, reply_text(response), reply_with_role(response))
 
 
 _watching: ContextVar[Watch | None] = ContextVar("rag_rule_llama_index_watch", default=None)

@@ -17,6 +17,7 @@ from rag_rule_explainer.instrumentation.requests.client_watch import ClientWatch
 from rag_rule_explainer.instrumentation.services import connections
 
 from .prompts import edited
+from .recorded_streams import RecordedStream, given_again
 from .wire import Streamed, asked_in, plain, reply_in
 
 _MODELS = ("/completions", "/responses")
@@ -49,34 +50,40 @@ def _answered(watch: ClientWatch, key: object, result: Any) -> Any:
             watch.replied(key, reply)
     else:
         # The client has no public hook for the chunks of a stream, so a private attribute is replaced.
-        result._iterator = (_aread if hasattr(chunks, "__anext__") else _read)(watch, key, chunks)
+        read = _aread if hasattr(chunks, "__anext__") else _read
+        result._iterator = read(watch, key, result, chunks)
     return result
 
 
 def _served(watch: ClientWatch, key: object, result: Any) -> Any:
     """Returns a recorded result of the client. Its tokens were spent in the baseline."""
-    watch.replied(key, reply_in(plain(result))._replace(spent={}))
-    return result
+    reply = result.reply if isinstance(result, RecordedStream) else reply_in(plain(result))
+    watch.replied(key, reply._replace(spent={}))
+    return given_again(result)
 
 
-def _read(watch: ClientWatch, key: object, chunks: Iterator[Any]) -> Iterator[Any]:
-    streamed = Streamed()
+def _read(watch: ClientWatch, key: object, stream: Any, chunks: Iterator[Any]) -> Iterator[Any]:
+    streamed, given = Streamed(), list[Any]()
     with watch.streaming(key, streamed.reply):
         for chunk in chunks:
             streamed.take(chunk)
+            given.append(chunk)
             yield chunk
         streamed.is_partial = False
-        note_reply(key, None, streamed.reply().said)
+        note_reply(key, RecordedStream(stream, tuple(given)), streamed.reply().said)
 
 
-async def _aread(watch: ClientWatch, key: object, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
-    streamed = Streamed()
+async def _aread(
+    watch: ClientWatch, key: object, stream: Any, chunks: AsyncIterator[Any]
+) -> AsyncIterator[Any]:
+    streamed, given = Streamed(), list[Any]()
     with watch.streaming(key, streamed.reply):
         async for chunk in chunks:
             streamed.take(chunk)
+            given.append(chunk)
             yield chunk
         streamed.is_partial = False
-        note_reply(key, None, streamed.reply().said)
+        note_reply(key, RecordedStream(stream, tuple(given)), streamed.reply().said)
 
 
 def _bound(request: Any, client: Any) -> Any:

@@ -203,7 +203,7 @@ class ExposureChecks:
             uncalled = [each for each in missing if each in serving.results]
             missing = [each for each in missing if each not in serving.results]
             if uncalled:
-                yield NOT_CALLED_FOR.format(named=", ".join(map(plain_id, uncalled)))
+                yield NOT_CALLED_FOR
             if not missing:
                 return
         named = ", ".join(map(plain_id, missing))

@@ -34,6 +34,6 @@ FOUND_OTHERS = (
 NEW_RETRIEVAL = "a retrieval that the baseline never made was served everything kept"
 FILTERED = "a retrieval that the baseline never made was made live, and what is not kept was dropped"
 NOT_CALLED_FOR = (
-    "{named} was retained, and the application did not make the tool call that it is the result of, "
-    "because its calls depend on earlier results"
+    "the application did not make all calls whose results were retained, because its calls depend on "
+    "earlier results"
 )

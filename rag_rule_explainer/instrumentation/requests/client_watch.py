@@ -18,6 +18,7 @@ from ..recording.recorder import Recording
 from ..run_context import inside_retrieval, participation, refused
 from .exchanges import Exchanges
 from .source_recognition import Request, Sight
+from .tools_in_use import tools_in_use
 
 _RUNS = (
     "stub_tools names {name!r}, which ran all the same, as nothing says which function it is; put @tool "
@@ -123,7 +124,8 @@ class ClientWatch:
         """Records the reply to a request. ``key``: the value that ``asked`` returned."""
         run = participation()
         with self._guard:
-            self.said.append(replace(reply.said, apart=key in self._apart))
+            within = tools_in_use.get()
+            self.said.append(replace(reply.said, apart=key in self._apart, within=within))
             self._fault = self._fault or fault_of(reply.said, self._accepts)
             self._calls.update({call.id: call.name for call in reply.calls})
             account = self._spent.setdefault(reply.model, {}) if reply.spent else {}
@@ -186,7 +188,7 @@ class ClientWatch:
             if name in run.stubs and name not in run.stubbed:
                 raise refused(InvalidInput(_RUNS.format(name=name)))
             run.made.append(text)
-            if all(call.name != name for _, call in run.executed):
+            if all(each.call.name != name for each in run.executed):
                 run.unmarked.add(name)
             if sight.seen_in([Request(text)]):
                 run.retrieving_tools.add(name)

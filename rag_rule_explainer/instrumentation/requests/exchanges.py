@@ -6,7 +6,7 @@ The integrations add them. The module ``fidelity`` compares them with those of a
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from .source_recognition import Request
@@ -68,8 +68,13 @@ class Exchanges:
 
     @classmethod
     def only(cls, chosen: Iterable[Exchange]) -> "Exchanges":
-        """Returns these exchanges of a run that has ended, without the other ones."""
-        return cls(_all=list(chosen))
+        """Returns these exchanges of a run that has ended, in order, as if it had had no others."""
+        own = dict[int, Exchange]()
+        for each in chosen:
+            after = tuple(own[id(one)] for one in each.after if id(one) in own)
+            request = Request(each.request.text, tuple(one.reply or "" for one in after))
+            own[id(each)] = replace(each, request=request, after=after)
+        return cls(_all=list(own.values()))
 
     def place_of(self, key: Hashable) -> int | None:
         """Returns the place of the request with this key, counted from 0; None if it was not recorded."""

@@ -53,6 +53,11 @@ def nesting(text: str) -> Nesting:
     return Nesting.REPEATED if is_known else Nesting.INNER
 
 
+def is_within_no_model() -> bool:
+    """Returns True iff no call of a model runs in this context."""
+    return not _calls.get()
+
+
 def is_within_a_model() -> bool:
     """Returns True iff the innermost running call of a model runs during a call of another model, which
     passes the reply on."""

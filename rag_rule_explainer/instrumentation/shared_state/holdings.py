@@ -6,7 +6,7 @@ objects, and collections. A comparison of the holdings before and after a run sh
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,6 +33,8 @@ _MOST = 3000
 """The largest number of objects that are visited."""
 _MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
 """The names of the frameworks' base classes of models."""
+_TOOLS = frozenset({"BaseTool"})
+"""The names of the frameworks' base classes of tools."""
 Plain = str | int | float
 
 
@@ -68,9 +70,13 @@ class Holdings:
 
     ``all``: the reachable objects. ``complete``: True if no object was left out. ``outer``: the objects
     that are not searched, such as a client of a database, by name.
+
+    ``at_rest``: names of tools whose functions no run calls. Objects that only these functions can reach
+    are left out.
     """
 
-    def __init__(self, application: object) -> None:
+    def __init__(self, application: object, at_rest: Collection[str] = ()) -> None:
+        self._at_rest = at_rest
         # Visited objects are kept alive, so that no other object gets the address of one.
         self.all: list[Held] = []
         self.complete = True
@@ -153,6 +159,8 @@ class Holdings:
         held.size = len(cast("list[Any]", thing)) if is_collection(thing) else 0
         try:
             entries = list(self._inside(thing))
+            if self._at_rest and is_frameworks(thing) and _name_of_tool(thing) in self._at_rest:
+                entries = [(name, value) for name, value in entries if not _is_function(value)]
             if is_frameworks(thing):
                 held.values = dict(entries)
         except Exception:  # an object of the user's may raise any error when it is read
@@ -221,6 +229,17 @@ def _is_looked_into(value: object) -> bool:
 def _is_model(thing: object) -> bool:
     kind = thing if isinstance(thing, type) else type(thing)
     return any(each.__name__ in _MODELS for each in kind.__mro__)
+
+
+def _name_of_tool(thing: Any) -> str:
+    """Returns the name under which a tool of a framework is called; empty if it is no tool."""
+    if not any(each.__name__ in _TOOLS for each in type(thing).__mro__):
+        return ""
+    return str(getattr(getattr(thing, "metadata", None), "name", None) or getattr(thing, "name", ""))
+
+
+def _is_function(value: object) -> bool:
+    return isinstance(value, (FunctionType, MethodType, partial))
 
 
 def changed_values(

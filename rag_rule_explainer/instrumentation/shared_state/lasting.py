@@ -74,15 +74,22 @@ class Lasting:
         self.caches = Caches.among(self.before)
 
     def begin(
-        self, after: Holdings, variables: Collection[ContextVar[Any]] = (), *, is_missed: bool = False
+        self,
+        after: Holdings,
+        reading: Holdings,
+        variables: Collection[ContextVar[Any]] = (),
+        *,
+        is_missed: bool = False,
     ) -> None:
         """Stores the application's state after the baseline and before the first replay, and searches the
         code for places that write lasting state.
 
-        ``variables``: context variables that cannot be reset. ``is_missed``: True if the state was first
-        read after the baseline had run; every value then counts as changed by the baseline.
+        ``reading``: the part of ``after`` whose code runs in replays. State that only other code reads,
+        such as that of tools which do not run again, is left out. ``variables``: context variables that
+        cannot be reset. ``is_missed``: True if the state was first read after the baseline had run; every
+        value then counts as changed by the baseline.
         """
-        self._sticking = sticking_in(after)
+        self._sticking = sticking_in(after, reading)
         self._start = {each.name: _contents(after, each.name) for each in self._sticking}
         for each in self._sticking:
             # If the baseline changed the value, this is recorded now. The replays may not change it
@@ -100,7 +107,7 @@ class Lasting:
                 for name, clause in written_in_background(after)
             ),
             *self._of_others(after),
-            *self._unexplained(after),
+            *self._unexplained(after, reading),
             *(
                 Left(place_of(each)[0], f"{each.clause}, where the next run finds it")
                 for each in set_at_times(after, variables)
@@ -162,7 +169,7 @@ class Lasting:
     def _of_others(self, after: Holdings) -> Iterator[Left]:
         """Yields state that lasts in models, and in objects whose content is not searched, such as
         clients."""
-        for each in sticking_in(after, of_models=True):
+        for each in sticking_in(after, after, of_models=True):
             if not each.keyed:
                 yield Left(each.name, f"{each.written.clause}, which is a model and goes by it")
         for each in self._sticking or ():
@@ -173,7 +180,7 @@ class Lasting:
             if each.changes and any(name in after.outer and keeps(after.outer[name]) for name in names):
                 yield Left(each.name, f"{each.written.clause}, where the next run finds it")
 
-    def _unexplained(self, after: Holdings) -> Iterator[Left]:
+    def _unexplained(self, after: Holdings, reading: Holdings) -> Iterator[Left]:
         """Yields state that the baseline changed and code reads, although no code was found that writes
         it."""
         written = {place_of(each)[0] for each in writes_in(after)}
@@ -183,7 +190,7 @@ class Lasting:
             was = next((old for known, old in known.plain if known == name), None) if known else None
             if was is None or type(was) is not type(value) or label in written:
                 continue
-            if is_read(after, label, in_texts=False):
+            if is_read(reading, label, in_texts=False):
                 place = place_in(after, held, name)
                 yield Left(place, f"the baseline changed {place}, where the next run finds it")
 

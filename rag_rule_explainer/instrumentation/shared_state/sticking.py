@@ -48,8 +48,9 @@ class Sticking:
     is_made: bool = True
 
 
-def sticking_in(holdings: Holdings, *, of_models: bool = False) -> list[Sticking]:
-    """Returns the values that a run changes, that code reads, and that not every run sets anew.
+def sticking_in(holdings: Holdings, reading: Holdings, *, of_models: bool = False) -> list[Sticking]:
+    """Returns the values that a run changes, that code of ``reading`` reads, and that not every run sets
+    anew.
 
     ``of_models``: if True, only the code of the user's own models is searched; otherwise all other code.
     """
@@ -65,7 +66,7 @@ def sticking_in(holdings: Holdings, *, of_models: bool = False) -> list[Sticking
     for (name, key), all_writes in changes.items():
         if not name or {(name, ""), (name, key)} & anew:
             continue
-        if not (is_read_by_models if of_models else is_read)(holdings, name):
+        if not (is_read_by_models if of_models else is_read)(reading, name):
             continue
         sticking = found.setdefault(name, Sticking(name, all_writes[0]))
         sticking.changes = sticking.changes or any(map(_surely_changes, all_writes))

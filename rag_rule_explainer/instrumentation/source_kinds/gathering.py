@@ -106,10 +106,20 @@ def tool_replay_of(
 def running_tools(first: Participation, manner: Manner) -> set[str]:
     """Returns the names of the tools that run in replays: those that retrieve, and those that the user
     named safe and inside which the baseline called other tools. The calls inside are answered instead, so
-    that their results can be sources."""
+    that their results can be sources. Of the next action, these are the tools inside which it is taken:
+    what others returned is in the recorded conversation."""
     outer = {name for each in first.tool_record.noted for name in each.within}
     opened = outer & manner.safe_tools if "tools" in manner.source_kinds else set[str]()
+    if first.action is not None:
+        opened &= set(first.action.within)
     return first.retrieving_tools | opened
+
+
+def tools_at_rest(first: Participation, manner: Manner) -> frozenset[str]:
+    """Returns the names of the tools that the baseline called and that certainly run in no replay."""
+    if not manner.replays_tools or manner.on_new_tool_call == "live":
+        return frozenset()
+    return frozenset(first.tools - running_tools(first, manner) - manner.safe_tools)
 
 
 def _noted_in(first: Participation) -> list[NotedResult]:

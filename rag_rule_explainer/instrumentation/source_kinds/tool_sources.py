@@ -89,6 +89,11 @@ class ToolSources:
         result = known.whole.put(known.parts.without(omitted, self.omit))
         return result, tuple(each for each in known.ids if each in kept)
 
+    def ids_in(self, noted: NotedResult) -> tuple[str, ...]:
+        """Returns the ids of the sources in a result of the baseline."""
+        known = self._split.get((noted.key, noted.place))
+        return () if known is None else known.ids
+
     def filtered(self, result: Any, kept: Collection[str]) -> tuple[Any, tuple[str, ...]]:
         """Returns a result that the baseline did not have without those parts that have the text of
         omitted sources, and the ids of the retained ones in it. A part with the text of several sources

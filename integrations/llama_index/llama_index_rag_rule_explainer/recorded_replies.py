@@ -1,0 +1,63 @@
+"""This module gives models' recorded replies to an application, in replays of the next action."""
+
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from typing import Any
+from uuid import uuid4
+
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
+from llama_index.core.instrumentation.events.llm import LLMChatStartEvent, LLMCompletionStartEvent
+
+from rag_rule_explainer.instrumentation.beginnings import recorded_reply
+from rag_rule_explainer.instrumentation.requests.nested_calls import is_within_no_model
+from rag_rule_explainer.instrumentation.run_context import inside_retrieval, participation
+
+from .responses import reply_text
+
+
+def served(model: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Returns what a call of a model's method gets without a request, from the record of the baseline;
+    None if it is to be sent. ``name``: of the method.
+
+    The request is recorded as one that was sent, from an event such as LlamaIndex's own.
+    """
+    run = participation()
+    if run is None or run.conversation is None or inside_retrieval.get() or not is_within_no_model():
+        return None
+    if len(run.conversation.noted) >= len(run.conversation.served):
+        return None
+    watch: Any = run.watch
+    key = f"{name}-{uuid4()}"
+    watch.told(_event(model, name, args, kwargs, key))
+    reply: ChatResponse | CompletionResponse | None = recorded_reply(key)
+    if reply is None:
+        return None
+    watch.served(key, reply)
+    if "stream" not in name:
+        return reply
+    piece = reply.model_copy(update={"delta": reply_text(reply)})
+    return _aone(piece) if name.startswith("a") else _one(piece)
+
+
+def _event(
+    model: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], key: str
+) -> LLMChatStartEvent | LLMCompletionStartEvent:
+    # Older releases have ``to_dict`` alone.
+    told: Any = model.to_payload() if hasattr(model, "to_payload") else model.to_dict()
+    asked: Any = args[0] if args else kwargs.get("messages", kwargs.get("prompt"))
+    beside = {key: each for key, each in kwargs.items() if key not in {"messages", "prompt"}}
+    if "chat" in name:
+        messages: list[ChatMessage] = list(asked)
+        return LLMChatStartEvent(
+            model_dict=told, messages=messages, additional_kwargs=beside, span_id=key
+        )
+    return LLMCompletionStartEvent(
+        model_dict=told, prompt=str(asked), additional_kwargs=beside, span_id=key
+    )
+
+
+def _one(piece: Any) -> Generator[Any, None, None]:
+    yield piece
+
+
+async def _aone(piece: Any) -> AsyncGenerator[Any, None]:
+    yield piece

@@ -1,0 +1,50 @@
+"""This module removes from the record of a baseline what happened inside tools that do not run in
+replays. A replay gets their recorded results, so it neither asks the models inside them nor calls the
+tools inside them.
+"""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from .next_action import WatchedSoFar, at_next_action
+from .options import Manner
+from .requests.exchanges import Exchanges
+from .run_context import Participation
+from .source_kinds.gathering import running_tools
+
+
+def repeated_part(first: Participation, manner: Manner, question: str) -> Participation:
+    """Returns the part of the record of a baseline that replays are to repeat: up to the next action, if
+    only that is replayed, and without what happened inside tools that do not run. Raises the errors of
+    ``at_next_action``."""
+    first = at_next_action(first, manner, question)
+    if not manner.replays_tools or first.action is not None or first.closed:
+        return first
+    running = running_tools(first, manner)
+    inner = {each.within for each in first.executed} | {each.within for each in first.watch.said}
+    closed = {name for within in inner for name in within} - running
+    return _without(first, closed) if closed else first
+
+
+def _without(first: Participation, closed: Collection[str]) -> Participation:
+    said, executed = list(first.watch.said), first.executed
+    kept = [place for place, each in enumerate(said) if not set(each.within) & set(closed)]
+    outer = [
+        each._replace(before=sum(place < each.before for place in kept))
+        for each in executed
+        if not set(each.within) & set(closed)
+    ]
+    watch = WatchedSoFar(
+        Exchanges.only([each for each in first.watch.exchanges if not set(each.within) & set(closed)]),
+        [said[place] for place in kept],
+        first.watch.models,
+        first.watch.steps,
+        first.watch.fault,
+        first.watch.failed,
+    )
+    called = {each.call.name for each in outer} | {
+        call.name for place in kept for call in said[place].called
+    }
+    inside = {each.call.name for each in executed} | {call.name for each in said for call in each.called}
+    tools = first.tools - (inside - called)
+    return replace(first, watch=watch, executed=outer, tools=tools, closed=frozenset(closed))

@@ -1,0 +1,43 @@
+"""This module tells the reader of an explanation which sources came after the action that it is about."""
+
+from collections.abc import Iterator, Sequence
+
+from ...explanation.wording import few_of
+from ...predicates.only_calls import reads_only_calls
+from ...probing.wholeness import Said
+from ...verdicts import Answer
+from ..next_action import holds_at_once
+from ..options import Manner
+from ..run_context import Participation
+
+_AFTER = (
+    "{named} came after the action of the first run and did not lead to it there; in runs without other "
+    "sources they may. replay_of='next_action' leaves them out"
+)
+
+
+def came_after_the_action(first: Participation, manner: Manner, question: str) -> Iterator[str]:
+    """Yields a note if a whole run is explained, and some of its sources are results of tools that were
+    called together with the action or after it. They stay sources, because a run without others may do
+    later what the first run did before."""
+    found, condition = first.tool_sources, manner.condition
+    if found is None or first.action is not None or not reads_only_calls(condition):
+        return
+    made = _replies_before(first.watch.said, condition, question)
+    if made is not None:
+        late = [each for each in first.tool_record.noted if each.replies >= made]
+        ids = [identity for each in late for identity in found.ids_in(each)]
+        if ids:
+            yield _AFTER.format(named=few_of(ids, 120))
+
+
+def _replies_before(said: Sequence[Said], condition: object, question: str) -> int | None:
+    """Returns how many replies it took until the condition held; None if it never did, or held of a run
+    that does nothing."""
+    if holds_at_once(condition, Answer("", calls=()), question):
+        return None
+    for count in range(1, len(said) + 1):
+        calls = tuple(call for reply in said[:count] for call in reply.called)
+        if holds_at_once(condition, Answer("", calls=calls), question):
+            return count
+    return None

@@ -1,0 +1,257 @@
+"""This module holds what the searches for minimal rules among many sources have in common: what they
+know, and the steps by which they exclude antecedents.
+
+The *own subset* of an antecedent retains (or omits) exactly its units. A *falsifier* is an antecedent
+whose own subset breaks the condition. An antecedent is a rule iff no falsifier contains it, that is, iff
+it has a unit outside each falsifier. So the minimal rules are the minimal hitting sets of the complements
+of all falsifiers; this is true for any condition.
+
+A search goes in two directions. *From below*, the next candidate is the smallest hitting set for the
+known falsifiers. *From above*, it begins with a largest set of units that contains no rule found so far:
+if the condition holds on it, it is shrunk to a candidate; otherwise it is a falsifier. Both directions
+end at the same time: if each antecedent contains a known rule or is contained in a known falsifier.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from random import Random
+from typing import NamedTuple
+
+from ..lattice import Antecedent, Lattice, Mask, Subset, smallest_first
+from ..rules import Claim, RuleKind
+from ..verdicts import Verdict
+from .hitting import HittingSets
+from .protocol import Ask, Verdicts, Wanted
+
+SEEDS_WITHOUT_RULE = 8
+"""After this number of candidates in a row that are no rules, the search changes its direction: from
+below to above, or back."""
+STUCK = 4
+"""A falsifier is regarded as maximal if this number of units in a row cannot be added to it."""
+
+MiningSteps = Generator[Wanted, Verdicts, None]
+Growing = Generator[Wanted, Verdicts, Mask]
+Bisection = Generator[Wanted, Verdicts, int]
+Test = Generator[Wanted, Verdicts, bool]
+Trial = Callable[[Mask], MiningSteps]
+"""The step that tests a candidate."""
+Boundary = Callable[[Mask, Sequence[int]], Bisection]
+"""The step that finds how many of some units can be added to an antecedent that is no rule, so that it
+still is none."""
+
+
+class RandomTest(NamedTuple):
+    """A ``RandomTest`` is what was seen of a rule: the number of random subsets on which it held, and the
+    guarantee in words. With 0 draws it was not tested; without words, it was tested on all subsets."""
+
+    draws: int
+    statement: str
+
+
+class AntecedentSearch:
+    """An ``AntecedentSearch`` is what one run of a miner knows. It works with the masks of antecedents.
+    Only its requests for verdicts use masks of retained sources: XOR with ``flip`` turns an antecedent
+    into such a mask.
+
+    ``seen``: the verdicts on own subsets. ``found``: the antecedents that were found to be rules.
+    ``unresolved``: candidates with a superset whose verdict is UNKNOWN. ``doubtful``: sets of units that
+    the search from above omits only once, because the verdict without them is UNKNOWN.
+    """
+
+    def __init__(
+        self, kind: RuleKind, lattice: Lattice, seed: int, claims: Callable[[], tuple[Claim, ...]]
+    ) -> None:
+        self.kind, self.lattice, self.seed = kind, lattice, seed
+        self.flip = kind.flip(lattice)
+        self.current_claims = claims
+        self.seen: dict[Mask, Verdict] = {}
+        self.asked = 0
+        self.found: dict[Mask, RandomTest] = {}
+        self.unresolved: list[Mask] = []
+        self.doubtful: list[Mask] = []
+        self.falsifiers: list[Mask] = []
+
+    def start(self) -> None:
+        """Prepares both directions of the search. For the search from below, ``candidates`` has sets that
+        may be rules. For the search from above, ``remainders`` has sets of units whose removal leaves no
+        known rule."""
+        outside = [self.lattice.complement(falsifier) for falsifier in self.falsifiers]
+        done = [*self.found, *self.unresolved]
+        self.candidates = HittingSets(self.lattice, outside, done)
+        self.remainders = HittingSets(self.lattice, done, [*outside, *self.doubtful])
+
+    def rules_sought(
+        self, from_below: Trial, from_above: Trial, is_enough: Callable[[], bool], *, begin_below: bool
+    ) -> Test:
+        """Goes on in both directions until there is no further candidate; the result is then True. It is
+        False if ``is_enough()`` became true before. ``from_below``, ``from_above``: the steps for the
+        next set of ``candidates`` and of ``remainders``."""
+        below, fruitless = begin_below, 0
+        while not is_enough():
+            found = len(self.found)
+            mask = (self.candidates if below else self.remainders).smallest()
+            if mask is not None:
+                yield from from_below(mask) if below else from_above(mask)
+            elif below or not self.doubtful:
+                return True
+            fruitless = 0 if len(self.found) > found else fruitless + 1
+            if mask is None or fruitless == SEEDS_WITHOUT_RULE:
+                below, fruitless = not below, 0
+        return False
+
+    def record(self, candidate: Mask, test: RandomTest) -> None:
+        """Records that a candidate was found to be a rule."""
+        # The search from above keeps a unit if the verdict without it is UNKNOWN. So it may have found a
+        # larger rule that contains this one. That rule is not minimal, so it is dropped.
+        for larger in [rule for rule in self.found if rule & candidate == candidate]:
+            del self.found[larger]
+        self.found[candidate] = test
+        self.set_aside(candidate)
+
+    def set_aside(self, candidate: Mask) -> None:
+        """Excludes a candidate, and the antecedents that contain it, from both directions."""
+        self.candidates.block(candidate)
+        self.remainders.hit(candidate)
+
+    def ruled_out(self, falsifier: Mask) -> MiningSteps:
+        """Excludes a falsifier and all antecedents that it contains, because they are no rules. First
+        grows it, so that it excludes more. An antecedent with the verdict UNKNOWN is excluded in the same
+        way, because it cannot be tested."""
+        self.exclude((yield from self.grown(falsifier)))
+
+    def exclude(self, falsifier: Mask) -> None:
+        """Excludes a falsifier and all antecedents that it contains from both directions."""
+        outside = self.lattice.complement(falsifier)
+        self.falsifiers.append(falsifier)
+        self.candidates.hit(outside)
+        self.remainders.block(outside)
+
+    def leave_in_doubt(self, left_out: Mask) -> None:
+        """Records that the search from above must not omit exactly these units again, because the verdict
+        without them is UNKNOWN. The search from below can find the rules there."""
+        self.doubtful.append(left_out)
+        self.remainders.block(left_out)
+
+    def shrunk(self, units: Sequence[int], boundary: Boundary) -> Growing:
+        """Returns an antecedent among these units on whose own subset the condition holds, as it does on
+        that of all of them. Without any one of its units, it would be no rule."""
+        candidate, rest = 0, units
+        while (yield from self.fails(candidate)):
+            # If enough of the first units of ``rest`` are added to the candidate, it no longer fails. The
+            # last of these units is necessary for that, so it is kept; the units after it are not.
+            needed = yield from boundary(candidate, rest)
+            candidate |= self.lattice.bit(rest[needed])
+            rest = rest[:needed]
+        return candidate
+
+    def grown(self, falsifier: Mask) -> Growing:
+        """Returns a falsifier that contains this one and as many further units as this search can add. A
+        step adds units up to the first one with which the condition holds again, and leaves this unit
+        out. The search ends when each unit was tried, or ``STUCK`` steps in a row could add no unit."""
+        rest = list(self.lattice.units(self.lattice.complement(falsifier)))
+        self.random(falsifier).shuffle(rest)
+        stuck = 0
+        while rest and stuck < STUCK:
+            everything = falsifier | self.lattice.mask(rest)
+            yield from self.learn([everything], crucial=True)
+            if self.seen[everything] is Verdict.BREAKS:
+                return everything
+            added = yield from self.longest(falsifier, rest, self.breaks, 1 if stuck else None)
+            stuck = 0 if added else stuck + 1
+            falsifier |= self.lattice.mask(rest[:added])
+            rest = rest[added + 1 :]
+        return falsifier
+
+    def longest(
+        self, mask: Mask, rest: Sequence[int], wanted: Callable[[Mask], Test], start: int | None = None
+    ) -> Bisection:
+        """Returns how many units of ``rest``, counted from its start, can be added to ``mask`` so that
+        ``wanted`` stays true. Finds the number by bisection.
+
+        ``wanted`` must be true without any of the units and false with all of them. ``start``: the number
+        to try first, which is doubled as long as it is too low; None to begin in the middle.
+        """
+        low, high = 0, len(rest)
+        while high - low > 1:
+            middle = (low + high) // 2 if start is None else min(start, high - 1)
+            if (yield from wanted(mask | self.lattice.mask(rest[:middle]))):
+                low, start = middle, start and 2 * middle
+            else:
+                high, start = middle, None
+        return low
+
+    def breaks(self, mask: Mask) -> Test:
+        """Returns True iff the condition breaks if exactly these sources are retained (or omitted)."""
+        yield from self.learn([mask])
+        return self.seen[mask] is Verdict.BREAKS
+
+    def fails(self, mask: Mask) -> Test:
+        """Returns True iff an antecedent is already known to be no rule: a known falsifier contains it,
+        or the condition does not hold on its own subset."""
+        if self.is_falsified(mask):
+            return True
+        yield from self.learn([mask])
+        return self.seen[mask] is not Verdict.HOLDS
+
+    def is_falsified(self, mask: Mask) -> bool:
+        """Returns True iff a known falsifier contains the antecedent."""
+        return any(mask & falsifier == mask for falsifier in self.falsifiers)
+
+    def random(self, *named: object) -> Random:
+        """Returns the random draws for what is named, such as an antecedent."""
+        # The seed does not depend on earlier draws. So if the search runs once more, it draws the same
+        # subsets for the same mask, and a store has their answers already.
+        return Random(" ".join(map(str, (self.seed, self.kind.value, *named))))  # noqa: S311 -- the draws must be reproducible, not secret
+
+    def largest(self, candidate: Mask, among: Iterable[Mask], verdict: Verdict) -> Mask | None:
+        """Returns the largest of the masks in ``among`` that contains the candidate and has this verdict;
+        None if there is none."""
+        above = (
+            mask for mask in among if mask & candidate == candidate and self.seen.get(mask) is verdict
+        )
+        return max(above, key=lambda mask: (mask.bit_count(), mask), default=None)
+
+    def learn(self, masks: Iterable[Mask], *, crucial: bool = False) -> MiningSteps:
+        """Requests verdicts on the masks that have none yet, and waits until all masks have one."""
+        missing = {mask for mask in masks if mask not in self.seen}
+        # In this order, consecutive prompts have a long common prefix, which providers may cache.
+        in_order = sorted(missing, key=self.lattice.complement)
+        ranked = enumerate(in_order, self.asked)
+        asks = tuple(Ask(Subset(mask ^ self.flip), rank, crucial=crucial) for rank, mask in ranked)
+        self.asked += len(asks)
+        while missing:
+            verdicts: Verdicts = yield Wanted(asks, self.current_claims)
+            new = {mask ^ self.flip: verdict for mask, verdict in verdicts.items()}
+            self.seen.update(new)
+            missing.difference_update(new)
+            asks = ()
+            self.withdraw(mask for mask, verdict in new.items() if verdict is Verdict.BREAKS)
+
+    def withdraw(self, broken: Iterable[Mask]) -> None:
+        """Removes earlier found rules that a new verdict breaks. The search then continues from all that
+        is known."""
+        broken = list(broken)
+        fallen = [rule for rule in self.found if any(mask & rule == rule for mask in broken)]
+        for rule in fallen:
+            del self.found[rule]
+        if fallen:
+            self.start()
+
+    def claims(self) -> tuple[Claim, ...]:
+        """Returns the claims of the rules that were found, the smallest first."""
+        return tuple(self._claim(rule) for rule in sorted(self.found, key=smallest_first))
+
+    def _claim(self, rule: Mask) -> Claim:
+        draws, statement = self.found[rule]
+        above = 1 << (self.lattice.size - rule.bit_count())
+        if above <= len(self.seen) and all(
+            self.seen.get(mask) is Verdict.HOLDS for mask in self.lattice.supersets(rule)
+        ):
+            return Claim(self.kind, Antecedent(rule), "proved")
+        status = "tested" if draws else "unverified"
+        return Claim(self.kind, Antecedent(rule), status, draws, statement)
+
+
+def enough_found(most: int, kind: RuleKind) -> str:
+    """Returns the reason why a search stops that has found as many rules as it may."""
+    asked_for = f"{most} {kind.value} rules were found, as many as max_rules={most} asks for"
+    return f"{asked_for}; more may exist"

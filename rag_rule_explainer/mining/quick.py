@@ -1,0 +1,234 @@
+"""This module finds minimal rules over many sources with few probes: it first finds rules by bisection,
+and then tests several together on the same random subsets.
+
+See ``antecedent_search`` for the words. The search goes on from above, so it begins with all sources. The
+first units of an antecedent that are enough for the condition are found by bisection, and so on, until a
+minimal antecedent is left. Both kinds of rule bisect along the same subsets: a subset with the first
+units retained is one with the last units omitted. So what both need is replayed once.
+
+After ``TOGETHER`` rules, or if there are no more, these rules are tested. A random subset counts for all
+rules that apply to it. This is no weaker a test: the subsets are drawn from all those to which any of the
+rules applies, so the ones to which a given rule applies are random subsets to which this rule applies.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from ..lattice import Lattice, Mask
+from ..rules import Claim, RuleKind
+from ..verdicts import Verdict
+from .antecedent_search import (
+    AntecedentSearch,
+    Bisection,
+    MiningSteps,
+    RandomTest,
+    Test,
+    enough_found,
+)
+from .protocol import Mining, Wanted
+from .sampled import FIRST_DRAWS, Draws, Sampled
+
+QUICK_SAMPLING = Sampled(max_violation=0.2)
+"""The tests for ``miner="quick"``: each rule is tested on 14 random subsets."""
+TOGETHER = 4
+"""The number of rules that are found before they are tested."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quick:
+    """This miner finds minimal rules of one kind by bisection, and tests several at a time on random
+    subsets. A rule is *proved* only if it was seen to hold on all subsets to which it applies.
+
+    If a condition is monotone (more sources never undo what fewer bring about), a rule of k out of n
+    sources is found by about k·log2(n) probes. The fields are those of ``Transversal``.
+    """
+
+    kind: RuleKind
+    sampled: Sampled
+    seed: int = 0
+    kinds: int = 1
+    pinned: int = 0
+    missed: float = 0.0
+
+    def __call__(self, lattice: Lattice, /) -> Mining:
+        """Starts a new search over the subsets of ``lattice``."""
+        return _QuickSearch(self, lattice).run()
+
+
+class _QuickSearch:
+    """A _QuickSearch is one run of the miner. ``errors``: for each rule that was found, the largest
+    chance that its test may be passed wrongly."""
+
+    def __init__(self, miner: Quick, lattice: Lattice) -> None:
+        self.miner, self.lattice, self.kind = miner, lattice, miner.kind
+        self.known = AntecedentSearch(miner.kind, lattice, miner.seed, self.known_claims)
+        self.errors: dict[Mask, float] = {}
+
+    def run(self) -> Mining:
+        known, full, most = self.known, self.lattice.full, self.miner.sampled.max_rules
+        yield from known.learn([full])
+        if known.seen[full] is not Verdict.HOLDS:
+            return ()
+        known.start()
+        is_done = False
+        while not is_done or self.pending():
+            if not is_done:
+                is_done = yield from known.rules_sought(
+                    self.tried, self.found_within, self.is_enough, begin_below=False
+                )
+            if self.pending():
+                is_done = (yield from self.passed()) and is_done
+            elif not is_done and len(known.found) >= most:
+                yield Wanted((), known.claims, enough_found(most, self.kind))
+                break
+        return known.claims()
+
+    def known_claims(self) -> tuple[Claim, ...]:
+        return self.known.claims()
+
+    def is_enough(self) -> bool:
+        most = self.miner.sampled.max_rules
+        return len(self.pending()) >= TOGETHER or len(self.known.found) >= most
+
+    def pending(self) -> list[Mask]:
+        """Returns the rules that are found, and not tested fully."""
+        return [rule for rule, test in self.known.found.items() if test.draws < self.needed(rule)]
+
+    def needed(self, rule: Mask) -> int:
+        """Returns the number of random subsets on which a rule is to be tested."""
+        return self.miner.sampled.draws(self.errors[rule], self.miner.missed)
+
+    def tried(self, candidate: Mask) -> MiningSteps:
+        """Records a candidate as a rule that is still to be tested, unless the condition is known to
+        break on a subset to which it applies."""
+        known = self.known
+        broken = known.largest(candidate, known.seen, Verdict.BREAKS)
+        if broken is None:
+            yield from known.learn([candidate], crucial=True)
+        if broken is not None or known.seen[candidate] is not Verdict.HOLDS:
+            yield from self.ruled_out(candidate)
+            return
+        self.errors[candidate] = self.miner.sampled.error(len(self.errors), self.miner.kinds)
+        known.record(candidate, RandomTest(0, ""))
+
+    def ruled_out(self, antecedent: Mask) -> MiningSteps:
+        """Excludes an antecedent that is no rule, or on whose subsets a verdict is UNKNOWN, and all that
+        the largest of those contains."""
+        known, verdicts = self.known, (Verdict.BREAKS, Verdict.UNKNOWN)
+        found = (known.largest(antecedent, known.seen, verdict) for verdict in verdicts)
+        yield from known.ruled_out(next(each for each in found if each is not None))
+
+    def found_within(self, left_out: Mask) -> MiningSteps:
+        """Continues the search from above, with a set of units that contains no known rule. If the
+        condition holds on it, shrinks it to a candidate. ``left_out``: all other units."""
+        known, start = self.known, self.lattice.complement(left_out)
+        yield from known.learn([start])
+        if known.seen[start] is Verdict.BREAKS:
+            # Each unit that is left out completes a known rule, so this falsifier need not be grown.
+            known.exclude(start)
+        elif known.seen[start] is Verdict.UNKNOWN:
+            known.leave_in_doubt(left_out)
+        else:
+            units = self.lattice.units(start)
+            in_order = units if self.kind is RuleKind.RETENTION else units[::-1]
+            candidate = yield from known.shrunk(in_order, self.boundary)
+            yield from self.tried(candidate)
+
+    def boundary(self, candidate: Mask, rest: Sequence[int]) -> Bisection:
+        """Finds how many of ``rest`` can be added so that the antecedent still is no rule, as
+        ``AntecedentSearch.longest`` does, but begins with what is known already."""
+        low, high = 0, len(rest)
+        antecedent = candidate
+        for number, unit in enumerate(rest[:-1], 1):
+            antecedent |= self.lattice.bit(unit)
+            verdict = self.known.seen.get(antecedent)
+            if self.known.is_falsified(antecedent) or verdict not in {None, Verdict.HOLDS}:
+                low = number
+            elif verdict is Verdict.HOLDS:
+                high = number
+                break
+        while high - low > 1:
+            # Omission rules count from the other end. Rounded up, the same subset is in the middle.
+            middle = (low + high + (self.kind is RuleKind.OMISSION)) // 2
+            if (yield from self.known.fails(candidate | self.lattice.mask(rest[:middle]))):
+                low = middle
+            else:
+                high = middle
+        return low
+
+    def passed(self) -> Test:
+        """Tests the pending rules, all that name the same number of units together. Returns False if a
+        rule was seen to break; it is then excluded."""
+        known, before = self.known, list(self.known.found)
+        by_size: dict[int, list[Mask]] = {}
+        for rule in self.pending():
+            by_size.setdefault(rule.bit_count(), []).append(rule)
+        subsets: dict[Mask, Sequence[Mask]] = {}
+        for rules in by_size.values():
+            subsets |= self.drawn(sorted(rules))
+        yield from known.learn(mask for each in subsets.values() for mask in each)
+        for rule, masks in subsets.items():
+            if rule in known.found:
+                self.note(rule, masks)
+        fallen = [rule for rule in before if rule not in {*known.found, *known.unresolved}]
+        for rule in fallen:
+            if not known.is_falsified(rule):
+                yield from self.ruled_out(rule)
+        return not fallen
+
+    def drawn(self, rules: Sequence[Mask]) -> dict[Mask, Sequence[Mask]]:
+        """Returns the subsets on which to test each rule next. All rules name as many units."""
+        subsets: dict[Mask, Sequence[Mask]] = {}
+        wanted: dict[Mask, int] = {}
+        for rule in rules:
+            done, needed = self.known.found[rule].draws, self.needed(rule)
+            if self.draws_of(rule).everything <= needed:
+                subsets[rule] = list(self.lattice.supersets(rule))
+            else:
+                wanted[rule] = needed - done if done else min(FIRST_DRAWS, needed)
+        if wanted:
+            done_so_far = [self.known.found[rule].draws for rule in wanted]
+            draws = {rule: self.draws_of(rule) for rule in wanted}
+            subsets |= shared(draws, wanted, self.known.random("together", [*wanted], done_so_far))
+        return subsets
+
+    def draws_of(self, rule: Mask) -> Draws:
+        sizes = self.miner.sampled.sizes or ()
+        return Draws(self.kind, self.lattice, rule, sizes, self.miner.pinned)
+
+    def note(self, rule: Mask, masks: Sequence[Mask]) -> None:
+        """Records that a rule was not seen to break on these subsets. With a verdict UNKNOWN among them,
+        it is unresolved."""
+        known, needed, draws = self.known, self.needed(rule), self.draws_of(rule)
+        if known.largest(rule, masks, Verdict.UNKNOWN) is not None:
+            del known.found[rule]
+            if draws.everything > needed:
+                known.unresolved.append(rule)
+            known.start()
+            return
+        if draws.everything <= needed:
+            known.found[rule] = RandomTest(needed, "")
+            return
+        count, sampled = known.found[rule].draws + len(masks), self.miner.sampled
+        share = sampled.most_violated(count, self.errors[rule], self.miner.missed)
+        known.found[rule] = RandomTest(count, sampled.statement(count, draws, share))
+
+
+def shared(
+    draws: Mapping[Mask, Draws], wanted: Mapping[Mask, int], draw: Random
+) -> dict[Mask, list[Mask]]:
+    """Returns random supersets of each of these masks, as many as are ``wanted``. One that contains
+    several of the masks is used for all of them. For each mask alone, they are drawn as its ``draws``
+    are. All masks have as many units."""
+    drawn = {mask: list[Mask]() for mask in wanted}
+    while any(len(drawn[mask]) < count for mask, count in wanted.items()):
+        (superset,) = draws[draw.choice(list(wanted))].supersets(1, draw)
+        within = [mask for mask in wanted if superset & mask == mask]
+        # A superset of m of the masks may be drawn for each of them. Taken one time in m, it comes as
+        # often as any other superset of a mask.
+        if draw.randrange(len(within)) == 0:
+            for mask in within:
+                if len(drawn[mask]) < wanted[mask]:
+                    drawn[mask].append(superset)
+    return drawn

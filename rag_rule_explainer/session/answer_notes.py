@@ -1,0 +1,44 @@
+"""This module collects the notes of answers for the reader of an explanation."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+
+from ..explanation.wording import phrase
+from ..lattice import Subset
+from ..printable import encodable, plain_id
+from ..probing.prober import Probe
+from ..sources import SourceSet
+
+_MOST_NAMED = 3
+"""The largest number of sources that one note names."""
+
+
+def notes_on_answers(probes: Mapping[Subset, Probe], sources: SourceSet) -> Iterator[str]:
+    """Yields each note of the answers once, with the number of probes whose answers have it. Says which
+    retained sources were most often not delivered in these probes, if the note does not say so itself,
+    and others were delivered."""
+    noted, missing = Counter[str](), defaultdict[str, Counter[str]](Counter)
+    some_came = set[str]()
+    for mask, probe in probes.items():
+        answer = probe.reply.answer
+        if answer is None or not answer.note:
+            continue
+        noted[answer.note] += 1
+        if answer.delivered is not None:
+            some_came.update([answer.note] if answer.delivered else ())
+            lacking = set(sources.ids_of(mask)).difference(answer.delivered)
+            missing[answer.note].update(each for each in lacking if plain_id(each) not in answer.note)
+    for note, count in noted.items():
+        of_probes = f"{count} of {len(probes)} probes"
+        named = _most_frequent(missing[note]) if note in some_came else ""
+        yield f"{encodable(note)} ({of_probes}{named})"
+
+
+def _most_frequent(counts: Counter[str]) -> str:
+    if not counts:
+        return ""
+    ranked = sorted(counts, key=lambda each: (-counts[each], each))
+    named = [f"{plain_id(each)} in {counts[each]}" for each in ranked[:_MOST_NAMED]]
+    if len(ranked) > _MOST_NAMED:
+        named.append(f"{len(ranked) - _MOST_NAMED} more")
+    return f": {phrase(named)}"

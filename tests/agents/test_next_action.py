@@ -1,0 +1,84 @@
+"""Which reply is the next action that is explained, and what belongs to it."""
+
+from typing import Any
+
+import pytest
+from langchain_rag_rule_explainer import RuleExplainer
+
+from rag_rule_explainer import Case, Explanation, InvalidInput, ToolCall, calls_tool, contains
+from tests.agents.zoo.of_langchain import delegating, of_a_human, opened, plain
+from tests.agents.zoo.shapes import PAYS, Built
+from tests.integrations.known import retention
+
+NOBODY: Any = None
+NEXT: Any = {"source_kinds": ["tools"], "replay_of": "next_action"}
+PAID_FOR = frozenset({"search_inbox #1, item 2", "calendar #1"})
+
+
+async def says_done(case: Case) -> bool:
+    """Is awaited, as a judge is, and about the text."""
+    return "done" in case.answer.text
+
+
+async def pays(case: Case) -> bool:
+    """Is awaited, and about calls."""
+    return any(each.name == "pay" for each in case.answer.calls or ())
+
+
+def explained(built: Built, predicate: Any, **options: Any) -> Explanation:
+    options = {**NEXT, "rules": "retention", **built.options, **options}
+    return RuleExplainer(built.application, predicate, **options).explain(built.given, built.config)
+
+
+class TestAConditionThatIsAwaited:
+    @pytest.mark.parametrize(
+        ("predicate", "reply"),
+        [(says_done, 4), (PAYS & pays, 3), (lambda case: case.answer.calls[0].name == "pay", 3)],
+        ids=["of the text", "of one call", "a function that is not awaited"],
+    )
+    def test_is_about_the_one_reply_that_may_meet_it(self, predicate: Any, reply: int) -> None:
+        explanation = explained(plain(NOBODY), predicate)
+        assert f"request {reply} of 4" in explanation.notes[0]
+        assert (PAID_FOR in retention(explanation)) == (reply == 3)
+
+    def test_is_refused_where_several_may(self) -> None:
+        with pytest.raises(InvalidInput, match=r"the condition is awaited.*calls_tool\('pay'\) &"):
+            explained(plain(NOBODY), pays)
+
+
+def test_several_conditions_say_that_they_are_of_the_next_action() -> None:
+    """It is the first reply that meets any of them, not the explainer's own."""
+    built = plain(NOBODY)
+    explainer = RuleExplainer(built.application, contains("done"), **NEXT)
+    each = explainer.explain_each(built.given, [calls_tool("never"), PAYS])
+    assert all("request 3 of 4" in one.notes[0] for one in each)
+    assert PAID_FOR in retention(each[1])
+    assert all("as its next action" in str(rule) for one in each for rule in one.rules)
+
+
+class TestToolsInWhichOthersAreCalled:
+    def test_are_closed(self) -> None:
+        explanation = explained(delegating(NOBODY), PAYS, replay_of="whole_run")
+        assert [each.id for each in explanation.sources] == ["ask_expert #1", "pay #1"]
+        assert explanation.baseline.calls == (
+            ToolCall("ask_expert", {"task": "read"}, 1),
+            ToolCall("pay", {"to": "evil"}, 2),
+        )
+        assert any("models and tools inside the tool 'ask_expert'" in each for each in explanation.notes)
+
+    def test_are_opened_for_whole_runs_if_they_are_safe(self) -> None:
+        explanation = explained(opened(NOBODY), PAYS, replay_of="whole_run")
+        assert PAID_FOR in retention(explanation)
+        assert [each.name for each in explanation.baseline.calls or ()] == [
+            *("ask_expert", "search_inbox", "calendar", "pay")
+        ]
+        assert not any("models and tools inside" in each for each in explanation.notes)
+
+    def test_stay_closed_for_what_comes_after_them(self) -> None:
+        """What the other agent said is in the recorded conversation."""
+        explanation = explained(opened(NOBODY), PAYS)
+        assert retention(explanation) == {frozenset({"ask_expert #1"})}
+
+
+def test_an_agent_that_waits_for_a_human_has_acted() -> None:
+    assert retention(explained(of_a_human(NOBODY), PAYS)) == {PAID_FOR}
