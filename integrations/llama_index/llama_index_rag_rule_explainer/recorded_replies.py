@@ -27,7 +27,7 @@ def served(model: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
         return None
     watch: Any = run.watch
     key = f"{name}-{uuid4()}"
-    watch.told(_event(model, name, args, kwargs, key))
+    watch.take_event(_event(model, name, args, kwargs, key))
     reply: ChatResponse | CompletionResponse | None = recorded_reply(key)
     if reply is None:
         return None
