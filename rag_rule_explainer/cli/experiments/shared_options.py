@@ -110,9 +110,7 @@ class Endpoints:
     base_url: Annotated[str | None, typer.Option(help="The endpoint of a --model that names none.")] = (
         None
     )
-    key: Annotated[str, typer.Option("--key", metavar="VARIABLE", help="Variable of its key.")] = (
-        USUAL_KEY
-    )
+    key: Annotated[str, typer.Option("--key", metavar="VARIABLE", help="Where its key is.")] = USUAL_KEY
     temperature: Annotated[float, typer.Option(min=0.0, help="The model's temperature.")] = (
         PAPERS_TEMPERATURE
     )
