@@ -211,7 +211,7 @@ ModelOption = Annotated[
 ]
 KeyVariable = Annotated[
     str | None,
-    typer.Option("--key", metavar="VARIABLE", help=f"The variable with its key, if not {USUAL_KEY}."),
+    typer.Option("--key", metavar="VARIABLE", help=f"The variable of its key, if not {USUAL_KEY}."),
 ]
 BaseUrl = Annotated[str | None, typer.Option(help="The model's endpoint, if not OPENAI_BASE_URL.")]
 Temperature = Annotated[float | None, typer.Option(min=0.0, help="The model's temperature.")]

@@ -43,7 +43,7 @@ def _lines(comparison: "Comparison") -> Iterator[str]:
     for what in _ORDER:
         changes = [change for change in comparison.changes if change.what == what]
         for change in changes[:_MOST_SHOWN]:
-            yield from _told(change)
+            yield from _lines_of(change)
         if len(changes) > _MOST_SHOWN:
             yield f"{what}: … and {len(changes) - _MOST_SHOWN} more"
     for kind, why in comparison.not_compared.items():
@@ -83,7 +83,7 @@ def _sources(sources: Sequence[MatchedSource]) -> Iterator[str]:
             yield f"sources {label}: {', '.join(names[:_MOST_SHOWN])}{more}"
 
 
-def _told(change: Change) -> Iterator[str]:
+def _lines_of(change: Change) -> Iterator[str]:
     if change.what in {"strengthened", "gained", "perhaps gained"}:
         (rule,), others, side = change.after, change.before, "A"
     else:

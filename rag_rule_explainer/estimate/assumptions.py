@@ -1,4 +1,4 @@
-"""This module defines the values that an estimate assumes, because nobody knows them before the
+"""This module defines the values that an estimate assumes, because they are not known before the
 explanation runs."""
 
 from collections.abc import Callable

@@ -12,6 +12,22 @@ value."""
 _ROLES = frozenset({"human", "user", "ai", "assistant", "system"})
 
 
+def no_question_in(given: object, more: str = "") -> InvalidInput:
+    """Returns the error for an input whose question cannot be read. ``more``: further advice."""
+    return InvalidInput(
+        f"no question could be read out of an input of type {type(given).__name__}; "
+        f"pass question_of=, a function from the input to the question{more}"
+    )
+
+
+def no_answer_in(kind: str, more: str = "") -> InvalidInput:
+    """Returns the error for an output, of a type with this name, whose answer cannot be read."""
+    return InvalidInput(
+        f"no answer could be read out of an output of type {kind}; "
+        f"pass answer_of=, a function from the output to a str or an Answer{more}"
+    )
+
+
 def look_up(
     given: Any, keys: Sequence[str], one: Callable[[Any], T | None], of_list: OfList[T] | None = None
 ) -> T | None:

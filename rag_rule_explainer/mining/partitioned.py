@@ -237,8 +237,8 @@ class _Search:
 
     @property
     def others_are_unnamed(self) -> bool:
-        """True if the units of all other batches are in no antecedent that is probed while one batch is
-        mined; False if they are in every one."""
+        """Returns True if the units of all other batches are in no antecedent that is probed while one
+        batch is mined; False if they are in every one."""
         return self.miner.others == _as_unnamed(self.kind)
 
     def is_broken(self, antecedent: Mask) -> bool:

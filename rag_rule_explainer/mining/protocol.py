@@ -68,7 +68,7 @@ class Miner(Protocol[Key, Said]):
 
     @property
     def kind(self) -> RuleKind:
-        """The kind of rule that the miner finds."""
+        """Returns the kind of rule that the miner finds."""
         ...
 
     def __call__(self, lattice: Lattice, /) -> Mining[Key, Said]:

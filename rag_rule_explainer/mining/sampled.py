@@ -152,7 +152,7 @@ class Draws:
 
     @property
     def ways(self) -> str:
-        """A text that says how the supersets are drawn."""
+        """Returns a text that says how the supersets are drawn."""
         if not self._named:
             return "half drawn uniformly, half by size"
         named = " or ".join(map(str, self._named))

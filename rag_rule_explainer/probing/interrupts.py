@@ -42,7 +42,7 @@ class Interrupts:
 
     @property
     def is_keeping(self) -> bool:
-        """True while Ctrl-C is delayed: in the block of this object, except in a block of
+        """Returns True while Ctrl-C is delayed: in the block of this object, except in a block of
         ``passed_on``."""
         return self._is_keeping
 

@@ -96,12 +96,13 @@ class Noise:
 
     @property
     def votes(self) -> bool:
-        """True if any arrangement is voted on."""
+        """Returns True if any arrangement is voted on."""
         return self.samples > 1
 
     @property
     def everywhere(self) -> bool:
-        """True if every arrangement is voted on; False if only some are (see ``vote``), or none."""
+        """Returns True if every arrangement is voted on; False if only some are (see ``vote``), or
+        none."""
         return self.votes and (self.vote == "every" or self.min_confidence < 1)
 
     @property
@@ -113,8 +114,8 @@ class Noise:
 
     @property
     def missed(self) -> float:
-        """An upper bound of the chance that a subset that breaks the condition is judged to hold; 0
-        without votes. It assumes that each single answer is wrong with a chance of at most ``0.5 -
+        """Returns an upper bound of the chance that a subset that breaks the condition is judged to hold;
+        0 without votes. It assumes that each single answer is wrong with a chance of at most ``0.5 -
         margin``."""
         if not self.votes:
             return 0.0

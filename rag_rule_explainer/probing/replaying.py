@@ -85,19 +85,19 @@ class ReplayFidelity(Protocol):
 
     @property
     def is_comparable(self) -> bool:
-        """True if replays on the same sources can be compared with each other. If they cannot, no replay
-        is repeated at the end for a comparison. A ``doubt`` has no influence on this."""
+        """Returns True if replays on the same sources can be compared with each other. If they cannot, no
+        replay is repeated at the end for a comparison. A ``doubt`` has no influence on this."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """A text that identifies the requests of the baseline: equal sequences of requests give equal
-        texts. Empty if these requests are not known."""
+        """Returns a text that identifies the requests of the baseline: equal sequences of requests give
+        equal texts. Empty if these requests are not known."""
         ...
 
     @property
     def departs(self) -> bool:
-        """True if a replay took another path through the application's code than the baseline. An
+        """Returns True if a replay took another path through the application's code than the baseline. An
         earlier replay may have caused this, by changing the application's state."""
         ...
 
@@ -129,8 +129,8 @@ class ReplayFidelity(Protocol):
 
     @property
     def beginning(self) -> str:
-        """A digest of the requests that the baseline sent before the first reply of a model; empty if its
-        requests are not known. An application that is unchanged gives the same digest."""
+        """Returns a digest of the requests that the baseline sent before the first reply of a model;
+        empty if its requests are not known. An application that is unchanged gives the same digest."""
         ...
 
     def recognise(self, fingerprint: str) -> str:

@@ -118,7 +118,7 @@ class Said:
 
     @property
     def is_call(self) -> bool:
-        """True if the reply calls a tool, so it is not the answer."""
+        """Returns True if the reply calls a tool, so it is not the answer."""
         return self.calls or ending_of(self.reason) is Ending.CALLS
 
 

@@ -24,7 +24,7 @@ _STYLES = {Tone.PLAIN: "", Tone.NOTABLE: "yellow", Tone.BAD: "bold red"}
 
 
 class _Console(Console):
-    """This console raises BrokenPipeError if nobody reads its output any more. Rich's own console would
+    """This console raises BrokenPipeError if its output is not read any more. Rich's own console would
     close stdout and end the program."""
 
     @override

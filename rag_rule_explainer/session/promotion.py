@@ -21,17 +21,17 @@ from .plan import MOST_PROMOTING
 from .tracked_search import TrackedSearch
 
 _PROMOTED = (
-    "leaving documents out brings others before the model, which these rules do not know: the "
-    "application showed it {named} when what it saw in the baseline was left out, as an application does "
-    "that shows only the best few of what it retrieves. No replay of the search is served {them}, so "
-    'what the rules say may be untrue of the application as it is. Pass scope="retrieved", which '
-    "takes {them} in"
+    "if sources are left out, the model is shown others, which these rules do not know: the application "
+    "showed it {named} when the sources that it saw in the baseline were left out, as an application "
+    "does that shows only the best few of what it retrieves. The replays of the search did not get "
+    '{them}, so the rules may be untrue of the real application. Pass scope="retrieved", which includes '
+    "{them}"
 )
 _SAME_TEXT = (
-    "leaving documents out brings others before the model, which these rules do not know: the text of "
-    "one that was left out came back, as a duplicate of it took its place. No replay of the search is "
-    "served it, so what the rules say may be untrue of the application as it is. Pass "
-    'scope="retrieved", which takes in what was dropped'
+    "if sources are left out, the model is shown others, which these rules do not know: the text of one "
+    "that was left out came back, because a duplicate took its place. The replays of the search did not "
+    "get the duplicate, so the rules may be untrue of the real application. Pass "
+    'scope="retrieved", which includes what was dropped'
 )
 _NOT_TRIED = (
     "it is not known whether documents that the model did not see reach it when others are left out"

@@ -52,7 +52,7 @@ class Grants:
     def granted(self, key: RowKey) -> Wish | None:
         """Returns the claim that was granted in memory for this key; None if there is none. The caller
         that gets None must request the claim from the database. From then on, ``grant`` refuses this key,
-        so that nobody else gets the claim at the same time."""
+        so that no other caller gets the claim at the same time."""
         with self._lock:
             wish = self._granted.get(key)
             if wish is None and self._questions:
@@ -60,7 +60,7 @@ class Grants:
         return wish
 
     def is_new(self, question: str) -> bool:
-        """Returns True iff nobody has tried to open this question since all questions were last
+        """Returns True iff no caller has tried to open this question since all questions were last
         closed."""
         return question not in self._questions
 

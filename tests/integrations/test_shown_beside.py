@@ -99,7 +99,7 @@ def test_nothing_is_proved_and_the_way_out_has_the_rules(
     explanation = rules(framework, cut, models)
     assert "d" not in ids(explanation)
     assert {rule.claim for rule in explanation.rules} <= {"unverified"}
-    assert explanation.warnings[0].startswith("leaving documents out brings others before the model")
+    assert explanation.warnings[0].startswith("if sources are left out, the model is shown others")
     wide = rules(framework, cut, models, scope="retrieved")
     assert wide.complete
     for kind, found in (("retention", retention(wide)), ("omission", omission(wide))):

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.messages.ai import UsageMetadata
 from pydantic import BaseModel
 
-from rag_rule_explainer import Answer, InvalidInput
+from rag_rule_explainer import Answer
 from rag_rule_explainer.instrumentation import reading
 from rag_rule_explainer.predicates.structured import json_of, parsed_json, said_in_json
 
@@ -33,10 +33,7 @@ def question_in(given: Any) -> str:
     """
     found = reading.look_up(_fields(given), _QUESTION_KEYS, _said)
     if found is None:
-        raise InvalidInput(
-            f"no question could be read out of an input of type {type(given).__name__}; "
-            f"pass question_of=, a function from the input to the question{_of_a_stopped_graph(given)}"
-        )
+        raise reading.no_question_in(given, _of_a_stopped_graph(given))
     return found if isinstance(found, str) else _text_of(found)
 
 
@@ -65,10 +62,7 @@ def answer_in(output: Any) -> Answer:
         said, value = structured
         return replace(answer, text=text or said, value=value)
     if found is None:
-        raise InvalidInput(
-            f"no answer could be read out of an output of type {type(output).__name__}; "
-            f"pass answer_of=, a function from the output to a str or an Answer{_of_json(output)}"
-        )
+        raise reading.no_answer_in(type(output).__name__, _of_json(output))
     if isinstance(found, str):
         return Answer(found)
     usage = found.usage_metadata if isinstance(found, AIMessage) else None

@@ -16,7 +16,7 @@ from llama_index.core.schema import QueryBundle
 from llama_index.core.workflow import StartEvent, StopEvent
 from pydantic import BaseModel
 
-from rag_rule_explainer import Answer, InvalidInput
+from rag_rule_explainer import Answer
 from rag_rule_explainer.instrumentation import reading
 
 QUESTION_KEYS = (
@@ -43,10 +43,7 @@ def question_in(given: Any) -> str:
         texts = [each for each in cast("Mapping[str, Any]", entries).values() if isinstance(each, str)]
         found = texts[0] if len(texts) == 1 else None
     if found is None:
-        raise InvalidInput(
-            f"no question could be read out of an input of type {type(given).__name__}; "
-            "pass question_of=, a function from the input to the question"
-        )
+        raise reading.no_question_in(given)
     return found
 
 
@@ -75,10 +72,7 @@ def _answer_in(output: Any, kind: str) -> Answer:
     found = reading.look_up_answer(output, _ANSWER_KEYS, _LESS_SURE, _looked_up)
     found = _looked_up(output, _SELDOM) if found is None else found
     if found is None:
-        raise InvalidInput(
-            f"no answer could be read out of an output of type {kind}; "
-            "pass answer_of=, a function from the output to a str or an Answer"
-        )
+        raise reading.no_answer_in(kind)
     return Answer(found)
 
 

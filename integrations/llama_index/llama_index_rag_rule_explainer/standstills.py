@@ -113,11 +113,11 @@ def asking(workflow: str, handler: Any, event: Event) -> Exception | None:
     name = awaited.rpartition(".")[2]
     if name in _names_of(HumanResponseEvent):
         return _asking(workflow, f"waiting for a {name}")
-    return _told(_WAITS_FOR_AN_EVENT.format(workflow=workflow, event=name))
+    return _refusal(_WAITS_FOR_AN_EVENT.format(workflow=workflow, event=name))
 
 
 def _asking(workflow: str, asked: str) -> Exception:
-    return _told(_ASKS_A_HUMAN.format(workflow=workflow, asked=asked, way_out=_WAY_OUT))
+    return _refusal(_ASKS_A_HUMAN.format(workflow=workflow, asked=asked, way_out=_WAY_OUT))
 
 
 def _names_of(kind: type) -> set[str]:
@@ -125,7 +125,7 @@ def _names_of(kind: type) -> set[str]:
     return {kind.__name__}.union(*map(_names_of, kind.__subclasses__()))
 
 
-def _told(reason: str) -> Exception:
+def _refusal(reason: str) -> Exception:
     run, now = participation(), _run.get()
     if run is None or now is None or not now[1]:
         return BaselineFailed(reason)

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
-from rag_rule_explainer import Answer, InvalidInput
+from rag_rule_explainer import Answer
 from rag_rule_explainer.instrumentation import reading
 
 from .wire import Streamed, plain, reply_in
@@ -25,10 +25,7 @@ def question_in(given: Any) -> str:
     """
     found = reading.look_up(given, _QUESTION_KEYS, _text)
     if found is None:
-        raise InvalidInput(
-            f"no question could be read out of an input of type {type(given).__name__}; "
-            "pass question_of=, a function from the input to the question"
-        )
+        raise reading.no_question_in(given)
     return found
 
 
@@ -49,7 +46,7 @@ def answer_in(output: Any) -> Answer:
         # Many applications return (answer, sources), so the first item is the answer.
         output = record[0]
         if isinstance(output, list):
-            raise _unread(record)
+            raise reading.no_answer_in(type(record).__name__)
     if isinstance(output, Answer):
         return output
     return _answer_in(cast("Any", output))
@@ -74,7 +71,7 @@ def _answer_in(output: Any) -> Answer:
         }
     found = reading.look_up(entries, _ANSWER_KEYS, _text, reading.text_of_several)
     if found is None:
-        raise _unread(output)
+        raise reading.no_answer_in(type(output).__name__)
     return Answer(found)
 
 
@@ -85,13 +82,6 @@ def _of_model(output: BaseModel) -> Answer:
     text = next((each for each in named if isinstance(each, str)), None)
     return Answer(
         output.model_dump_json() if text is None else text, value=output.model_dump(mode="json")
-    )
-
-
-def _unread(output: object) -> InvalidInput:
-    return InvalidInput(
-        f"no answer could be read out of an output of type {type(output).__name__}; "
-        "pass answer_of=, a function from the output to a str or an Answer"
     )
 
 

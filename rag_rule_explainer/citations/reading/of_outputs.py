@@ -79,13 +79,13 @@ def _read(given: Any, pieces: _Pieces, depth: int) -> None:
     if isinstance(given, str):
         pieces.add(given)
     elif isinstance(given, (list, tuple)):
-        for each in _told(cast("Sequence[Any]", given)):
+        for each in _answering(cast("Sequence[Any]", given)):
             _read(each, pieces, depth - 1) if depth else None
     elif given is not None and depth:
         _read_object(given, pieces, depth - 1)
 
 
-def _told(items: Sequence[Any]) -> Sequence[Any]:
+def _answering(items: Sequence[Any]) -> Sequence[Any]:
     """Returns the items that contain the answer: all blocks, but only the last one of several messages or
     choices."""
     are_messages = [each for each in items if part_of(each, "role") or _is_message(each)]

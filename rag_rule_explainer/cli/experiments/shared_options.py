@@ -43,7 +43,7 @@ Data = Annotated[
         "necessary}]}.",
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Decides which ones are drawn, and all other random choices.")]
+Seed = Annotated[int, typer.Option(help="Decides which ones are drawn, and other random choices.")]
 Shuffle = Annotated[
     bool, typer.Option("--shuffle-distractors", help="Put the distractors in a random order.")
 ]
@@ -110,9 +110,7 @@ class Endpoints:
     base_url: Annotated[str | None, typer.Option(help="The endpoint of a --model that names none.")] = (
         None
     )
-    key: Annotated[str, typer.Option("--key", metavar="VARIABLE", help="The variable with its key.")] = (
-        USUAL_KEY
-    )
+    key: Annotated[str, typer.Option("--key", metavar="VARIABLE", help="Where its key is.")] = USUAL_KEY
     temperature: Annotated[float, typer.Option(min=0.0, help="The model's temperature.")] = (
         PAPERS_TEMPERATURE
     )
@@ -209,7 +207,7 @@ class JudgingOptions:
     ] = None
     judge_base_url: Annotated[str | None, typer.Option(help="The judge's endpoint.")] = None
     judge_key: Annotated[
-        str, typer.Option("--judge-key", metavar="VARIABLE", help="The variable with the judge's key.")
+        str, typer.Option("--judge-key", metavar="VARIABLE", help="Variable of the judge's key.")
     ] = USUAL_KEY
     judge_prompt: Annotated[
         PromptName | None,

@@ -87,7 +87,7 @@ def drawn_by_method(name: str) -> DrawnKind | None:
 
 
 def makes_a_generator(function: object, *, is_given: bool) -> bool:
-    """Returns True iff a call of this function makes a random generator that nobody seeds. ``is_given``:
+    """Returns True iff a call of this function makes a random generator without a seed. ``is_given``:
     True if the call has arguments, such as a seed."""
     if function is random.SystemRandom:
         return True

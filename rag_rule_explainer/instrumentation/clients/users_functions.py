@@ -27,12 +27,16 @@ def users_result(name: str, function: Callable[..., Any], *given: Any, what: str
         if is_transient(error):
             raise
         raised = f"raised {type(error).__name__}: {error}"
-        raise InvalidInput(f"{_told(name, function, given)} {raised}; mend that function") from error
+        raise InvalidInput(
+            f"{_call_in_words(name, function, given)} {raised}; mend that function"
+        ) from error
     if result is None and what:
-        raise InvalidInput(f"{_told(name, function, given)} returned None; have it return {what}")
+        raise InvalidInput(
+            f"{_call_in_words(name, function, given)} returned None; have it return {what}"
+        )
     return result
 
 
-def _told(name: str, function: Callable[..., Any], given: tuple[Any, ...]) -> str:
+def _call_in_words(name: str, function: Callable[..., Any], given: tuple[Any, ...]) -> str:
     kind = type(given[0]).__name__
     return f"{name}, which gate was given ({named_function(function)}), was called with a {kind} and"

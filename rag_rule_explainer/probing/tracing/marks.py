@@ -83,13 +83,13 @@ class TracedReplay:
 
     @property
     def is_shown(self) -> bool:
-        """True if tracers receive the traces of this replay: always for a baseline; for other replays
-        unless the user hides them."""
+        """Returns True if tracers receive the traces of this replay: always for a baseline; for other
+        replays unless the user hides them."""
         return self.is_baseline or self.explanation.replays
 
     @property
     def ended(self) -> bool:
-        """True once ``end`` was called, so the outcome is known."""
+        """Returns True once ``end`` was called, so the outcome is known."""
         return self._outcome is not None
 
     def at_end(self, ending: EndTelling) -> None:

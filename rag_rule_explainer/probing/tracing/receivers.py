@@ -28,7 +28,7 @@ class Receivers:
 
     @property
     def has_live_exporter(self) -> bool:
-        """True if an exporter of the tracer receives its spans."""
+        """Returns True if an exporter of the tracer receives its spans."""
         return any(hasattr(each, "span_exporter") for each in self.live)
 
     def limiting(self, begin: Callable[..., Any]) -> Callable[..., Any]:

@@ -45,7 +45,7 @@ class TracingSpan:
 
     @property
     def is_recorded(self) -> bool:
-        """True if the span is recorded, so that an exporter can receive it."""
+        """Returns True if the span is recorded, so that an exporter can receive it."""
         return bool(self.span.is_recording())
 
     def mark(self, marks: TraceMarks) -> None:

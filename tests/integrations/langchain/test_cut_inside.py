@@ -129,7 +129,7 @@ def test_what_a_search_cut_takes_the_proof_away_if_it_moves_up(made: Any, awaite
     assert ids(explanation) == ["a", "b"]
     assert explanation.rules
     assert {rule.claim for rule in explanation.rules} == {"unverified"}
-    assert explanation.warnings[0].startswith("leaving documents out brings others before the model")
+    assert explanation.warnings[0].startswith("if sources are left out, the model is shown others")
     assert "c and d when" in explanation.warnings[0]
     assert not explanation.complete
     # The replay that tries it serves the inner search from the record.

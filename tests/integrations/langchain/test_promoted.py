@@ -56,7 +56,7 @@ def test_what_moves_up_is_told_of_first_and_nothing_is_proved(cut: Cut) -> None:
     assert ids(explanation) == ["a", "b"]
     assert explanation.rules
     assert {rule.claim for rule in explanation.rules} == {"unverified"}
-    assert explanation.warnings[0].startswith("leaving documents out brings others before the model")
+    assert explanation.warnings[0].startswith("if sources are left out, the model is shown others")
     assert "showed it c and d when" in explanation.warnings[0]
     assert 'scope="retrieved"' in explanation.warnings[0]
     assert not explanation.complete
