@@ -88,16 +88,15 @@ class FinalComparison:
     def _to_repeat(self, fidelity: ReplayFidelity) -> tuple[Subset, ...]:
         """Returns the subsets that are replayed again.
 
-        If there is a reason to doubt the rules, it is the full set alone, which the baseline and the
-        repeat check ran before all others. Otherwise the first is the decisive subset; see ``_decisive``.
-        If the application's state has changed, the full set, the subsets of the rules and the first
-        subsets of each search are added, because these were replayed before most changes. If a run took
-        another path through the code than the baseline, the full set is added.
+        The first is the decisive subset; see ``_decisive``. If the application's state has changed, the
+        full set, the subsets of the rules and the first subsets of each search are added, because these
+        were replayed before most changes. If a run took another path through the code than the baseline,
+        the full set is added.
         """
         full = self.sources.full
-        if fidelity.unchecked:
-            return (full,)
         masks = [self._decisive(fidelity)]
+        if fidelity.unchecked:
+            return tuple(masks)
         if fidelity.has_changed():
             known = [
                 mask

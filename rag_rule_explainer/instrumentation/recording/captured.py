@@ -100,7 +100,9 @@ class Captured(Generic[Item]):
         """Returns a copy in which those searches are replaced whose results depend on what is found
         beside: searches that return the found sources in another order, or with numbers. Where
         ``takes_all`` is set, those that drop some of the found sources are replaced as well. Searches
-        that also return other sources stay."""
+        that also return other sources stay. None is replaced if the user named the retrievers."""
+        if self.only:
+            return self
         return self._without(
             lambda seen: (
                 not seen.has_strangers and (self.takes_all if seen.dropped else seen.is_rearranged)

@@ -107,6 +107,25 @@ def test_a_counter_is_state() -> None:
     assert "turn 2" in told
 
 
+@pytest.mark.parametrize("ended", ["used up", "good news"])
+def test_what_a_count_changes_only_after_some_runs_is_refused_at_the_end(ended: str) -> None:
+    """As a budget of a day does: it is doubted from the repeat check on, and then it has run out."""
+    used = {"runs": 0}
+    model, retriever = Telling(says=bad_with_b_and_d), Counting(documents=facts("abd"))
+
+    def answer(question: str) -> str:
+        used["runs"] += 1
+        found = retriever.invoke(question)
+        if used["runs"] > 8 and ended == "used up":
+            return ended
+        return model.invoke(joined(found[:1] if used["runs"] > 8 else found)).text
+
+    with pytest.raises(StateShared, match="request 1 to a model differs between the baseline"):
+        RuleExplainer(RunnableLambda(answer), predicate=BAD).explain("why?")
+    # The baseline, the repeat check, each subset, and the replay on all sources once more.
+    assert used["runs"] <= 10
+
+
 def test_a_counter_that_means_nothing_is_ignored_where_that_is_said() -> None:
     turns = itertools.count(1)
     app, _ = application(lambda context, question: f"turn {next(turns)}: {context} {question}")

@@ -72,9 +72,7 @@ def explained(change: Any, is_bad: Any, *, awaited: bool = False, **parameters: 
     )
 
     def answer(question: str) -> str:
-        return model.invoke(
-            "\n".join(each.page_content for each in outer.invoke(question)) or "none"
-        ).text
+        return model.invoke("\n".join(map(_shown, outer.invoke(question))) or "none").text
 
     explainer = RuleExplainer(answer, predicate=BAD, **parameters)
     explanation = asyncio.run(explainer.aexplain("why?")) if awaited else explainer.explain("why?")
