@@ -82,7 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Files of slow tests take too long for that: each worker has a part of them, and who is done early
     takes from the others.
     """
-    settings.register_profile("some", _usual, max_examples=100 // _one_in(config))
+    settings.register_profile("some", _usual, max_examples=max(1, 100 // _one_in(config)))
     settings.load_profile("few" if _without("slow", config) else "some")
     if config.getoption("dist", "no") == "load":
         config.option.dist = "loadfile" if _without("slow", config) else "worksteal"

@@ -58,6 +58,7 @@ def forty(planted: Mapping[Any, str], parts: tuple[str, ...]) -> tuple[Script, l
     return script, converse(script, Mailbox(planted, sized(planted)).run), LEAKED
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(("planted", "parts", "wanted"), list(CASES.values())[:4], ids=list(CASES)[:4])
 def test_the_next_action(planted: Mapping[Any, str], parts: tuple[str, ...], wanted: ToolCall) -> None:
     script, turns, at = run_of(planted, parts, wanted)
