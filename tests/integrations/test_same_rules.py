@@ -70,11 +70,15 @@ def by_engine(record: dict[str, Any], *, awaiting: bool) -> tuple[str, Rules]:
         engine, predicate=same_answer(), miner="exact", answer_without_sources="N/A"
     )
     asked = record["question"]
-    explanation = asyncio.run(explainer.aexplain(asked)) if awaiting else explainer.explain(asked)
+    if awaiting:
+        explanation = asyncio.get_event_loop().run_until_complete(explainer.aexplain(asked))
+    else:
+        explanation = explainer.explain(asked)
     return explanation.baseline.text, explanation.rules
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("own_loop")
 def test_a_chain_and_a_query_engine_over_the_same_documents_have_the_same_rules(real_data: Path) -> None:
     with (real_data / "hotpotqa_train.jsonl").open(encoding="utf-8") as file:
         records = [json.loads(next(file)) for _ in range(examples(RECORDS))]
