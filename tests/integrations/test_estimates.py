@@ -69,6 +69,7 @@ def courses(**settings: Any) -> Iterator[Course]:
 
 @pytest.mark.spread(slow=2)
 @pytest.mark.slow
+@pytest.mark.usefixtures("own_loop")
 @pytest.mark.parametrize("settings", [{}, {"rules": "retention"}], ids=["defaults", "retention"])
 def test_best_and_worst_are_bounds_over_both_zoos(settings: dict[str, Any]) -> None:
     found = list(courses(**settings))
