@@ -62,7 +62,7 @@ cite-model: $(VENV)-model/.demo
 test: $(VENV)/.test
 	$(PYTEST) -n auto -q
 
-# SLOW='--one-in 2' asks each slow test with one in two of its cases.
+# SLOW='--one-in 3' asks each slow test with one in three of its cases, and of what it draws.
 check: $(VENV)/.check
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .

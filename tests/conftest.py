@@ -22,7 +22,6 @@ from tests.representing import FURTHER, on_further, one_in, spread_out
 # The machines are shared: how long one example takes says nothing.
 _usual = settings(deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.register_profile("few", _usual, max_examples=20)
-settings.register_profile("all", _usual, max_examples=100)
 
 # Every client of a model endpoint reads the certificates of all the world, which takes longer than what
 # most tests ask of it; here they speak to loopback only, and not encrypted. A folder without any:
@@ -60,25 +59,31 @@ def _without(mark: str, config: pytest.Config) -> bool:
     return f"not {mark}" in config.option.markexpr
 
 
+def _one_in(config: pytest.Config) -> int:
+    return int(config.getoption("--one-in") or 1)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--one-in",
         type=int,
         default=1,
         metavar="N",
-        help="runs each test, and one in N of its cases",
+        help="runs each test, and one in N of its cases; of what slow tests draw, one in N examples",
     )
     parser.addoption("--further", choices=list(FURTHER), help="runs what is asked on a further Python")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Fast runs draw few examples; every other run draws all of them.
+    """Fast runs draw few examples; slow tests draw one in N of them where one in N of their cases is
+    asked; every other run draws all of them.
 
     In a fast run, all tests of a file are one worker's, so what a module's fixtures make is made once.
     Files of slow tests take too long for that: each worker has a part of them, and who is done early
     takes from the others.
     """
-    settings.load_profile("few" if _without("slow", config) else "all")
+    settings.register_profile("some", _usual, max_examples=max(1, 100 // _one_in(config)))
+    settings.load_profile("few" if _without("slow", config) else "some")
     if config.getoption("dist", "no") == "load":
         config.option.dist = "loadfile" if _without("slow", config) else "worksteal"
 
@@ -101,8 +106,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_one_case_in_so_many(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Comes after what is not asked at all was taken out."""
     further = config.getoption("--further")
-    many = int(config.getoption("--one-in") or 1)
-    kept, others = on_further(further, items) if further else one_in(many, items)
+    kept, others = on_further(further, items) if further else one_in(_one_in(config), items)
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = kept

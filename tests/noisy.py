@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rag_rule_explainer import Explainer, Settings, Source, contains, same_answer
+from tests.drawing import examples
 
 Holds = Callable[[frozenset[int]], bool]
 
@@ -52,8 +53,9 @@ class Outcome:
 
 
 def study(truth: Truth, wrong: float, how: Settings, runs: int = 200, *, logged: bool = True) -> Outcome:
-    """So many seeded runs, with that share of all verdicts turned around."""
-    exact = false = calls = 0
+    """So many seeded runs, with that share of all verdicts turned around; of slow tests that ask one in
+    so many of their cases, one in so many."""
+    runs, exact, false, calls = examples(runs), 0, 0, 0
     for seed in range(runs):
         rules, cost = mined(truth, wrong, how, seed, logged=logged)
         exact += rules == truth.rules

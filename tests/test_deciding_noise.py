@@ -8,6 +8,7 @@ import pytest
 
 from rag_rule_explainer import Answer, Explainer, Noise, RuleKind, Sampled, Settings, Source, contains
 from rag_rule_explainer.explanation.deciding import MAX_ERROR, Decision, decide_any_rule, decide_rule
+from tests.drawing import examples
 
 WRONG = 0.2
 """As many answers come out wrong as ``Noise(margin=0.3)`` allows for."""
@@ -84,5 +85,6 @@ def test_a_decision_is_wrong_as_seldom_as_is_printed(application: Fickle, how: S
 @pytest.mark.slow
 def test_enough_votes_decide() -> None:
     for application in APPLICATIONS:
-        outcomes = [decided(application, EVERY, seed)[:2] for seed in range(100)]
-        assert sum(each.holds is not None for pair in outcomes for each in pair) >= 170
+        outcomes = [decided(application, EVERY, seed)[:2] for seed in range(examples(100))]
+        decisions = [each.holds is not None for pair in outcomes for each in pair]
+        assert sum(decisions) >= 0.85 * len(decisions)

@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from tests.drawing import examples
 from tests.fuzzing import drawn, tried
 
 MANY = int(os.environ.get("RAG_RULES_FUZZ", "100000"))
@@ -29,9 +30,10 @@ def test_a_relative_rule_does_not_make_a_larger_proved_one_other_than_minimal(
 
 @pytest.mark.slow
 def test_a_few_random_conditions() -> None:
-    seen = tried(7, range(600))
-    assert seen["nothing missed"] >= 200
-    assert min(seen[what] for what in ("proved", "relative", "voted", "confident", "stopped")) >= 10
+    seen = tried(7, range(examples(600)))
+    assert seen["nothing missed"] >= examples(200)
+    kinds = ("proved", "relative", "voted", "confident", "stopped")
+    assert min(seen[what] for what in kinds) >= examples(10)
 
 
 @pytest.mark.nightly

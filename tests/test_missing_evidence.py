@@ -59,6 +59,7 @@ SETTINGS: Mapping[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize("fields", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("seed", range(4))
 def test_no_probe_can_be_deleted(fields: dict[str, Any], seed: int) -> None:
@@ -102,6 +103,7 @@ def is_open(content: Any, kind: str) -> bool:
     return False
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize("fields", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("seed", range(6))
 def test_no_claim_outlives_its_probes_where_the_counts_are_forged_too(
@@ -155,6 +157,7 @@ def test_the_message_names_the_file(tmp_path: Any, suffix: str) -> None:
         load(file)
 
 
+@pytest.mark.slow  # it makes the 8,192 replays that are more than are kept
 def test_more_probes_than_are_kept_can_be_saved() -> None:
     ids = "abcdefghijklm"
     explanation = explained(lambda kept: "a" in kept or len(kept) < 3, ids=ids, miner="exhaustive")

@@ -52,6 +52,7 @@ def run_of(
     return script, turns, [each.call for each in turns].index(wanted)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(("planted", "parts", "wanted"), list(CASES.values())[:4], ids=list(CASES)[:4])
 def test_the_next_action(planted: Mapping[Any, str], parts: tuple[str, ...], wanted: ToolCall) -> None:
     script, turns, at = run_of(planted, parts, wanted)

@@ -25,6 +25,7 @@ from rag_rule_explainer.audit.randomization import PairTable, stratified_p_value
 from rag_rule_explainer.errors import InvalidInput
 from rag_rule_explainer.verdicts import Verdict
 from tests.audit.logged import suspects_in
+from tests.drawing import drawn, examples
 
 Kept = frozenset[str]
 Truth = Mapping[Kept, bool]
@@ -154,13 +155,14 @@ def by_question(plan: BlamePlan, draw: random.Random) -> dict[Trial, Verdict]:
     return {each: Verdict.of(draw.random() < chances[each.pair.question]) for each in plan.trials()}
 
 
+@drawn
 @pytest.mark.parametrize("outcomes", [by_time, by_chance, by_question])
 @pytest.mark.parametrize("questions", [1, 3])
 def test_noise_is_no_reason_to_blame(
     outcomes: Callable[[BlamePlan, random.Random], dict[Trial, Verdict]], questions: int
 ) -> None:
     """Where all are innocent, every list that is not empty is false; at most one in five may be."""
-    times, false = 200, 0
+    times, false = examples(200), 0
     for seed in range(times):
         plan = plan_blame(null_suspects(8, questions), 0.2, seed=seed)
         false += bool(blame_list(plan, outcomes(plan, random.Random(seed))))

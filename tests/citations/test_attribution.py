@@ -115,6 +115,7 @@ FORMS: dict[str, Form] = {
 }
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize("citer", CITERS)
 @pytest.mark.parametrize("form", FORMS)
 def test_the_words_around_a_citation_change_no_verdict(form: str, citer: str) -> None:

@@ -105,6 +105,7 @@ PIPELINES: dict[str, tuple[list[list[str]], int, bool]] = {
 """What requests show, the one that answers, and whether it is known what a number means."""
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("pipeline", PIPELINES)
 def test_a_number_is_known_where_requests_agree_on_the_order(pipeline: str) -> None:
     requests, answering, is_known = PIPELINES[pipeline]

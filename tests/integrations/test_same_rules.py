@@ -18,6 +18,7 @@ from llama_index_rag_rule_explainer import OfflineLLM
 from llama_index_rag_rule_explainer import RuleExplainer as EngineExplainer
 
 from rag_rule_explainer import Finding, same_answer
+from tests.drawing import examples
 from tests.integrations.langchain.chains import Counting as Retriever
 from tests.integrations.llama_index.engines import Counting as NodeRetriever
 from tests.integrations.llama_index.engines import engine_of
@@ -69,17 +70,21 @@ def by_engine(record: dict[str, Any], *, awaiting: bool) -> tuple[str, Rules]:
         engine, predicate=same_answer(), miner="exact", answer_without_sources="N/A"
     )
     asked = record["question"]
-    explanation = asyncio.run(explainer.aexplain(asked)) if awaiting else explainer.explain(asked)
+    if awaiting:
+        explanation = asyncio.get_event_loop().run_until_complete(explainer.aexplain(asked))
+    else:
+        explanation = explainer.explain(asked)
     return explanation.baseline.text, explanation.rules
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("own_loop")
 def test_a_chain_and_a_query_engine_over_the_same_documents_have_the_same_rules(real_data: Path) -> None:
     with (real_data / "hotpotqa_train.jsonl").open(encoding="utf-8") as file:
-        records = [json.loads(next(file)) for _ in range(RECORDS)]
+        records = [json.loads(next(file)) for _ in range(examples(RECORDS))]
     rules = 0
     for number, record in enumerate(records):
         chain = by_chain(record)
         assert by_engine(record, awaiting=number % 4 == 3) == chain, record["question"]
         rules += len(chain[1])
-    assert rules > RECORDS
+    assert rules > len(records)

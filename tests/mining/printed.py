@@ -90,8 +90,8 @@ def printed(family: Family, sampled: Sampled, seed: int) -> Printed:
 
 
 @cache
-def all_printed(family: Family, sampled: Sampled) -> Sequence[Printed]:
-    return [printed(family, sampled, seed) for seed in range(RUNS)]
+def all_printed(family: Family, sampled: Sampled, runs: int = RUNS) -> Sequence[Printed]:
+    return [printed(family, sampled, seed) for seed in range(runs)]
 
 
 def bad_rules(runs: Sequence[Printed]) -> Rate:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_rule_explainer.explanation.question_check import FilePlace
-from rag_rule_explainer.report.sarif import MOST_RESULTS, as_sarif
+from rag_rule_explainer.report import sarif
+from rag_rule_explainer.report.sarif import as_sarif
 from tests.drawing import drawn, few
 from tests.report.checks import HOSTILE, asked, check_of, clean, finding, results_of, unsure, valid_sarif
 
@@ -100,16 +101,23 @@ def test_what_differs_has_another_fingerprint() -> None:
     assert len(set[str]().union(*fingerprints)) == 6
 
 
-def test_what_github_does_not_take_is_counted() -> None:
+def test_github_takes_and_shows_so_many() -> None:
+    assert (sarif.MOST_RESULTS, sarif.MOST_SHOWN) == (25_000, 5_000)
+
+
+def test_what_github_does_not_take_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As many results as GitHub takes would take five seconds.
+    monkeypatch.setattr(sarif, "MOST_RESULTS", 1_250)
+    monkeypatch.setattr(sarif, "MOST_SHOWN", 250)
     one = asked(1, finding("b"))
-    many = [replace(one, question=str(number)) for number in range(MOST_RESULTS)]
+    many = [replace(one, question=str(number)) for number in range(1_250)]
     (run,) = json.loads(as_sarif(check_of(*many, asked(1), asked(2))))["runs"]
-    assert len(run["results"]) == MOST_RESULTS
+    assert len(run["results"]) == 1_250
     assert {each["kind"] for each in run["results"]} == {"fail"}
     said = [each["message"]["text"] for each in run["invocations"][0]["toolExecutionNotifications"]]
     assert said[:2] == [
-        "2 of 25,002 results are left out: GitHub takes 25,000 a run",
-        "GitHub shows 5,000 of the 25,000 results in this file",
+        "2 of 1,252 results are left out: GitHub takes 1,250 a run",
+        "GitHub shows 250 of the 1,250 results in this file",
     ]
     assert len(said) == 4
 

@@ -20,6 +20,7 @@ from rag_rule_explainer import (
 from rag_rule_explainer.storing.maintenance import export
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.testing import ScriptedReplay
+from tests.drawing import examples, few
 from tests.storing.asking import answered, answers, claimed
 
 SOURCES = [Source(f"D{n}", f"text {n}") for n in range(1, 5)]
@@ -107,10 +108,10 @@ def test_flipped_bytes_and_pages_all_over_a_file(whole: bytes, tmp_path: Path) -
     draw, path = random.Random(4), tmp_path / "damaged.db"
     used = [place for place, byte in enumerate(whole) if byte]
     places = [*draw.sample(used, 600), *range(100), *draw.sample(range(len(whole)), 100)]
-    refused, right = check(whole, path, places, draw)
-    assert refused > 50
-    assert right > 50
-    for begin in range(0, len(whole), PAGE):
+    refused, right = check(whole, path, few(places), draw)
+    assert refused > examples(50)
+    assert right > examples(50)
+    for begin in few(range(0, len(whole), PAGE)):
         for page in (bytes(PAGE), draw.randbytes(PAGE), whole[:PAGE], whole[-PAGE:]):
             is_right_or_refused(path, whole[:begin] + page + whole[begin + PAGE :])
         is_right_or_refused(path, whole[:begin])

@@ -170,6 +170,7 @@ MALFORMED: dict[str, tuple[bytes, str]] = {
 }
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("name", MALFORMED)
 def test_each_malformed_trace_ends_in_one_error(name: str, tmp_path: Path) -> None:
     file = tmp_path / "trace.json"

@@ -11,6 +11,7 @@ import pytest
 from rag_rule_explainer.instrumentation.clients.of_text import json_listing
 from rag_rule_explainer.instrumentation.clients.recognising import recognised
 from rag_rule_explainer.instrumentation.clients.seen_as_one import doubt_about
+from tests.drawing import drawn, few
 
 HERE = Path(__file__).parents[3]
 TEXTS = (
@@ -74,10 +75,11 @@ def test_an_ordinary_text_is_one_source_without_a_word(text: str) -> None:
     assert not doubt_about({"text": text}, text, alone=False)
 
 
+@drawn
 def test_paragraphs_of_pages_and_code_are_one_source_each() -> None:
     told = [
         text
-        for text in paragraphs()
+        for text in few(list(paragraphs()))
         if json_listing.rows(text) is not None or doubt_about(text, text, alone=True)
     ]
     assert told == []

@@ -12,6 +12,7 @@ from langchain_rag_rule_explainer import RuleExplainer
 from pydantic import SecretStr
 
 from rag_rule_explainer import Explanation, Retries
+from tests.drawing import examples
 from tests.integrations.langchain.models import facts
 from tests.integrations.langchain.test_wire import chain_of
 from tests.integrations.spoilt import PREDICATE, Spoilt, many
@@ -93,7 +94,7 @@ def test_whatever_goes_wrong_fifty_explanations_come_out_as_if_nothing_had(
     way: tuple[bool, bool],
 ) -> None:
     faults, retries = Counter[Fault](), 0
-    for case in many(50, start=50 * WAYS.index(way)):
+    for case in many(examples(50), start=50 * WAYS.index(way)):
         explanation, server = explained(case, way)
         assert case.is_the_truth(explanation), (case, str(explanation))
         # On a busy machine, a healthy reply may come too late as well.

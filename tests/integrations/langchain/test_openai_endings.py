@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from rag_rule_explainer import Explainer, Explanation, Retries, Source
 from rag_rule_explainer.probing.wholeness import HALF
+from tests.drawing import examples
 from tests.integrations.endings import PREDICATE, Always, Cutting, explained_all, unknown_of
 from tests.integrations.known import TEXTS
 from tests.integrations.langchain.test_endings import app_with
@@ -105,6 +106,8 @@ def test_over_two_hundred_explanations_no_reply_that_is_cut_off_becomes_a_verdic
     cut = Counter[str]()
     for endpoint, (_, ends) in ENDPOINTS.items():
         for way in WAYS:
-            cut += explained_all(explained(way, endpoint), ends, 20, start=500 * (1 + WAYS.index(way)))
+            cut += explained_all(
+                explained(way, endpoint), ends, examples(20), start=500 * (1 + WAYS.index(way))
+            )
     print(f"{cut.total()} replies were cut off in {len(cut)} ways")
     assert set(cut) == {end for _, ends in ENDPOINTS.values() for end in ends}

@@ -79,6 +79,7 @@ def is_right(explanation: Explanation, ran: list[str]) -> None:
     assert sorted(ran) == ["calendar", "pay", "search_inbox"]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("is_workflow", [False, True])
 def test_of_function_calling_agents(is_workflow: bool) -> None:
     ran = list[str]()
