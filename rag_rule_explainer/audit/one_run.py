@@ -2,6 +2,7 @@
 what it spends from what it read when it began, and would overwrite the count of the other."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ class OneRun:
 
     folder: Path
     _file: int | None = field(init=False, default=None)
+    _process: int = field(init=False, default_factory=os.getpid)
 
     def __post_init__(self) -> None:
         if _locks is None:
@@ -46,5 +48,10 @@ class OneRun:
     def close(self) -> None:
         """Gives the folder back. Does nothing if that was done before."""
         file, self._file = self._file, None
-        if file is not None:
-            os.close(file)
+        if file is None:
+            return
+        if os.getpid() == self._process:
+            # A forked process of the application has the file too, and may live on.
+            with suppress(OSError):
+                _locks.flock(file, _locks.LOCK_UN)
+        os.close(file)

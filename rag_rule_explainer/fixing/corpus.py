@@ -126,7 +126,8 @@ def with_verdict_of_all(explainer: Explainer, explanation: Explanation) -> Expla
     Blocks if the condition does.
     """
     count = len(explanation.sources)
-    for place, probe in enumerate(explanation.probes):
+    is_sought = RuleKind.OMISSION in explanation.predicates
+    for place, probe in enumerate(explanation.probes if is_sought else ()):
         if len(probe.kept) != count or not probe.answers or badness_of(explanation, probe) is not None:
             continue
         sources = tuple(sources_in(explanation))

@@ -235,10 +235,17 @@ def test_what_was_pinned_is_told() -> None:
 def test_bad_input_says_what_to_give() -> None:
     explainer = telling(lambda shown: "bad" if "a" in shown else "good")
     before = explainer.explain("?", CORPUS[:4])
-    for rank in (lambda *_: None, lambda *_: ["a text of its own"]):
+    nothing: Any = None
+
+    def none(*_: object) -> Any:
+        return nothing
+
+    def others(*_: object) -> list[str]:
+        return ["a text of its own"]
+
+    for rank in (none, others):
         with pytest.raises(InvalidInput, match="rank returns"):
             recheck_corpus(explainer, before, CORPUS, rank=rank)
-    nothing: Any = None
     with pytest.raises(InvalidInput, match="before is None"):
         recheck_corpus(explainer, nothing, CORPUS, rank=first)
     wrong: Any = (

@@ -1,0 +1,78 @@
+"""What tells two conditions of an audit apart: what their functions are made of, and what these use."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+
+from rag_rule_explainer import Case
+from rag_rule_explainer.audit.sameness import definition_of
+
+WORDS, LIMIT = ["bad"], 3
+
+
+def shared(case: Case) -> bool:
+    return any(word in case.answer.text for word in WORDS)
+
+
+def using_another(case: Case) -> bool:
+    return shared(case) and len(case.answer.text) >= LIMIT
+
+
+asked_so_far = 0
+
+
+def counting(_: Case) -> bool:
+    global asked_so_far  # noqa: PLW0603 -- a function that counts is what is tested
+    asked_so_far += 1
+    return True
+
+
+def says_bad(case: Case) -> bool:
+    return case.answer.text in {"bad", "worse"}
+
+
+def says_good(case: Case) -> bool:
+    return case.answer.text in {"fine", "good"}
+
+
+def found_by(pattern: str) -> Callable[[Case], bool]:
+    compiled = re.compile(pattern)
+    return lambda case: bool(compiled.search(case.answer.text))
+
+
+def test_what_a_function_uses_is_a_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert definition_of(says_bad) != definition_of(says_good)
+    assert definition_of(found_by("bad")) != definition_of(found_by("fine"))
+    assert definition_of(found_by("bad")) == definition_of(found_by("bad"))
+    assert definition_of({"a", "b", 3}) == definition_of({3, "b", "a"}) != definition_of({"a", "b"})
+    before, counted = definition_of(using_another), definition_of(counting)
+    monkeypatch.setattr(sys.modules[__name__], "WORDS", ["fine"])
+    changed = definition_of(using_another)
+    monkeypatch.setattr(sys.modules[__name__], "LIMIT", 5)
+    assert len({before, changed, definition_of(using_another)}) == 3
+    counting(cast("Case", None))
+    assert definition_of(counting) == counted
+
+
+def test_the_definition_is_the_same_in_each_run_of_a_program() -> None:
+    """Sets have another order in each."""
+    code = (
+        "from rag_rule_explainer.audit.sameness import definition_of as d\n"
+        "print(d([lambda case: case.answer.text in {'a', 'b', 'c', 'd'}, {'e', 'f', 'g', 'h'}]))"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(said) == 1
