@@ -28,7 +28,7 @@ _LESS_SURE = (
 )
 _SELDOM = ("messages", "message", "content", "text", "raw", "outputs", "generations", "blocks")
 _DEEPEST = 6
-_OBJECT = re.compile(r"\s*<[\w. ]*(?:object|generator)[^>]*>\s*|[A-Z]\w+\(\w+=.*", re.DOTALL)
+_OBJECT = re.compile(r"\s*<[\w. ]*(?:object|generator)[^>]*>\s*|[A-Z]\w+\((?:\w+=.*|\)\s*)", re.DOTALL)
 """Matches the ``repr`` of an object that a tracer could not write as data."""
 _STOPPED = re.compile(r"StopEvent\(result=(?P<quote>['\"])(?P<said>[^\\]*?)(?P=quote)\)")
 

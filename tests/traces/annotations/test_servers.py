@@ -73,6 +73,14 @@ def test_phoenix_takes_annotations_and_shows_them(
             assert page.get_by_text(label).first.is_visible()
         assert page.get_by_text("proved on all").first.is_visible()
         pictured(page, "phoenix", trace.parent)
+    # What is said of another condition stands beside it.
+    another = {kind: f"{said} and more" for kind, said in explanation.predicates.items()}
+    other = explanation.model_copy(update={"predicates": another})
+    assert Annotations(other, incident, "phoenix").send() == len(order) + 1
+    with sqlite3.connect(trace.parent / "phoenix.db") as kept:
+        names = kept.execute("SELECT name FROM document_annotations").fetchall()
+    assert {names.count(each) for each in names} == {len(order)}
+    assert len(set(names)) == 2
 
 
 def test_mlflow_takes_annotations_and_shows_them(mlflow: tuple[str, Path]) -> None:
