@@ -15,7 +15,7 @@ from tests.agents.zoo.asking import cases, check
 from tests.agents.zoo.scripts import LED_ON, ONE_BY_ONE, Way
 from tests.agents.zoo.shapes import INBOX, Clients, Mode, Shape, served
 from tests.agents.zoo.table import EXPLAINERS, SHAPES, outcome_table
-from tests.documentation.making.places import DOCS
+from tests.documentation.making import tables
 from tests.support.openai_server import OpenAIServer
 
 pytestmark = [pytest.mark.waits, pytest.mark.filterwarnings("ignore")]
@@ -70,8 +70,7 @@ def test_there_are_enough_shapes_and_each_has_its_own_name() -> None:
 
 
 def test_the_documentation_has_the_table() -> None:
-    page = (DOCS / "how-to" / "agents.md").read_text(encoding="utf-8")
-    assert outcome_table() in page, "write it: python -m tests.agents.zoo.table"
+    assert outcome_table() in tables.PAGE.read_text(encoding="utf-8"), "write it: see tables"
 
 
 def test_what_trying_everything_says() -> None:
