@@ -29,7 +29,7 @@ AGENTS = """\
 A scripted agent reads a list of mails and a calendar, and pays somebody; what makes it pay is in one or \
 several of its sources. A check mark means: the rules of the payment are those that trying every subset \
 of the sources finds, sync and async, and no tool has run again. Sources are of the kinds of \
-`source_kinds=`; a whole run and the next action are the values of `replay_of=`. An empty cell stands for \
+`source_kinds=`; a whole run and the next action are values of `replay_of=`. An empty cell stands for \
 what another row is about. [How to explain an agent](how-to/agents.md) has the rest.
 """
 SYNTHESIZED = """\
