@@ -96,8 +96,8 @@ def in_order(tools: Any, calls: list[Any]) -> list[Any]:
 def in_threads(tools: Any, calls: list[Any]) -> list[Any]:
     with ThreadPoolExecutor(2) as pool:
         own = [(copy_context(), each) for each in reversed(calls)]
-        made = list(pool.map(lambda each: each[0].run(result_of, tools, each[1]), own))
-    return made[::-1]
+        made = [pool.submit(context.run, result_of, tools, each) for context, each in own]
+    return [each.result() for each in reversed(made)]
 
 
 def loop(
@@ -138,7 +138,7 @@ def aloop(
         messages = user(given)
         while True:
             asked: Any = {"model": model, "messages": messages, "tools": list(map(described, tools))}
-            reply = await clients.aclient.chat.completions.create(**asked, stream=streams)
+            reply: Any = await clients.aclient.chat.completions.create(**asked, stream=streams)
             message = await Replied.aof(reply) if streams else whole(reply)
             messages.append(message)
             if not message.get("tool_calls"):
