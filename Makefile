@@ -34,7 +34,7 @@ help:
 	@echo "make paper-model  the paper's experiments on a real language model; at most an hour, goes on later"
 	@echo "make bench     what the engine costs, as ratios"
 	@echo "make cluster   audits on a Ray cluster: workers and drivers are killed, speed and memory; half an hour"
-	@echo "make agents    what makes agents obey the attacks of AgentDojo, against trying everything; long"
+	@echo "make agents    what makes agents obey the attacks of AgentDojo, and deepagents; long"
 	@echo "make peers     what other methods find on the same conditions, in an environment of its own"
 	@echo "make peers-model  ContextCite's own library beside rules, on a real language model; goes on later; 2 GB"
 	@echo "make clean     remove what these made"
@@ -104,7 +104,7 @@ nightly: $(VENV)/.test model cite-model cluster annotations scorers agents
 cluster: $(VENV)-ray/.made
 	$(VENV)-ray/bin/python -m pytest -q -s -m "slow or nightly" tests/audit/cluster
 
-# AgentDojo brings the clients of many providers, so no other environment has it.
+# AgentDojo and deepagents bring the clients of many providers, so no other environment has them.
 agents: $(VENV)-agents/.made
 	$(VENV)-agents/bin/python -m pytest -n auto -q -s -m nightly tests/agents
 

@@ -137,9 +137,9 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
 def judged_by_each(manner: Manner, conditions: Iterable[Predicate]) -> tuple[Manner, list[Predicate]]:
     """Returns the options and the conditions of an explanation by several conditions. If only the next
     action is replayed, it is the first that meets any of them, and each of them says so in rules."""
-    judged = list(conditions)
+    judged: list[Predicate] = list(conditions)
     if manner.replay_of == "next_action":
-        judged = [OfNextAction.of(each) for each in judged]
+        judged = list(map(OfNextAction.of, judged))
     any_of = judged[0] if len(judged) == 1 else AnyOf(tuple(judged))
     reads = any(map(reads_calls, judged))
     return replace(manner, condition=any_of, accepts_calls=reads), judged

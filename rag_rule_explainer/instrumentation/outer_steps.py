@@ -18,7 +18,7 @@ def repeated_part(first: Participation, manner: Manner, question: str) -> Partic
     only that is replayed, and without what happened inside tools that do not run. Raises the errors of
     ``at_next_action``."""
     first = at_next_action(first, manner, question)
-    if not manner.replays_tools or first.action is not None or first.closed:
+    if not manner.replays_tools or not first.executed or first.action is not None or first.closed:
         return first
     running = running_tools(first, manner)
     inner = {each.within for each in first.executed} | {each.within for each in first.watch.said}

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Awaitable, Collection
-from typing import Any
+from typing import Any, cast
 
 from ..verdicts import Case, Verdict
 from .combine import AllOf, AnyOf, Function, Not
@@ -45,6 +45,7 @@ def _joint(verdicts: Collection[Verdict | None], decisive: Verdict) -> Verdict |
 
 def _read(outcome: object, condition: Any) -> Verdict | None:
     if isinstance(outcome, Awaitable):
-        getattr(outcome, "close", bool)()  # a coroutine that nothing awaits would be warned of
+        close: Any = getattr(cast("Any", outcome), "close", bool)
+        close()  # a coroutine that nothing awaits would be warned of
         return None
     return as_judgement(outcome, condition).verdict

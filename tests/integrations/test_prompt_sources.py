@@ -14,7 +14,7 @@ from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index_rag_rule_explainer import RuleExplainer as OfLlamaIndex
 from plain_rag_rule_explainer import RuleExplainer as OfPlain
 
-from rag_rule_explainer import Explanation, InvalidInput
+from rag_rule_explainer import Explanation
 from tests.integrations.known import BAD, TEXTS, omission, retention, shown_in
 from tests.integrations.langchain.models import Telling
 from tests.integrations.llama_index.test_wire import llm_at
@@ -118,7 +118,8 @@ def test_of_a_chat_engine(base_url: str) -> None:
         history = [ChatMessage(content=text, role=role) for role, text in EARLIER]
         prefix: Any = {"system_prompt": SYSTEM, "chat_history": history}
         engine = SimpleChatEngine.from_defaults(llm=llm, **prefix)
-        explainer = OfLlamaIndex(engine, BAD, source_kinds=["memory", "instructions"])
-        is_right(explainer.explain("So?"), "memory 2", "memory 1", "memory 2")
-        with pytest.raises(InvalidInput, match="replay_of='next_action'"):
-            OfLlamaIndex(engine, BAD, replay_of="next_action").explain("So?")
+        for replay_of in ("whole_run", "next_action"):
+            options: Any = {"source_kinds": ["memory", "instructions"], "replay_of": replay_of}
+            is_right(
+                OfLlamaIndex(engine, BAD, **options).explain("So?"), "memory 2", "memory 1", "memory 2"
+            )

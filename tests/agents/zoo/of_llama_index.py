@@ -1,5 +1,6 @@
 """LlamaIndex's agents and workflows."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -144,7 +145,7 @@ def reacting(_: Clients) -> Built:
         calls = ONE_BY_ONE.next(shown_in(told), made)
         if not calls:
             return "Thought: I can answer without using any more tools.\nAnswer: All of it is done."
-        given = str(dict(calls[0].arguments)).replace("'", '"')
+        given = json.dumps(calls[0].arguments)
         return f"Thought: I look.\nAction: {calls[0].name}\nAction Input: {given}"
 
     agent = ReActAgent(tools=tools_of(ran := []), llm=Telling(says=says))
@@ -201,7 +202,7 @@ def by_hand(_: Clients) -> Built:
 
 def delegating(_: Clients, **options: Any) -> Built:
     *reading, paying = tools_of(ran := [])
-    expert = FunctionAgent(tools=reading, llm=Scripted(script_of=READS))
+    expert: Any = FunctionAgent(tools=reading, llm=Scripted(script_of=READS))
 
     async def ask_expert(task: str) -> str:
         """Asks somebody who reads."""

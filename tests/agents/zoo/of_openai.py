@@ -96,8 +96,8 @@ def in_order(tools: Any, calls: list[Any]) -> list[Any]:
 def in_threads(tools: Any, calls: list[Any]) -> list[Any]:
     with ThreadPoolExecutor(2) as pool:
         own = [(copy_context(), each) for each in reversed(calls)]
-        made = list(pool.map(lambda each: each[0].run(result_of, tools, each[1]), own))
-    return made[::-1]
+        made = [pool.submit(context.run, result_of, tools, each) for context, each in own]
+    return [each.result() for each in reversed(made)]
 
 
 def loop(
@@ -138,7 +138,7 @@ def aloop(
         messages = user(given)
         while True:
             asked: Any = {"model": model, "messages": messages, "tools": list(map(described, tools))}
-            reply = await clients.aclient.chat.completions.create(**asked, stream=streams)
+            reply: Any = await clients.aclient.chat.completions.create(**asked, stream=streams)
             message = await Replied.aof(reply) if streams else whole(reply)
             messages.append(message)
             if not message.get("tool_calls"):
@@ -229,37 +229,37 @@ def opened(clients: Clients) -> Built:
 
 
 SHAPES = (
-    Shape("a loop", plain),
-    Shape("a loop: async", awaited),
-    Shape("a loop: parallel calls, awaited at once", in_parallel, script=AT_ONCE),
-    Shape("a loop: parallel calls, in threads", threaded, script=AT_ONCE),
-    Shape("a loop: streamed", streamed),
-    Shape("a loop: async and streamed", astreamed),
+    Shape("OpenAI client: a loop", plain),
+    Shape("OpenAI client: async", awaited),
+    Shape("OpenAI client: parallel calls, awaited at once", in_parallel, script=AT_ONCE),
+    Shape("OpenAI client: parallel calls, in threads", threaded, script=AT_ONCE),
+    Shape("OpenAI client: streamed", streamed),
+    Shape("OpenAI client: async and streamed", astreamed),
     Shape(
-        "a loop: earlier turns",
+        "OpenAI client: earlier turns",
         with_history,
         World(UNDATED, {"turn 1": "c", "turn 2": "d"}),
         kinds=("tools", "turns"),
     ),
     Shape(
-        "a loop: few-shot examples",
+        "OpenAI client: few-shot examples",
         with_examples,
         World(UNDATED, {"example 1": "c", "example 2": "d"}),
         kinds=("tools", "examples"),
     ),
     Shape(
-        "a loop: sections of the system message",
+        "OpenAI client: sections of the system message",
         with_sections,
         World(UNDATED, {"instructions: tone": "c", "instructions: facts": "d"}),
         kinds=("tools", "instructions"),
     ),
     Shape(
-        "a loop: documents, a tool and turns",
+        "OpenAI client: documents, a tool and turns",
         mixed,
         World(DOCUMENTS, {"turn 1": "c", "turn 2": "d"}),
         kinds=("documents", "tools", "turns"),
         once=("calendar", "pay"),
     ),
-    Shape("a loop: an agent in a tool", delegating, DELEGATED, DELEGATES),
-    Shape("a loop: an agent in a tool, named safe", opened, ways=("whole_run",)),
+    Shape("OpenAI client: an agent in a tool", delegating, DELEGATED, DELEGATES),
+    Shape("OpenAI client: an agent in a tool, named safe", opened, ways=("whole_run",)),
 )

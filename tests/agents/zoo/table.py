@@ -1,7 +1,4 @@
-"""All shapes of agents, and the table of the documentation that says what is true of them.
-
-``python -m tests.agents.zoo.table`` prints it.
-"""
+"""All shapes of agents, and the table of the documentation that says what is true of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,7 +7,7 @@ from langchain_rag_rule_explainer import RuleExplainer as OfLangChain
 from llama_index_rag_rule_explainer import RuleExplainer as OfLlamaIndex
 from plain_rag_rule_explainer import RuleExplainer as OfPlain
 
-from tests.agents.zoo import of_langchain, of_langgraph, of_llama_index, of_openai
+from tests.agents.zoo import of_deepagents, of_langchain, of_langgraph, of_llama_index, of_openai
 from tests.agents.zoo.shapes import Shape
 from tests.integrations.tables import table
 
@@ -28,9 +25,9 @@ SHAPES: Mapping[str, Sequence[Shape]] = {
 
 def outcome_table() -> str:
     """A row for each shape: its kinds of sources, and what comes of either way to replay."""
+    shapes = [*(each for several in SHAPES.values() for each in several), *of_deepagents.SHAPES]
     rows = [
         (each.name, [", ".join(each.kinds), outcome(each, "whole_run"), outcome(each, "next_action")])
-        for shapes in SHAPES.values()
         for each in shapes
     ]
     return table(["sources", "whole run", "next action"], rows)
@@ -40,7 +37,3 @@ def outcome(shape: Shape, way: Any) -> str:
     """The rules, or the named refusal."""
     refusal = shape.refused.get(way)
     return f"`{refusal[0].__name__}`" if refusal is not None else "✓" if way in shape.ways else ""
-
-
-if __name__ == "__main__":
-    print(outcome_table())

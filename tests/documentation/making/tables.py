@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from tests.agents.zoo import table as agents
 from tests.documentation.making.places import DOCS, ROOT
 from tests.integrations.langchain.zoo import table as langchain
 from tests.integrations.llama_index.zoo import table as llama_index
@@ -24,6 +25,13 @@ shown. A wrong substitution would give a wrong answer. A check mark means: the k
 out, no replay searches again, and every class of the framework is as it was afterwards. A name of an \
 error means that the shape is refused, with that error.
 """
+AGENTS = """\
+A scripted agent reads a list of mails and a calendar, and pays somebody; what makes it pay is in one or \
+several of its sources. A check mark means: the rules of the payment are those that trying every subset \
+of the sources finds, sync and async, and no tool has run again. Sources are of the kinds of \
+`source_kinds=`; a whole run and the next action are values of `replay_of=`. An empty cell stands for \
+what another row is about. [How to explain an agent](how-to/agents.md) has the rest.
+"""
 SYNTHESIZED = """\
 *As synthesized*: the sources are the nodes that a query engine gave to its synthesizer. *As retrieved*: \
 the sources are what the search returned.
@@ -37,6 +45,7 @@ def page() -> str:
     lines += ["## LlamaIndex\n", SYNTHESIZED, llama_index.outcome_table()]
     rows = [(each.name, ["✓"]) for each in FUNCTIONS]
     lines += ["## Plain Python\n", table(["outcome"], rows)]
+    lines += ["## Agents\n", AGENTS, agents.outcome_table()]
     return "\n".join([*lines, "## Versions\n", _versions()])
 
 
