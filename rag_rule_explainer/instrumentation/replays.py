@@ -56,7 +56,7 @@ class Replays(Generic[Item]):
     starts: Starts = field(default_factory=Starts)
 
     def __post_init__(self) -> None:
-        self.state.tools_at_rest = tools_at_rest(self.first, self.manner)
+        self.state.rest(tools_at_rest(self.first, self.manner))
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """Makes one replay on the sources ``kept`` through the application's sync interface, and returns

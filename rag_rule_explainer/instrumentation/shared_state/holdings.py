@@ -159,8 +159,8 @@ class Holdings:
         held.size = len(cast("list[Any]", thing)) if is_collection(thing) else 0
         try:
             entries = list(self._inside(thing))
-            if self._at_rest and is_frameworks(thing) and _name_of_tool(thing) in self._at_rest:
-                entries = [(name, value) for name, value in entries if not _is_function(value)]
+            if self._at_rest:
+                entries = [each for each in entries if not is_resting(thing, each[1], self._at_rest)]
             if is_frameworks(thing):
                 held.values = dict(entries)
         except Exception:  # an object of the user's may raise any error when it is read
@@ -231,15 +231,16 @@ def _is_model(thing: object) -> bool:
     return any(each.__name__ in _MODELS for each in kind.__mro__)
 
 
-def _name_of_tool(thing: Any) -> str:
-    """Returns the name under which a tool of a framework is called; empty if it is no tool."""
+def is_resting(thing: object, value: object, at_rest: Collection[str]) -> bool:
+    """Returns True iff ``thing`` is a tool of a framework that has one of these names, and ``value`` is
+    the function that it calls."""
+    if not isinstance(value, (FunctionType, MethodType, partial)) or not is_frameworks(thing):
+        return False
     if not any(each.__name__ in _TOOLS for each in type(thing).__mro__):
-        return ""
-    return str(getattr(getattr(thing, "metadata", None), "name", None) or getattr(thing, "name", ""))
-
-
-def _is_function(value: object) -> bool:
-    return isinstance(value, (FunctionType, MethodType, partial))
+        return False
+    named: Any = thing
+    name = getattr(getattr(named, "metadata", None), "name", None) or getattr(named, "name", None)
+    return name in at_rest
 
 
 def changed_values(
