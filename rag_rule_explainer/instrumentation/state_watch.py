@@ -44,7 +44,7 @@ class StateWatch:
         self._held: Holdings | None = None
         self._by_chance: str | None = None
         self._replays = 0
-        self._at_rest = frozenset[str]()
+        self._tools: frozenset[str] | None = None
         self.contexts = Contexts()
         self.leftovers = Leftovers(application, steady)
         written = written_by(self.leftovers.before)
@@ -60,10 +60,10 @@ class StateWatch:
         self.leftovers.miss_the_baseline()
         self.rewinding.miss_the_baseline()
 
-    def rest(self, tools: frozenset[str]) -> None:
-        """Records the names of the tools that ran in the baseline and run in no replay. State that only
-        their functions read does not influence replays."""
-        self._at_rest = self.rewinding.at_rest = tools
+    def limit_to(self, tools: frozenset[str] | None) -> None:
+        """Records the names of the only tools that may run in replays; None if all may. State that only
+        functions of other tools read does not influence replays."""
+        self._tools = self.rewinding.tools = tools
 
     @contextmanager
     def of_the_baseline(self, *, live: bool) -> Generator[None, None, None]:
@@ -140,7 +140,7 @@ class StateWatch:
         self._held = before = self.holdings()
         self.leftovers.look(before)
         is_missed = self.leftovers.is_after_the_run
-        reading = Holdings(self._application, self._at_rest) if self._at_rest else before
+        reading = before if self._tools is None else Holdings(self._application, self._tools)
         self.lasting.begin(before, reading, self.contexts.kept, is_missed=is_missed)
         return before
 

@@ -83,12 +83,12 @@ class Reachable:
     ``functions``: the user's functions. ``caches``: the caches of ``functools``. ``modules``: the user's
     modules, each with the names that code uses. ``libraries``: other modules that code uses.
     ``settings``: for each framework module, the globals that may change because the user's code names a
-    function that sets them. ``others``: threads and others that are not searched. ``at_rest``: names of
-    tools whose functions no run calls; they are not visited from there.
+    function that sets them. ``others``: threads and others that are not searched. ``tools``: the names
+    of the only tools that may run; None if all may. Functions of others are not visited from there.
     """
 
-    def __init__(self, application: object, at_rest: Collection[str] = ()) -> None:
-        self.nodes, self.functions, self._at_rest = list[Node](), list[Node](), at_rest
+    def __init__(self, application: object, tools: Collection[str] | None = None) -> None:
+        self.nodes, self.functions, self._tools = list[Node](), list[Node](), tools
         self.caches: list[Any] = []
         self.modules: dict[str, tuple[ModuleType, set[str]]] = {}
         self.libraries: dict[str, ModuleType] = {}
@@ -253,7 +253,7 @@ class Reachable:
     def _add(self, value: Any, name: str, holder: Node) -> None:
         if id(value) in self._seen or value is ABSENT or is_plain(value):
             return
-        left_out = is_opaque(value) or is_ours(value) or is_resting(holder.thing, value, self._at_rest)
+        left_out = is_opaque(value) or is_ours(value) or is_resting(holder.thing, value, self._tools)
         if left_out or issubclass(type(value), _FORM):
             return
         if isinstance(value, APART):

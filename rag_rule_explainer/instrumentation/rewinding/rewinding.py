@@ -66,7 +66,7 @@ class Rewinding:
         self._beyond = Beyond(things, self._bearing.named, self._bearing.texts, writes)
         self._is_missed = False
         self.is_wanted = False
-        self.at_rest = frozenset[str]()
+        self.tools: frozenset[str] | None = None
         self._of_tools: list[Any] | None = None
         self._places: tuple[str, ...] = ()
         self._made = MadeAgain()
@@ -188,8 +188,8 @@ class Rewinding:
     def _of_tools_at_rest(self) -> frozenset[int]:
         """Returns the ids of the objects that only the functions of tools can reach which no replay
         runs."""
-        if self.at_rest and self._of_tools is None:
-            every, others = Reachable(self._application), Reachable(self._application, self.at_rest)
+        if self.tools is not None and self._of_tools is None:
+            every, others = Reachable(self._application), Reachable(self._application, self.tools)
             known = {id(node.thing) for node in others.nodes}
             # The objects are kept alive, so that no other one gets the id of one.
             self._of_tools = [node.thing for node in every.nodes if id(node.thing) not in known]
