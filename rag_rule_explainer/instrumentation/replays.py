@@ -29,7 +29,7 @@ from .recording.serving import Serving
 from .run_context import Participation, failed_reply, failing, participating, unusable
 from .shared_state.lasting import EVERYTHING
 from .shared_state.threadbound import served_by
-from .source_kinds.gathering import tools_at_rest
+from .source_kinds.gathering import only_running_tools
 from .starts import Starts
 from .state_watch import StateWatch
 
@@ -56,7 +56,7 @@ class Replays(Generic[Item]):
     starts: Starts = field(default_factory=Starts)
 
     def __post_init__(self) -> None:
-        self.state.tools_at_rest = tools_at_rest(self.first, self.manner)
+        self.state.limit_to(only_running_tools(self.first, self.manner))
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """Makes one replay on the sources ``kept`` through the application's sync interface, and returns

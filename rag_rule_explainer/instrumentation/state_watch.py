@@ -27,8 +27,6 @@ class StateWatch:
     run. ``outside``: watches files and environment variables. ``rewinding``: restores the state before
     the baseline. ``contexts``: isolates context variables. ``alone``: makes replays run one at a time if
     they share files. ``isolated``: returns the keys of the objects of which every run has a copy.
-    ``tools_at_rest``: the names of the tools that ran in the baseline and run in no replay; state that
-    only their functions read does not influence replays.
     """
 
     def __init__(
@@ -46,7 +44,7 @@ class StateWatch:
         self._held: Holdings | None = None
         self._by_chance: str | None = None
         self._replays = 0
-        self.tools_at_rest = frozenset[str]()
+        self._tools: frozenset[str] | None = None
         self.contexts = Contexts()
         self.leftovers = Leftovers(application, steady)
         written = written_by(self.leftovers.before)
@@ -61,6 +59,11 @@ class StateWatch:
         baseline is unknown."""
         self.leftovers.miss_the_baseline()
         self.rewinding.miss_the_baseline()
+
+    def limit_to(self, tools: frozenset[str] | None) -> None:
+        """Records the names of the only tools that may run in replays; None if all may. State that only
+        functions of other tools read does not influence replays."""
+        self._tools = self.rewinding.tools = tools
 
     @contextmanager
     def of_the_baseline(self, *, live: bool) -> Generator[None, None, None]:
@@ -137,7 +140,7 @@ class StateWatch:
         self._held = before = self.holdings()
         self.leftovers.look(before)
         is_missed = self.leftovers.is_after_the_run
-        reading = Holdings(self._application, self.tools_at_rest) if self.tools_at_rest else before
+        reading = before if self._tools is None else Holdings(self._application, self._tools)
         self.lasting.begin(before, reading, self.contexts.kept, is_missed=is_missed)
         return before
 

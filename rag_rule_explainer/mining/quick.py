@@ -6,9 +6,10 @@ first units of an antecedent that are enough for the condition are found by bise
 minimal antecedent is left. Both kinds of rule bisect along the same subsets: a subset with the first
 units retained is one with the last units omitted. So what both need is replayed once.
 
-After ``TOGETHER`` rules, or if there are no more, these rules are tested. A random subset counts for all
-rules that apply to it. This is no weaker a test: the subsets are drawn from all those to which any of the
-rules applies, so the ones to which a given rule applies are random subsets to which this rule applies.
+After ``TOGETHER`` rules or ``PROBES_WITHOUT_TEST`` probes, or if there are no more, these rules are
+tested. A random subset counts for all rules that apply to it. This is no weaker a test: the subsets are
+drawn from all those to which any of the rules applies, so the ones to which a given rule applies are
+random subsets to which this rule applies.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,8 +32,9 @@ from .sampled import FIRST_DRAWS, Draws, Sampled
 
 QUICK_SAMPLING = Sampled(max_violation=0.2)
 """The tests for ``miner="quick"``: each rule is tested on 14 random subsets."""
-TOGETHER = 4
-"""The number of rules that are found before they are tested."""
+TOGETHER, PROBES_WITHOUT_TEST = 8, 40
+"""After this number of rules without a test, or this number of probes that found some, these rules are
+tested, so that a search with a limit has claims to make."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,13 @@ class Quick:
 
 class _QuickSearch:
     """A _QuickSearch is one run of the miner. ``errors``: for each rule that was found, the largest
-    chance that its test may be passed wrongly."""
+    chance that its test may be passed wrongly. ``tested_at``: the number of probes at the last test."""
 
     def __init__(self, miner: Quick, lattice: Lattice) -> None:
         self.miner, self.lattice, self.kind = miner, lattice, miner.kind
         self.known = AntecedentSearch(miner.kind, lattice, miner.seed, self.known_claims)
         self.errors: dict[Mask, float] = {}
+        self.tested_at = 0
 
     def run(self) -> Mining:
         known, full, most = self.known, self.lattice.full, self.miner.sampled.max_rules
@@ -88,8 +91,10 @@ class _QuickSearch:
         return self.known.claims()
 
     def is_enough(self) -> bool:
-        most = self.miner.sampled.max_rules
-        return len(self.pending()) >= TOGETHER or len(self.known.found) >= most
+        pending, most = len(self.pending()), self.miner.sampled.max_rules
+        if pending and self.known.asked - self.tested_at >= PROBES_WITHOUT_TEST:
+            return True
+        return pending >= TOGETHER or len(self.known.found) >= most
 
     def pending(self) -> list[Mask]:
         """Returns the rules that are found, and not tested fully."""
@@ -171,6 +176,7 @@ class _QuickSearch:
         for rule, masks in subsets.items():
             if rule in known.found:
                 self.note(rule, masks)
+        self.tested_at = known.asked
         fallen = [rule for rule in before if rule not in {*known.found, *known.unresolved}]
         for rule in fallen:
             if not known.is_falsified(rule):

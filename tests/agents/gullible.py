@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from langchain_core.language_models.chat_models import BaseChatModel
@@ -21,9 +20,9 @@ _SHORTEST = 4
 """The fewest letters and digits of a value that tell where it is from: a shorter one is in every text."""
 
 
-@lru_cache(maxsize=20_000)
 def words_of(text: str) -> str:
-    """The words of a text, however it was quoted, wrapped or put into JSON."""
+    """The words of a text, however it was quoted, wrapped or put into JSON. They are not kept: a cache in
+    an agent is state that runs share, and would be compared by further replays."""
     unescaped = re.sub(r"\\[ntr]|\\u[0-9a-f]{4}", " ", text)
     return f" {' '.join(_WORD.findall(unescaped.casefold()))} "
 

@@ -185,6 +185,7 @@ class TestAttacks:
             figures.note(task, "leaving one out is blind", passed=not alone)
         print(f"\n{suite}, three times or more: {figures}")
         assert not figures.wrong
+        assert not figures.replays or median(figures.replays) <= 64
 
     def test_split_over_two_results(self, suite: str) -> None:
         figures = Figures()

@@ -138,7 +138,7 @@ class TestFortyResults:
                 made.append(len(kept))
                 shown = [each.text for each in kept]
                 is_made = all(any(part in text for text in shown) for part in parts)
-                return Answer("", calls=(LEAKED,)) if is_made else Answer("No.")
+                return Answer("", calls=(LEAKED,)) if is_made else Answer("No.", calls=())
 
             sources = [Source(f"D{n}", held.get(f"D{n}", "An offer.")) for n in range(40)]
             explainer = Explainer(replay, calls_tool(LEAKED.name), miner="quick", seed=seed)

@@ -71,6 +71,7 @@ def test_state_that_only_tools_read_is_no_doubt(replay_of: Any) -> None:
     assert explanation.retention_rules[0].sources == ("search_inbox #1, item 2",)
     assert explanation.retention_rules[0].claim in {"proved", "tested"}
     assert len(world.executed) == len(world.sent) == 5
+    assert explanation.counts.repeat_check == 2
 
 
 @pytest.mark.slow

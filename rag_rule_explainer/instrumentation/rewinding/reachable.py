@@ -12,7 +12,7 @@ import logging
 import sys
 import threading
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import suppress
 from contextvars import Context, ContextVar
@@ -34,6 +34,7 @@ from typing import Any, ClassVar
 from weakref import ReferenceType
 
 from ..shared_state.contents import function_in, names_in
+from ..shared_state.holdings import is_resting
 from ..shared_state.reaching import FRAMEWORKS, is_opaque, is_ours, is_users
 from .companies import is_of_own, is_own
 from .owners import Node, Owner, bound_to, is_a_register, is_model, is_of_library, owner_of, package_of
@@ -81,13 +82,13 @@ class Reachable:
     ``nodes``: every visited object. It is kept alive, so that no other object gets its address.
     ``functions``: the user's functions. ``caches``: the caches of ``functools``. ``modules``: the user's
     modules, each with the names that code uses. ``libraries``: other modules that code uses.
-    ``settings``: for each framework module, by name, the globals that may change because the user's code
-    names a function that sets them. ``others``: threads and other objects that are not searched.
+    ``settings``: for each framework module, the globals that may change because the user's code names a
+    function that sets them. ``others``: threads and others that are not searched. ``tools``: the names
+    of the only tools that may run; None if all may. Functions of others are not visited from there.
     """
 
-    def __init__(self, application: object) -> None:
-        self.nodes: list[Node] = []
-        self.functions: list[Node] = []
+    def __init__(self, application: object, tools: Collection[str] | None = None) -> None:
+        self.nodes, self.functions, self._tools = list[Node](), list[Node](), tools
         self.caches: list[Any] = []
         self.modules: dict[str, tuple[ModuleType, set[str]]] = {}
         self.libraries: dict[str, ModuleType] = {}
@@ -254,7 +255,8 @@ class Reachable:
         value = bound_to(value)
         if id(value) in self._seen or value is ABSENT or is_plain(value):
             return
-        if issubclass(type(value), _FORM) or is_opaque(value) or is_ours(value):
+        left_out = is_opaque(value) or is_ours(value) or is_resting(holder.thing, value, self._tools)
+        if left_out or issubclass(type(value), _FORM):
             return
         if isinstance(value, APART):
             self.others.append(value)

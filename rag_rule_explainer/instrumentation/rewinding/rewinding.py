@@ -20,6 +20,7 @@ from .bearing import Bearing
 from .beyond import Beyond
 from .earlier_doubts import EarlierDoubts, note_doubt
 from .making import MadeAgain
+from .reachable import Reachable
 from .remembered import remember_left, remembered
 from .snapshot import KeptPart, Snapshot
 from .values import DICT, LISTED, SET
@@ -65,6 +66,8 @@ class Rewinding:
         self._beyond = Beyond(things, self._bearing.named, self._bearing.texts, writes)
         self._is_missed = False
         self.is_wanted = False
+        self.tools: frozenset[str] | None = None
+        self._of_tools: list[Any] | None = None
         self._places: tuple[str, ...] = ()
         self._made = MadeAgain()
 
@@ -167,7 +170,7 @@ class Rewinding:
         return listed + (f" and {more} more" if more > 0 else "")
 
     def _changes(self) -> Iterator[_Change]:
-        apart = set(things_in(self._isolated()))
+        apart = {*things_in(self._isolated()), *self._of_tools_at_rest()}
         for kept in self._snapshot.kept:
             if id(kept.node.thing) in apart:
                 continue
@@ -181,6 +184,16 @@ class Rewinding:
             place = self._place(kept, "" if is_whole else names[0])
             if not self._is_harmless(place):
                 yield _Change(kept, () if is_whole else tuple(names), place)
+
+    def _of_tools_at_rest(self) -> frozenset[int]:
+        """Returns the ids of the objects that only the functions of tools can reach which no replay
+        runs."""
+        if self.tools is not None and self._of_tools is None:
+            every, others = Reachable(self._application), Reachable(self._application, self.tools)
+            known = {id(node.thing) for node in others.nodes}
+            # The objects are kept alive, so that no other one gets the id of one.
+            self._of_tools = [node.thing for node in every.nodes if id(node.thing) not in known]
+        return frozenset(map(id, self._of_tools or ()))
 
     def _place(self, kept: KeptPart, name: str) -> str:
         names, holder = list(kept.node.names()), kept.node.object()

@@ -71,12 +71,12 @@ class Holdings:
     ``all``: the reachable objects. ``complete``: True if no object was left out. ``outer``: the objects
     that are not searched, such as a client of a database, by name.
 
-    ``at_rest``: names of tools whose functions no run calls. Objects that only these functions can reach
-    are left out.
+    ``tools``: the names of the only tools that may run; None if all may. Objects that only functions of
+    other tools can reach are left out.
     """
 
-    def __init__(self, application: object, at_rest: Collection[str] = ()) -> None:
-        self._at_rest = at_rest
+    def __init__(self, application: object, tools: Collection[str] | None = None) -> None:
+        self._tools = tools
         # Visited objects are kept alive, so that no other object gets the address of one.
         self.all: list[Held] = []
         self.complete = True
@@ -159,8 +159,7 @@ class Holdings:
         held.size = len(cast("list[Any]", thing)) if is_collection(thing) else 0
         try:
             entries = list(self._inside(thing))
-            if self._at_rest and is_frameworks(thing) and _name_of_tool(thing) in self._at_rest:
-                entries = [(name, value) for name, value in entries if not _is_function(value)]
+            entries = [each for each in entries if not is_resting(thing, each[1], self._tools)]
             if is_frameworks(thing):
                 held.values = dict(entries)
         except Exception:  # an object of the user's may raise any error when it is read
@@ -231,15 +230,20 @@ def _is_model(thing: object) -> bool:
     return any(each.__name__ in _MODELS for each in kind.__mro__)
 
 
-def _name_of_tool(thing: Any) -> str:
-    """Returns the name under which a tool of a framework is called; empty if it is no tool."""
+def is_resting(thing: object, value: object, tools: Collection[str] | None) -> bool:
+    """Returns True iff ``thing`` is a tool of a framework that does not run, and ``value`` a function
+    that it calls. ``tools``: the names of the only tools that may run; None if all may."""
+    if (
+        tools is None
+        or not isinstance(value, (FunctionType, MethodType, partial))
+        or not is_frameworks(thing)
+    ):
+        return False
     if not any(each.__name__ in _TOOLS for each in type(thing).__mro__):
-        return ""
-    return str(getattr(getattr(thing, "metadata", None), "name", None) or getattr(thing, "name", ""))
-
-
-def _is_function(value: object) -> bool:
-    return isinstance(value, (FunctionType, MethodType, partial))
+        return False
+    named: Any = thing
+    name = getattr(getattr(named, "metadata", None), "name", None) or getattr(named, "name", None)
+    return name not in tools
 
 
 def changed_values(

@@ -115,11 +115,11 @@ def running_tools(first: Participation, manner: Manner) -> set[str]:
     return first.retrieving_tools | opened
 
 
-def tools_at_rest(first: Participation, manner: Manner) -> frozenset[str]:
-    """Returns the names of the tools that the baseline called and that certainly run in no replay."""
+def only_running_tools(first: Participation, manner: Manner) -> frozenset[str] | None:
+    """Returns the names of the only tools that may run in replays; None if others may."""
     if not manner.replays_tools or manner.on_new_tool_call == "live":
-        return frozenset()
-    return frozenset(first.tools - running_tools(first, manner) - manner.safe_tools)
+        return None
+    return frozenset(running_tools(first, manner) | manner.safe_tools)
 
 
 def _noted_in(first: Participation) -> list[NotedResult]:
