@@ -133,14 +133,17 @@ def _failed(asked: AuditedQuestion, error: Exception, seconds: float) -> Audited
 
 def _conditions(job: AuditJob) -> list[Predicate]:
     bad, good = job.condition, job.good
-    return [bad, negated(bad)] if good is None else [bad, good, negated(good)]
+    # The opposites say which documents keep answers from being bad, or from being good.
+    opposite = negated(bad)
+    return [bad, opposite] if good is None else [bad, good, negated(good), opposite]
 
 
 def _promised(job: AuditJob) -> list[tuple[RuleOutcome, RuleOutcome]]:
     """Returns for each condition the outcomes that its retention and its omission rules promise."""
+    of_bad: list[tuple[RuleOutcome, RuleOutcome]] = [("bad", "not bad"), ("not bad", "bad")]
     if job.good is None:
-        return [("bad", "not bad"), ("not bad", "bad")]
-    return [("bad", "not bad"), ("good", "not good"), ("not good", "good")]
+        return of_bad
+    return [of_bad[0], ("good", "not good"), ("not good", "good"), of_bad[1]]
 
 
 async def _explained(

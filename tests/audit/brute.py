@@ -70,13 +70,9 @@ class Truth:
 
     @cached_property
     def rules(self) -> set[Rule]:
-        """All minimal rules of the outcomes that the audit asks about."""
-        outcomes = ("good", "not good") if self.has_good else ("not bad",)
-        wanted = {(kind, "bad") for kind in RuleKind} | {
-            (kind, each) for kind in RuleKind for each in outcomes
-        }
-        wanted |= {(RuleKind.OMISSION, "not bad")}
-        wanted -= {(RuleKind.OMISSION, "bad")} if self.has_good else set()
+        """All minimal rules of all outcomes."""
+        outcomes = ("bad", "not bad", *(("good", "not good") if self.has_good else ()))
+        wanted = {(kind, each) for kind in RuleKind for each in outcomes}
         return {(kind, outcome, each) for kind, outcome in wanted for each in self.minimal(kind, outcome)}
 
     def minimal(self, kind: RuleKind, outcome: str) -> set[Kept]:
