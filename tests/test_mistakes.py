@@ -272,7 +272,7 @@ NOT_TAKEN: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "misspelt value": (
         lambda: Explainer(replay, miner="exat"),  # type: ignore[arg-type]
-        "miner is 'exat'; did you mean 'exact'? give one of 'auto', 'exact', ",
+        "miner is 'exat'; did you mean 'exact'? give one of 'auto', 'quick', 'exact', ",
     ),
     "words for a number": (
         lambda: Explainer(replay, limits="many"),  # type: ignore[arg-type]

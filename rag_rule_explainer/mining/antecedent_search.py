@@ -32,7 +32,7 @@ MiningSteps = Generator[Wanted, Verdicts, None]
 Growing = Generator[Wanted, Verdicts, Mask]
 Bisection = Generator[Wanted, Verdicts, int]
 Test = Generator[Wanted, Verdicts, bool]
-Trial = Callable[[Mask], MiningSteps]
+CandidateTest = Callable[[Mask], MiningSteps]
 """The step that tests a candidate."""
 Boundary = Callable[[Mask, Sequence[int]], Bisection]
 """The step that finds how many of some units can be added to an antecedent that is no rule, so that it
@@ -80,7 +80,12 @@ class AntecedentSearch:
         self.remainders = HittingSets(self.lattice, done, [*outside, *self.doubtful])
 
     def rules_sought(
-        self, from_below: Trial, from_above: Trial, is_enough: Callable[[], bool], *, begin_below: bool
+        self,
+        from_below: CandidateTest,
+        from_above: CandidateTest,
+        is_enough: Callable[[], bool],
+        *,
+        begin_below: bool,
     ) -> Test:
         """Goes on in both directions until there is no further candidate; the result is then True. It is
         False if ``is_enough()`` became true before. ``from_below``, ``from_above``: the steps for the

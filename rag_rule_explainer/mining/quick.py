@@ -196,7 +196,7 @@ class _QuickSearch:
         if wanted:
             done_so_far = [self.known.found[rule].draws for rule in wanted]
             draws = {rule: self.draws_of(rule) for rule in wanted}
-            subsets |= shared(draws, wanted, self.known.random("together", [*wanted], done_so_far))
+            subsets |= shared_draws(draws, wanted, self.known.random("together", [*wanted], done_so_far))
         return subsets
 
     def draws_of(self, rule: Mask) -> Draws:
@@ -221,7 +221,7 @@ class _QuickSearch:
         known.found[rule] = RandomTest(count, sampled.statement(count, draws, share))
 
 
-def shared(
+def shared_draws(
     draws: Mapping[Mask, Draws], wanted: Mapping[Mask, int], draw: Random
 ) -> dict[Mask, list[Mask]]:
     """Returns random supersets of each of these masks, as many as are ``wanted``. One that contains

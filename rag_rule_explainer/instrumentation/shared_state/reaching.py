@@ -128,6 +128,10 @@ def _of_object(thing: object) -> Iterator[NamedReference]:
 def _of_function(function: FunctionType) -> Iterator[NamedReference]:
     if not is_users(function.__module__ or ""):
         return
+    if is_ours(function):
+        # It has the module of the function that it wraps. What it refers to besides is not the user's.
+        yield "wrapped", getattr(function, "__wrapped__", None), False
+        return
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents, True

@@ -8,13 +8,29 @@ from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer
 
-from rag_rule_explainer import Explanation, RuleKind, Store, contains
+from rag_rule_explainer import Explanation, RuleKind, Store, Verification, contains
+from rag_rule_explainer.errors import StateShared
 from rag_rule_explainer.explanation.deciding import decide_rule
-from tests.integrations.consulting import SHAPES, STATEFUL, TITLES, Answer, Shape, check, heeds, text_of
+from tests.integrations.consulting import (
+    SHAPES,
+    STATEFUL,
+    TITLES,
+    Answer,
+    Shape,
+    Turns,
+    check,
+    heeds,
+    text_of,
+)
 from tests.integrations.known import BAD, blames_b_and_d
 from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling
 from tests.representing import some
+
+
+@pytest.fixture(autouse=True)
+def turns_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Turns, "runs", 0)
 
 
 def built(shape: Shape) -> tuple[Answer, Telling]:
@@ -40,6 +56,14 @@ def outcome(application: Any, **parameters: Any) -> Explanation | Exception:
         return error
 
 
+def verified(shape: Shape, condition: Any) -> Verification | StateShared:
+    explainer = RuleExplainer(RunnableLambda(built(shape)[0]), predicate=condition)
+    try:
+        return explainer.verify(["b", "d"], "retention", "why?")
+    except StateShared as refused:
+        return refused
+
+
 # Each shape is asked of one framework in a fast run.
 @pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("shape", some(SHAPES, every=2, first=0), ids=lambda shape: shape.name)
@@ -55,11 +79,13 @@ def test_every_shape_has_its_rules_or_is_doubted(shape: Shape) -> None:
 @pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("shape", [each for each in STATEFUL if each.doubt], ids=lambda shape: shape.name)
 def test_a_doubted_witness_refutes_nothing(shape: Shape) -> None:
-    held = RuleExplainer(RunnableLambda(built(shape)[0]), predicate=BAD).verify(
-        ["b", "d"], "retention", "why?"
-    )
-    broke = RuleExplainer(RunnableLambda(built(shape)[0]), predicate=contains("no such words"))
-    broken = broke.verify(["b", "d"], "retention", "why?")
+    held, broken = verified(shape, BAD), verified(shape, contains("no such words"))
+    if shape.name == "a turn of a class":
+        # It stays after each call, so the last comparison of the second one sees what it does.
+        assert {type(held), type(broken)} & {StateShared}
+        return
+    assert not isinstance(held, StateShared)
+    assert not isinstance(broken, StateShared)
     assert broken.witness
     assert broken.explanation.doubted
     assert (held.holds, broken.holds) == (None, None)
@@ -80,8 +106,6 @@ def test_made_anew_every_one_has_its_rules(shape: Shape) -> None:
 
 
 def test_a_number_on_which_no_answer_depends_is_ignored_where_that_is_said() -> None:
-    from tests.integrations.consulting import Turns
-
     class Noting(Turns):
         def noting(self, question: str) -> str:
             self.turn += 1

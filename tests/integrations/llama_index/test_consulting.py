@@ -7,11 +7,26 @@ from llama_index.core.schema import TextNode
 from llama_index_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import Explanation
-from tests.integrations.consulting import SHAPES, STATEFUL, TITLES, Answer, Shape, check, heeds, text_of
+from tests.integrations.consulting import (
+    SHAPES,
+    STATEFUL,
+    TITLES,
+    Answer,
+    Shape,
+    Turns,
+    check,
+    heeds,
+    text_of,
+)
 from tests.integrations.known import BAD, blames_b_and_d
 from tests.integrations.llama_index.engines import Counting
 from tests.integrations.llama_index.models import Telling
 from tests.representing import some
+
+
+@pytest.fixture(autouse=True)
+def turns_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Turns, "runs", 0)
 
 
 def built(shape: Shape) -> Answer:
