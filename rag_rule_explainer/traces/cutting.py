@@ -62,7 +62,7 @@ def cuts_of(
     if any(len(free.get(text, ())) and len(several) > 1 for text, several in alike.items()):
         _check_order([source for _, source in placed], sources)
     cuts = tuple(_with_metadata(placed, messages))
-    _check_hidden(cuts, messages[begun:], begun, sources, question)
+    _check_left(cuts, messages, begun, sources, question)
     return cuts
 
 
@@ -153,25 +153,24 @@ def _check_order(placed: Sequence[Source], sources: Sequence[Source]) -> None:
         raise NotInTrace("documents with the same text stand in it in another order than was retrieved")
 
 
-def _check_hidden(
+def _check_left(
     cuts: Sequence[Cut],
     messages: Sequence[TracedMessage],
     begun: int,
     sources: Sequence[Source],
     question: str,
 ) -> None:
-    """Raises NotInTrace if a part of a text, or the text in another form, stands in what is left."""
-    shown = {each.source for each in cuts}
-    hidden = [each for each in sources if each.id not in shown]
-    if not hidden:
-        return
+    """Raises NotInTrace if a part of a text, or the text in another form, stands in what is left: of a
+    text that is cut out elsewhere, too. Earlier messages of the conversation stay as they are, but the
+    instructions before them are written anew for each question."""
     left = [
         piece
-        for number, (_, said) in enumerate(messages, begun)
+        for number, (role, said) in enumerate(messages)
+        if number >= begun or role == "system"
         for rest in _left(said, [each for each in cuts if each.message == number])
         for piece in (rest.split(question.strip()) if question.strip() else [rest])
     ]
-    for each in hidden:
+    for each in sources:
         if stands_in_part(each.text, left):
             raise NotInTrace(f"the text of {_named(each)} stands in it in another form, or in part")
 
