@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ..errors import NotInTrace
 from ..printable import plain_id
 from ..sources import Source
+from .messages import turn_begins_at
 from .remains import stands_in_part
 from .spans import TracedMessage
 
@@ -52,7 +53,7 @@ def cuts_of(
     alike.pop("", None)
     _check_distinctive(alike, messages, question)
     free = _free(alike, messages)
-    begun = _begun(messages)
+    begun = turn_begins_at(messages)
     placed = list[tuple[_Place, Source]]()
     for text, several in alike.items():
         found = free.get(text, [])
@@ -118,11 +119,6 @@ def _places(text: str, part: str) -> Iterator[int]:
     while at >= 0:
         yield at
         at = text.find(part, at + len(part))
-
-
-def _begun(messages: Sequence[TracedMessage]) -> int:
-    """Returns the number of the first message after the assistant's last one."""
-    return max((place for place, (role, _) in enumerate(messages, 1) if role == "assistant"), default=0)
 
 
 def _check_now(

@@ -112,6 +112,15 @@ def test_options_that_do_not_go_together_are_refused(
     assert_refused(rag_rules("explain", "--trace", traced, *more), said)
 
 
+@pytest.mark.parametrize("who", ["--app=traced_tower:chain", "--model=m"])
+def test_the_answer_to_another_question_is_not_explained(
+    who: str, traced: Path, with_key: RagRules
+) -> None:
+    told = with_key("explain", "--trace", traced, who, "--question", "Who?", "--yes")
+    assert (told.code, told.out) == (2, "")
+    assert "has the answer to another question, shown above; leave --question out" in told.err
+
+
 @pytest.mark.parametrize("option", ["--trace-id", "--corpus"])
 def test_options_of_a_trace_need_one(option: str, rag_rules: RagRules) -> None:
     told = rag_rules("explain", "--question", "?", "--sources", "x", option, "y")
