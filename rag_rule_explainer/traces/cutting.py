@@ -13,7 +13,7 @@ from ..errors import NotInTrace
 from ..printable import plain_id
 from ..sources import Source
 from .messages import turn_begins_at
-from .remains import stands_in_part
+from .remains import Remains
 from .spans import TracedMessage
 
 _SHORTEST = 12
@@ -159,15 +159,15 @@ def _check_left(
     """Raises NotInTrace if a part of a text, or the text in another form, stands in what is left: of a
     text that is cut out elsewhere, too. Earlier messages of the conversation stay as they are, but the
     instructions before them are written anew for each question."""
-    left = [
+    left = Remains(
         piece
         for number, (role, said) in enumerate(messages)
         if number >= begun or role == "system"
         for rest in _left(said, [each for each in cuts if each.message == number])
         for piece in (rest.split(question.strip()) if question.strip() else [rest])
-    ]
+    )
     for each in sources:
-        if stands_in_part(each.text, left):
+        if left.have_part_of(each.text):
             raise NotInTrace(f"the text of {_named(each)} stands in it in another form, or in part")
 
 
