@@ -85,7 +85,8 @@ def test_texts_that_the_trace_lacks_come_from_a_corpus(traced: Path, rag_rules: 
     for corpus in ("corpus.jsonl", "texts_of:texts", "texts_of.py:by_id"):
         explanation = explanation_of(rag_rules(*command, "--corpus", corpus))
         assert [source.text for source in explanation.sources] == list(TEXTS.values())
-    assert_refused(rag_rules(*command, "--corpus", "texts_of:nothing"), "--corpus: texts_of has no")
+    told = rag_rules(*command, "--corpus", "texts_of:nothing")
+    assert_refused(told, "--corpus: texts_of has no 'nothing'; name an object that it defines")
     assert_refused(rag_rules(*command, "--corpus", "nowhere"), "there is no corpus nowhere")
 
 
