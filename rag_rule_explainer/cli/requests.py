@@ -166,7 +166,13 @@ class SearchRequest:
         path = self.recording.baseline
         found = self.traced.incident() if path is None else load_incident(path)
         asked = self.subject.question
-        return found if found is None or asked is None else replace(found, question=asked)
+        if found is None or asked is None:
+            return found
+        if path is None and asked.split() != (found.question or "").split():
+            raise InvalidInput(
+                f"{found.place} has the answer to another question, shown above; leave --question out"
+            )
+        return replace(found, question=asked)
 
     @property
     def is_free(self) -> bool:

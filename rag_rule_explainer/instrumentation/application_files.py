@@ -102,9 +102,9 @@ def load_object(name: str, option: str) -> Any:
     for attribute in path.split("."):
         if not hasattr(found, attribute):
             near = did_you_mean(attribute, _applications_in(found))
+            wanted = "a chain or an engine" if option == "--app" else "an object"
             raise InvalidInput(
-                f"{option}: {module_name} has no {path!r}; {near}name a chain or an engine that it "
-                "defines"
+                f"{option}: {module_name} has no {path!r}; {near}name {wanted} that it defines"
             )
         found = getattr(found, attribute)
     return found

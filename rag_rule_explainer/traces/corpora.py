@@ -14,6 +14,10 @@ from .spans import TracedDocument
 _SHORTEST = 12
 """The minimum number of characters of a text that is recognised within another one."""
 _LONGEST_FILE = 32 << 20
+_EXPECTED = (
+    'give lines like {"id": "D1", "text": "..."} in a .jsonl, or a folder of texts whose names are '
+    "the ids"
+)
 CorpusLike: TypeAlias = "str | Path | Mapping[str, str] | Iterable[Any] | Callable[[str], str | None]"
 """The types that callers may give as a corpus: a file or folder, a dict from ids to texts, documents, or
 a function from an id to a text."""
@@ -143,19 +147,24 @@ def _of_path(path: Path) -> Corpus:
     if os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir may raise, and this does not
         return ListedCorpus(str(path), lambda: _in_folder(path))
     if not os.path.exists(path):  # noqa: PTH110 -- as above
-        raise InvalidInput(
-            f'there is no corpus {path}; give lines like {{"id": "D1", "text": "..."}} in a .jsonl, or '
-            "a folder of texts whose names are the ids"
-        )
+        raise InvalidInput(f"there is no corpus {path}; {_EXPECTED}")
     return ListedCorpus(str(path), lambda: _in_file(path))
 
 
 def _in_file(path: Path) -> Iterator[TracedDocument]:
-    for place, record in records_in(path):
+    for place, record in _records_in(path):
         found = document_in(record)
         if found is None or found.text is None:
             raise InvalidInput(f'{place} is no document; write {{"id": "D1", "text": "..."}}')
         yield found
+
+
+def _records_in(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    try:
+        yield from records_in(path)
+    except InvalidInput as error:
+        what = str(error.args[0]).partition("; give the export")[0]
+        raise InvalidInput(f"the corpus {what}; {_EXPECTED}") from error
 
 
 def _in_folder(folder: Path) -> Iterator[TracedDocument]:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from ..errors import NotInTrace
 from ..printable import plain_id
 from ..sources import Source
-from .remains import stands_in_part
+from .messages import turn_begins_at
+from .remains import Remains
 from .spans import TracedMessage
 
 _SHORTEST = 12
@@ -52,7 +53,7 @@ def cuts_of(
     alike.pop("", None)
     _check_distinctive(alike, messages, question)
     free = _free(alike, messages)
-    begun = _begun(messages)
+    begun = turn_begins_at(messages)
     placed = list[tuple[_Place, Source]]()
     for text, several in alike.items():
         found = free.get(text, [])
@@ -62,7 +63,7 @@ def cuts_of(
     if any(len(free.get(text, ())) and len(several) > 1 for text, several in alike.items()):
         _check_order([source for _, source in placed], sources)
     cuts = tuple(_with_metadata(placed, messages))
-    _check_hidden(cuts, messages[begun:], begun, sources, question)
+    _check_left(cuts, messages, begun, sources, question)
     return cuts
 
 
@@ -120,11 +121,6 @@ def _places(text: str, part: str) -> Iterator[int]:
         at = text.find(part, at + len(part))
 
 
-def _begun(messages: Sequence[TracedMessage]) -> int:
-    """Returns the number of the first message after the assistant's last one."""
-    return max((place for place, (role, _) in enumerate(messages, 1) if role == "assistant"), default=0)
-
-
 def _check_now(
     found: Sequence[_Place], source: Source, messages: Sequence[TracedMessage], begun: int
 ) -> None:
@@ -153,26 +149,25 @@ def _check_order(placed: Sequence[Source], sources: Sequence[Source]) -> None:
         raise NotInTrace("documents with the same text stand in it in another order than was retrieved")
 
 
-def _check_hidden(
+def _check_left(
     cuts: Sequence[Cut],
     messages: Sequence[TracedMessage],
     begun: int,
     sources: Sequence[Source],
     question: str,
 ) -> None:
-    """Raises NotInTrace if a part of a text, or the text in another form, stands in what is left."""
-    shown = {each.source for each in cuts}
-    hidden = [each for each in sources if each.id not in shown]
-    if not hidden:
-        return
-    left = [
+    """Raises NotInTrace if a part of a text, or the text in another form, stands in what is left: of a
+    text that is cut out elsewhere, too. Earlier messages of the conversation stay as they are, but the
+    instructions before them are written anew for each question."""
+    left = Remains(
         piece
-        for number, (_, said) in enumerate(messages, begun)
+        for number, (role, said) in enumerate(messages)
+        if number >= begun or role == "system"
         for rest in _left(said, [each for each in cuts if each.message == number])
         for piece in (rest.split(question.strip()) if question.strip() else [rest])
-    ]
-    for each in hidden:
-        if stands_in_part(each.text, left):
+    )
+    for each in sources:
+        if left.have_part_of(each.text):
             raise NotInTrace(f"the text of {_named(each)} stands in it in another form, or in part")
 
 

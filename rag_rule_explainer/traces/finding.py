@@ -10,8 +10,9 @@ from ..sources import Source
 from .asked import TracedQuestion
 from .corpora import Corpus
 from .documents import tool_text
+from .messages import turn_begins_at
 from .places import DocumentPlace, usual_id
-from .spans import TracedDocument, TracedSpan
+from .spans import TracedDocument, TracedMessage, TracedSpan
 
 _Batch = tuple[TracedDocument, ...]
 _KNOWN = 20
@@ -177,11 +178,18 @@ def _texts_of(question: TracedQuestion) -> list[str]:
     """Returns the texts that a model or a user was shown: requests to models, the last ones first, then
     results of tools."""
     asked = [each.request for each in reversed(question.models) if each.request is not None]
-    sent = ["\n".join(text for role, text in each.messages if role != "assistant") for each in asked]
-    # What stands in the question was not retrieved.
+    # What stands in an earlier message, or in the question, was not retrieved.
+    sent = ["\n".join(_said_now(each.messages)) for each in asked]
     sent = [_without_last(each, question.question()[0]) for each in sent]
     of_tools = [tool_text(each.output) or "" for each in question.spans if each.kind == "tool"]
     return [each for each in (*sent, *of_tools, "\n".join(of_tools)) if each.strip()]
+
+
+def _said_now(messages: Sequence[TracedMessage]) -> Iterator[str]:
+    begun = turn_begins_at(messages)
+    for number, (role, text) in enumerate(messages):
+        if role != "assistant" and (number >= begun or role == "system"):
+            yield text
 
 
 def _without_last(text: str, part: str) -> str:

@@ -143,7 +143,8 @@ def _only_question(path: Path, trace_id: str | None) -> TracedQuestion:
     if found or trace_id is None:
         raise InvalidInput(f"{path} holds {count} questions; name one with --trace-id: {listed}")
     named = printable_within(trace_id, 100)
-    raise InvalidInput(f"{path} holds no trace {named!r}; its {count} questions are {listed}")
+    others = f"{count} questions are" if count > 1 else "only question is"
+    raise InvalidInput(f"{path} holds no trace {named!r}; its {others} {listed}")
 
 
 def _meant(questions: list[TracedQuestion], trace_id: str) -> list[TracedQuestion]:

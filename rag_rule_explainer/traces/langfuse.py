@@ -9,6 +9,7 @@ from .messages import traced_reply
 from .model_requests import request_in
 from .opentelemetry import Envelope
 from .spans import TracedKind, TracedSpan
+from .times import sortable_time
 
 _KINDS: dict[str, TracedKind] = {"RETRIEVER": "retrieval", "TOOL": "tool", "GENERATION": "model"}
 _TYPES = frozenset({*_KINDS, "SPAN", "EVENT", "AGENT", "CHAIN", "EVALUATOR", "EMBEDDING", "GUARDRAIL"})
@@ -33,7 +34,7 @@ def langfuse_observation(record: Mapping[str, Any], place: str) -> TracedSpan | 
             "id": own,
             "parent": parent if isinstance(parent, str) else None,
             "name": name if isinstance(name, str) else "",
-            "start": str(fields.get("start_time") or ""),
+            "start": sortable_time(str(fields.get("start_time") or "")),
             "place": place,
             "model": next((each for each in models if isinstance(each, str)), None),
             "session": session if isinstance(session, str) else None,

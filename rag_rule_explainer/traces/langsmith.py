@@ -7,6 +7,7 @@ from .documents import artifact_in, traced_documents
 from .messages import traced_reply
 from .model_requests import request_in
 from .spans import TracedKind, TracedSpan
+from .times import sortable_time
 
 _KINDS: dict[str, TracedKind] = {"retriever": "retrieval", "tool": "tool", "llm": "model"}
 _SESSIONS = ("session_id", "thread_id", "conversation_id")
@@ -31,7 +32,7 @@ def langsmith_span(record: Mapping[str, Any], place: str) -> TracedSpan | None:
         name=name if isinstance(name, str) else "",
         place=place,
         tracer="LangSmith",
-        start=str(record.get("dotted_order") or record.get("start_time") or ""),
+        start=sortable_time(str(record.get("dotted_order") or record.get("start_time") or "")),
         input=given,
         output=made,
         documents=_documents(kind, made),

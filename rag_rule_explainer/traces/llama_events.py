@@ -12,6 +12,7 @@ from .messages import traced_reply
 from .model_requests import request_in
 from .questions import traced_question
 from .spans import TracedKind, TracedSpan
+from .times import sortable_time
 
 _ENDS: dict[str, tuple[TracedKind, str]] = {
     "QueryEndEvent": ("other", "query"),
@@ -66,7 +67,7 @@ class LlamaEvents:
             self._questions += 1
         # A model or a reranker may end several times within one span, so its own id is the event's.
         identity = own if name in _CLOSING or name == "workflow.output" else str(record["id_"])
-        start = str(record.get("timestamp") or "")
+        start = sortable_time(str(record.get("timestamp") or ""))
         place_of = {"trace": trace, "id": identity, "parent": parent, "place": place}
         return TracedSpan(**place_of, **made, name=name, tracer="LlamaIndex", start=start)
 

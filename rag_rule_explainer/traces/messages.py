@@ -100,6 +100,12 @@ def messages_in(given: Any) -> tuple[TracedMessage, ...]:
     return tuple(each for each in found if each is not None) if all(found) else ()
 
 
+def turn_begins_at(messages: Sequence[TracedMessage]) -> int:
+    """Returns the number of the first message after the assistant's last one. The messages before it are
+    the earlier conversation."""
+    return max((place for place, (role, _) in enumerate(messages, 1) if role == "assistant"), default=0)
+
+
 def has_calls(given: Any) -> bool:
     """Returns True iff any message in a list calls a tool, or is the result of one."""
     return any(role == "tool" for role, _ in messages_in(given)) or any(_calls(as_data(given), 0))

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from .attributes import SpanAttributes, listed_attributes
 from .spans import TracedSpan
+from .times import sortable_time
 
 _ROWS = "attributes."
 """The prefix of the columns that hold attributes in a table of spans."""
@@ -60,7 +61,7 @@ def envelope_of(record: Mapping[str, Any], place: str) -> Envelope | None:
         own,
         parent,
         name if isinstance(name, str) else "",
-        f"{start:020d}" if isinstance(start, int) else str(start).rjust(20, "0")[:64],
+        f"{start:020d}" if isinstance(start, int) else sortable_time(str(start)).rjust(20, "0")[:64],
         place,
         SpanAttributes(attributes),
     )

@@ -9,35 +9,47 @@ from collections.abc import Iterable
 _LONGEST_RUN, _SHORTEST_RUN = 30, 12
 """How many letters and digits in a row two texts have in common, if one is in part in the other. Of a
 short text it is half of them, and of a very short one all."""
-_FEW = 100_000
+_FEW = 300_000
 _STEP = 10
 _CODE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
 _SPACE = re.compile(r"\\[nrtbf]")
 
 
-def stands_in_part(text: str, pieces: Iterable[str]) -> bool:
-    """Returns True if a part of the text stands in one of the pieces, whatever its form: spaces and marks
-    are not compared, nor capitals, nor the escapes of JSON, HTML and XML."""
-    own = _letters(text)
-    if not own:
-        return False
-    half = max(_SHORTEST_RUN, min(_LONGEST_RUN, len(own) // 2))
-    run = len(own) if len(own) < 2 * _SHORTEST_RUN else half
-    return any(
-        _have_in_common(own, other, run)
-        for piece in pieces
-        for other in {_letters(piece), _letters(_unescaped(piece))}
-        if len(other) >= run
-    )
+class Remains:
+    """The ``Remains`` are what is left of a prompt, in which parts of texts are looked for. ``pieces``:
+    its texts. Each is prepared once, however many texts are looked for."""
 
+    def __init__(self, pieces: Iterable[str]) -> None:
+        forms = {form for piece in pieces for form in (piece, _unescaped(piece))}
+        self._others = sorted({_letters(form) for form in forms} - {""})
+        self._runs: frozenset[str] | None = None
 
-def _have_in_common(own: str, other: str, run: int) -> bool:
-    if len(own) <= 2 * _LONGEST_RUN:
-        return any(own[at : at + run] in other for at in range(len(own) - run + 1))
-    # Of a long text only every tenth run is kept, so that it takes no more memory than the text.
-    step = 1 if len(other) <= _FEW else _STEP
-    known = {other[at : at + run] for at in range(0, len(other) - run + 1, step)}
-    return any(own[at : at + run] in known for at in range(len(own) - run + 1))
+    def have_part_of(self, text: str) -> bool:
+        """Returns True if a part of the text stands in one of the pieces, whatever its form: spaces and
+        marks are not compared, nor capitals, nor the escapes of JSON, HTML and XML."""
+        own = _letters(text)
+        if not own:
+            return False
+        if len(own) > 2 * _LONGEST_RUN:
+            known = self._known()
+            return any(own[at : at + _LONGEST_RUN] in known for at in range(len(own) - _LONGEST_RUN + 1))
+        half = max(_SHORTEST_RUN, min(_LONGEST_RUN, len(own) // 2))
+        run = len(own) if len(own) < 2 * _SHORTEST_RUN else half
+        return any(
+            own[at : at + run] in other for other in self._others for at in range(len(own) - run + 1)
+        )
+
+    def _known(self) -> frozenset[str]:
+        """Returns the runs of letters of all pieces. Of many letters only every tenth run is kept, so
+        that they take little more memory than the pieces."""
+        if self._runs is None:
+            step = 1 if sum(map(len, self._others)) <= _FEW else _STEP
+            self._runs = frozenset(
+                each[at : at + _LONGEST_RUN]
+                for each in self._others
+                for at in range(0, len(each) - _LONGEST_RUN + 1, step)
+            )
+        return self._runs
 
 
 def _letters(text: str) -> str:

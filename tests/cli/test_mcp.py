@@ -31,7 +31,7 @@ from rag_rule_explainer.cli.serving.sdk import McpSdk
 from rag_rule_explainer.cli.serving.server import server_of
 from rag_rule_explainer.errors import InvalidInput
 from rag_rule_explainer.instrumentation.integration import Integration
-from tests.cli.runs import RagRules
+from tests.cli.runs import RagRules, assert_refused
 from tests.cli.shop import BONES, SHOP
 
 DOCUMENTS = [
@@ -216,6 +216,14 @@ def test_a_folder_is_made_only_inside_of_one_that_exists(tmp_path: Path) -> None
     with pytest.raises(InvalidInput, match="No such file or directory; give another folder"):
         SavedFolder.of(tmp_path / "typo" / "rules")
     assert not (tmp_path / "typo").exists()
+
+
+def test_no_folder_is_made_for_an_application_that_does_not_exist(
+    rag_rules: RagRules, tmp_path: Path
+) -> None:
+    told = rag_rules("mcp", "--app", "nowhere.py:chain", "--folder", tmp_path / "rules")
+    assert_refused(told, "there is no file 'nowhere.py'")
+    assert not (tmp_path / "rules").exists()
 
 
 async def test_a_cancelled_call_saves_what_was_paid(tmp_path: Path) -> None:

@@ -85,7 +85,8 @@ def test_texts_that_the_trace_lacks_come_from_a_corpus(traced: Path, rag_rules: 
     for corpus in ("corpus.jsonl", "texts_of:texts", "texts_of.py:by_id"):
         explanation = explanation_of(rag_rules(*command, "--corpus", corpus))
         assert [source.text for source in explanation.sources] == list(TEXTS.values())
-    assert_refused(rag_rules(*command, "--corpus", "texts_of:nothing"), "--corpus: texts_of has no")
+    told = rag_rules(*command, "--corpus", "texts_of:nothing")
+    assert_refused(told, "--corpus: texts_of has no 'nothing'; name an object that it defines")
     assert_refused(rag_rules(*command, "--corpus", "nowhere"), "there is no corpus nowhere")
 
 
@@ -110,6 +111,15 @@ def test_options_that_do_not_go_together_are_refused(
 ) -> None:
     more, said = REFUSED[name]
     assert_refused(rag_rules("explain", "--trace", traced, *more), said)
+
+
+@pytest.mark.parametrize("who", ["--app=traced_tower:chain", "--model=m"])
+def test_the_answer_to_another_question_is_not_explained(
+    who: str, traced: Path, with_key: RagRules
+) -> None:
+    told = with_key("explain", "--trace", traced, who, "--question", "Who?", "--yes")
+    assert (told.code, told.out) == (2, "")
+    assert "has the answer to another question, shown above; leave --question out" in told.err
 
 
 @pytest.mark.parametrize("option", ["--trace-id", "--corpus"])

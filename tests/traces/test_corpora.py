@@ -95,11 +95,12 @@ def test_lines_that_are_no_documents_are_named(trace: Path, tmp_path: Path) -> N
         Incident.from_trace(trace, corpus=file)
 
 
-def asked(prompt: str) -> bytes:
+def asked(prompt: str, *earlier: tuple[str, str]) -> bytes:
     """A trace of a search that no tracer knows: its texts are in the prompt alone."""
+    messages = [{"role": role, "content": text} for role, text in (*earlier, ("user", prompt))]
     model = {
         **renamed(FOUND, id="m", run_type="llm"),
-        "inputs": {"messages": [[{"role": "user", "content": prompt}]]},
+        "inputs": {"messages": [messages]},
         "outputs": {"generations": [[{"text": "because"}]]},
     }
     return runs(RUN, model)
@@ -129,6 +130,20 @@ def test_a_text_that_stands_in_the_question_was_not_retrieved(tmp_path: Path) ->
     incident = Incident.from_trace(file, corpus={**TEXTS, "d": "dunes wander in the wind"})
     assert incident.question == words
     assert [each.id for each in incident.documents or ()] == ["a"]
+
+
+def test_a_text_that_stands_in_an_earlier_message_was_not_retrieved(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    file.write_bytes(asked(f"{TEXTS['a']}\n\nwhy?", ("user", TEXTS["b"]), ("assistant", "yes")))
+    incident = Incident.from_trace(file, corpus=TEXTS)
+    assert [each.id for each in incident.documents or ()] == ["a"]
+
+
+def test_a_file_that_is_no_corpus_is_told_what_one_is(trace: Path, tmp_path: Path) -> None:
+    file = tmp_path / "corpus.csv"
+    file.write_text("id,text\na,A text")
+    with pytest.raises(InvalidInput, match=r"the corpus .* is not valid JSON.*; give lines like"):
+        Incident.from_trace(trace, corpus=file)
 
 
 def test_short_texts_are_not_looked_for(tmp_path: Path) -> None:

@@ -305,6 +305,28 @@ def test_instructions_beside_the_messages_and_texts_in_several_parts_are_read() 
     assert request == TracedRequest((("user", PROMPT),))
 
 
+def test_a_text_in_another_form_in_the_instructions_of_a_conversation_is_refused() -> None:
+    plain, marked = SENTENCES[0], 'The "HASH" <daily> & nightly is paid.'
+    sources = sources_of([plain, marked])
+    earlier: tuple[TracedMessage, ...] = (("user", "Hello."), ("assistant", "Hello."))
+    escaped = ("system", f"{plain}\n\n{html.escape(marked)}")
+    request = cut(asked(escaped, *earlier, ("user", "Why?")), sources)
+    assert request.refusal.endswith("the text of s1 stands in it in another form, or in part")
+    # What an earlier message says stays there, whatever is left out now.
+    said = (("user", html.escape(marked)), ("assistant", "Hello."))
+    request = cut(asked(*said, ("user", f"{plain}\nWhy?")), sources)
+    assert (request.refusal, request.hidden) == ("", ("s1",))
+
+
+def test_a_text_that_also_stands_there_in_part_is_refused() -> None:
+    texts = [f"{each} {each[::-1]}" for each in SENTENCES[:2]]
+    found = "; ".join(each[:40] for each in texts)
+    prompt = "\n\n".join(texts)
+    assert not cut(asked(("user", f"{prompt}\n\nWhy?")), sources_of(texts)).refusal
+    request = cut(asked(("user", f"Found: {found}\n\n{prompt}\n\nWhy?")), sources_of(texts))
+    assert request.refusal.endswith("the text of s0 stands in it in another form, or in part")
+
+
 def test_what_the_assistant_said_earlier_is_no_source() -> None:
     (source,) = sources_of(SENTENCES[:1])
     messages = (("assistant", source.text), ("user", f"{source.text}\nWhy?"))

@@ -13,6 +13,7 @@ from rag_rule_explainer.traces.asked import TracedQuestion, questions_in
 from rag_rule_explainer.traces.finding import documents_of
 from rag_rule_explainer.traces.reading import SpansOfTrace, traces_in
 from rag_rule_explainer.traces.spans import TracedDocument, TracedKind, TracedSpan
+from rag_rule_explainer.traces.times import sortable_time
 from tests.traces.cells import CELLS
 from tests.traces.test_hostile import FOUND, RUN, otlp, renamed, runs
 
@@ -209,6 +210,28 @@ def test_an_answer_is_its_whole_text_whatever_it_looks_like(tmp_path: Path, text
     (trace,) = traces_in(file)
     (question,) = questions_in(trace)
     assert question.answer()[0] == text
+
+
+TIMES = ["09:00:01+00:00", "10:30:02+01:30", "09:00:03Z", "09:00:03.5Z", "09:00:03.500001Z"]
+
+
+def test_documents_stand_in_the_order_of_the_times_whatever_their_form(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    several = [
+        renamed(
+            FOUND,
+            id=f"f{n}",
+            start_time=f"2026-01-01T{time}",
+            outputs={"documents": [{"page_content": f"text {n}", "id": f"d{n}"}]},
+        )
+        for n, time in enumerate(TIMES)
+    ]
+    file.write_bytes(runs(RUN, *reversed(several)))
+    found = Incident.from_trace(file).documents or ()
+    assert [each.id for each in found] == [f"d{n}" for n in range(len(TIMES))]
+    # What is no time stays as it is.
+    for written in ("", "2026-13-01T00:00:00Z", "0001-01-01T00:00:00+01:00", "20260101T000000Zabc"):
+        assert sortable_time(written) == written
 
 
 def test_the_traces_of_every_cell_can_be_read_from_one_folder() -> None:

@@ -94,13 +94,13 @@ def serve_mcp(served: ServedOptions, spending: ServedSpending) -> None:
       130  interrupted
     """
     sdk = McpSdk.installed()
+    with stdout_kept():
+        application = load_application(str(served.app))
+        integration = Integration.of(application, served.framework)
     is_new = not os.path.lexists(served.folder)
     folder = SavedFolder.of(served.folder)
     if is_new:
         say(f"made the folder {folder.path}")
-    with stdout_kept():
-        application = load_application(str(served.app))
-        integration = Integration.of(application, served.framework)
     answering = ServedApplication(
         application,
         integration,
