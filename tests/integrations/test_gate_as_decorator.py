@@ -124,7 +124,7 @@ def test_the_sources_are_what_a_function_returns_that_cuts(
     explanation = told_by(framework, search, models, **settings)
     assert explanation.complete
     assert all(rule.proved for rule in explanation.rules)
-    assert not [each for each in explanation.warnings if "brings others" in each]
+    assert not [each for each in explanation.warnings if "is shown others" in each]
     if inside:
         assert sorted(ids(explanation)) == ["a", "b", "c", "d"]
         assert omission(explanation) == sets("b", "d")

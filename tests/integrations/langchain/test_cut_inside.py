@@ -160,7 +160,7 @@ def test_what_a_user_gates_is_what_rules_are_about() -> None:
     explanation = explained(search)
     assert ids(explanation) == ["a", "b"]
     assert all(rule.proved for rule in explanation.rules)
-    assert not [each for each in explanation.warnings if "brings others" in each]
+    assert not [each for each in explanation.warnings if "is shown others" in each]
     assert len(inner.live) == 1
 
 
@@ -168,7 +168,7 @@ def test_a_twin_that_takes_the_place_of_what_was_left_out_is_noticed() -> None:
     explanation = explained(twins()[0], predicate=None)
     assert ids(explanation) == ["a", "b"]
     assert {rule.claim for rule in explanation.rules} == {"unverified"}
-    assert "a duplicate of it took its place" in explanation.warnings[0]
+    assert "because a duplicate took its place" in explanation.warnings[0]
 
 
 def test_replays_try_it_and_none_where_nothing_was_cut() -> None:
