@@ -185,7 +185,8 @@ class TestAttacks:
             figures.note(task, "leaving one out is blind", passed=not alone)
         print(f"\n{suite}, three times or more: {figures}")
         assert not figures.wrong
-        assert not figures.replays or median(figures.replays) <= 64
+        # Some plans read as many as five copies, each of which is a rule of its own.
+        assert not figures.replays or median(figures.replays) <= 68
 
     def test_split_over_two_results(self, suite: str) -> None:
         figures = Figures()
