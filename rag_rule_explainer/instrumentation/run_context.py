@@ -177,9 +177,11 @@ class Participation:
             self.stubbed.add(name)
             return UsedTool(None, None, ToolOutcome(self.stubs[name]))
         replay = self.tool_replay
+        record = self.tool_record if replay is None else replay.record
+        key = record.keys.of(name, arguments)
         if replay is None:
-            return UsedTool(call, self.tool_record, None, len(self.watch.said), tools_in_use.get())
-        outcome = replay.outcome(call)
+            return UsedTool(call, record, None, key, len(self.watch.said), tools_in_use.get())
+        outcome = replay.outcome(call, key)
         return UsedTool(call, None, outcome, replay=None if name in replay.retrieving else replay)
 
 
