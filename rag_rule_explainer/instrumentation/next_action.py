@@ -21,6 +21,7 @@ from ..probing.wholeness import Said
 from ..tool_calls import ToolCall
 from ..verdicts import Answer, Case, Verdict
 from .answered import with_spent
+from .bounds import ReplayEnded
 from .conversation import Conversation, NotedReply
 from .options import Manner
 from .requests.exchanges import Exchange, Exchanges
@@ -204,12 +205,18 @@ def holds_at_once(condition: Any, answer: Answer, question: str) -> bool | None:
 
 def begin_action(run: Participation, action: ActionPoint) -> None:
     """Turns a replay that is about to begin into a replay of the next action: it gets the recorded
-    replies, and ends at the first tool call or request after the reply that is explained."""
+    replies, and ends at the first tool call or request after the reply that is explained; if that reply
+    names calls, at once."""
     conversation = run.conversation = Conversation(run.watch, action.served)
 
     def end(_: str) -> None:
-        if conversation.acted is not None and run.tool_replay is not None:
-            run.tool_replay.cut = run.tool_replay.cut or KNOWN
+        if conversation.acted is None or run.tool_replay is None:
+            return
+        run.tool_replay.cut = run.tool_replay.cut or KNOWN
+        if conversation.acted.said.called:
+            # Nothing may run for the calls, also no function that the application calls itself. A reply
+            # without calls may be one in words, which only the application reads.
+            raise ReplayEnded(run.tool_replay.cut)
 
     run.watch.exchanges.after_reply.append(end)
 

@@ -188,6 +188,11 @@ class ToolReplay:
         self.check()
         return None
 
+    def end_at(self, call: ToolCall) -> None:
+        """Ends the replay at a call before its tool is reached. Raises ReplayEnded."""
+        self.cut = self.cut or _NEW.format(call=call, name=call.name)
+        raise ReplayEnded(self.cut)
+
     def lasting(self, result: Any) -> Any:
         """Returns a result that the record does not have, without the omitted sources."""
         return result if self.omitting is None else self.omitting.new(result)
