@@ -15,7 +15,7 @@ from ..predicates import Predicate
 from ..predicates.at_once import verdict_at_once
 from ..predicates.combine import AnyOf
 from ..predicates.next_action import OfNextAction
-from ..predicates.only_calls import CALLS_ONLY, is_only_calls, reads_calls
+from ..predicates.only_calls import CALLS_ONLY, is_only_calls, reads_calls, reads_only_calls
 from ..probing.prices import TokensByModel
 from ..probing.wholeness import Said
 from ..tool_calls import ToolCall
@@ -51,6 +51,16 @@ _AWAITED = (
     "replay_of='next_action' explains the first reply that meets the condition, and the condition is "
     "awaited, as a judge is, so that several replies may be the one; say which, such as by "
     "calls_tool('pay') & the condition, or leave replay_of out"
+)
+
+_OF_RUN = (
+    "replay_of='next_action' judges one reply of a model, and none meets the condition; the whole run "
+    "does ({condition}): leave replay_of out, or name one call, such as by calls_tool"
+)
+_OF_REPLY = (
+    "replay_of='next_action' judges one reply of a model, and the last one meets the condition; the "
+    "whole run does not ({condition}): leave replay_of out, or explain the call that was made, by "
+    "calls_tool"
 )
 
 
@@ -115,6 +125,8 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
         raise InvalidInput(_NO_REPLIES)
     answers = list(_answers(turns, first.executed))
     place, meets = _chosen(answers, manner.condition, question)
+    if not meets:
+        _check_is_no_other_of_the_run(manner.condition, answers, answers[place], question)
     within = turns[place][0].within
     running = {*first.retrieving_tools, *within}
     before = [each for each in turns[:place] if running.issuperset(each[0].within)]
@@ -190,6 +202,23 @@ def _chosen(answers: Sequence[Answer], condition: Any, question: str) -> tuple[i
     if len(places) > 1 and known[places[0]] is None:
         raise InvalidInput(_AWAITED)
     return (places[0], known[places[0]] is True) if places else (last, False)
+
+
+def _check_is_no_other_of_the_run(
+    condition: Any, answers: Sequence[Answer], chosen: Answer, question: str
+) -> None:
+    """Raises InvalidInput if a condition on calls is met by the run and by none of its replies, or by a
+    reply that does nothing and not by the run. Rules of one reply would then say the opposite of what
+    happened."""
+    if condition is None or not reads_only_calls(condition):
+        return
+    calls = [
+        replace(call, step=step) for step, each in enumerate(answers, 1) for call in each.calls or ()
+    ]
+    of_run = holds_at_once(condition, Answer("", calls=tuple(calls)), question)
+    of_reply = holds_at_once(condition, chosen, question)
+    if None not in (of_run, of_reply) and of_run is not of_reply:
+        raise InvalidInput((_OF_RUN if of_run else _OF_REPLY).format(condition=condition))
 
 
 def holds_at_once(condition: Any, answer: Answer, question: str) -> bool | None:
