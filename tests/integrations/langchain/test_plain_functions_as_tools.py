@@ -12,7 +12,7 @@ from langchain_rag_rule_explainer import RuleExplainer
 from langgraph.graph import END, START, MessagesState, StateGraph
 from typing_extensions import override
 
-from rag_rule_explainer import InvalidInput, calls_tool
+from rag_rule_explainer import InvalidInput, calls_tool, contains
 
 GIVEN: Any = {"messages": [("user", "go")]}
 PAYS = calls_tool("pay")
@@ -153,3 +153,17 @@ def test_a_call_that_is_only_refused_is_no_tool_that_ran() -> None:
     explanation = explained(ran, {"pay": "refused"})
     assert {each.sources for each in explanation.rules} >= {("read #1, item 2", "read #1, item 3")}
     assert ran == {"read": 1}
+
+
+def test_a_condition_about_text_warns() -> None:
+    ran = Counter[str]()
+    explainer = RuleExplainer(agent(ran, BY_FUNCTION), contains("done"), source_kinds=["turns"])
+    given: Any = {"messages": [("user", "hi"), ("assistant", "good day to you"), ("user", "go")]}
+    warnings = explainer.explain(given).warnings
+    assert any("calls 'pay' as a plain function" in each for each in warnings)
+    assert ran["pay"] > 1
+
+
+def test_a_safe_tool_that_was_not_called_is_told() -> None:
+    explanation = explained(Counter(), {}, safe_tools=["payy"])
+    assert any("safe_tools names 'payy'" in each and "'pay'?" in each for each in explanation.notes)
