@@ -19,13 +19,7 @@ from .beginnings import begin_baseline
 from .copies.state import State
 from .doubts import BASELINE
 from .fidelity import Fidelity
-from .first_run_faults import (
-    application_failed,
-    check_tools,
-    check_unrecorded,
-    no_answer,
-    nothing_retrieved,
-)
+from .first_run_faults import application_failed, check_tools, no_answer, nothing_retrieved
 from .isolation.attributes import data_copy
 from .options import CallInput, Manner
 from .outer_steps import repeated_part
@@ -194,7 +188,6 @@ class ApplicationRun(Generic[Item]):
             raise first.refused
         check_tools(self.manner, first)
         self._first = first = repeated_part(first, self.manner, self.case.question)
-        check_unrecorded(self.manner, first)
         self._check_not_stopped(output)
         if self.case.unreadable is not None:
             raise self.case.unreadable
