@@ -78,6 +78,12 @@ class RecordingOptions:
             **{f"--{name.replace('_', '-')}": given for name, given in self._of_agents()},
         }
 
+    @property
+    def is_of_agent(self) -> bool:
+        """Returns True iff an agent is explained, for which ``miner="auto"`` stands for "quick"."""
+        kinds = _listed(self.source_kinds)
+        return kinds not in (None, ["documents"]) or self.replay_of == "next_action"
+
     def _of_agents(self) -> Iterator[tuple[str, Any]]:
         yield "source_kinds", _listed(self.source_kinds)
         yield "omit", _other_than("remove", self.omit)

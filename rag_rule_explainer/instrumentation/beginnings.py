@@ -13,6 +13,7 @@ from .run_context import Participation, inside_retrieval, participation
 from .source_kinds.gathering import tool_replay_of
 from .source_kinds.kinds import IN_PROMPTS
 from .source_kinds.prompt_sources import FirstPrompt, PromptEditing
+from .tool_replay import ToolReplay
 
 
 def begin_baseline(run: Participation, manner: Manner) -> None:
@@ -35,8 +36,30 @@ def begin_replay(
     if manner.replays_tools:
         answering = run.tool_replay = tool_replay_of(first, manner, run, ids)
         run.watch.exchanges.before_sending.append(lambda _: answering.check())
+        if first.action is None:
+            _end_at_new_tools(run, first, answering)
     if first.action is not None:
         begin_action(run, first.action)
+
+
+def _end_at_new_tools(run: Participation, first: Participation, answering: ToolReplay) -> None:
+    """Makes a replay end at a reply that calls a tool that the baseline did not call, before the
+    application can run it as a plain function. If no tool ran for some calls of the baseline, as for ones
+    by which a model gives a structured answer, none may run for new ones either: the replay goes on, and
+    ends where the tool is reached."""
+    ran = {each.call.name for each in first.executed}
+    named = {call.name for said in first.watch.said if not said.apart for call in said.called}
+    if answering.on_new != "unknown" or not named <= ran:
+        return
+    known = {*ran, *answering.safe, *run.stubs}
+
+    def end(_: str) -> None:
+        calls = [call for said in list(run.watch.said) if not said.apart for call in said.called]
+        new = next((call for call in calls if call.name not in known), None)
+        if new is not None:
+            answering.end_at(new)
+
+    run.watch.exchanges.after_reply.append(end)
 
 
 def note_reply(key: Hashable, raw: Any, said: Said) -> None:

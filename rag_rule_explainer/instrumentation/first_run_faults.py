@@ -7,7 +7,9 @@ from difflib import get_close_matches
 from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured
 from ..probing.replaying import UnusableReply
 from .options import CallInput, Manner
+from .requests.unrecorded_tools import RUNS_AGAIN
 from .run_context import Participation
+from .source_kinds.gathering import running_tools
 
 _NEAR = 0.75
 """If two names are at least this similar (0 to 1), one of them may be a misspelling of the other."""
@@ -19,6 +21,11 @@ _SERVED_DOCUMENTS = (
     "pass item_of= or items_of= to its gate, or add_documents= in place of documents="
 )
 
+_NO_STUB = (
+    "stub_tools names {name!r}, which ran all the same, as the application does not call it as a tool, "
+    "and nothing says which function it is; put @tool on that function, or call it by the tool's own "
+    "invoke"
+)
 
 _GIVEN_A_STREAM = (
     ". A generator function is given an iterator of inputs here; pass a function that returns the whole "
@@ -63,17 +70,9 @@ def nothing_retrieved(reason: str, manner: Manner, called: Collection[str]) -> N
 
 def check_tools(manner: Manner, first: Participation) -> None:
     """Raises the errors of ``check_stubs``. Raises InvalidInput if tool calls of replays are to be
-    answered from the record, and a tool ran that retrieves nothing and of which nothing says which
-    function it is."""
+    answered from the record, and a tool returned what no replay can be given."""
     check_stubs(manner, first)
     running = first.retrieving_tools | manner.safe_tools | set(manner.stub_tools)
-    unknown = sorted(first.unmarked - running)
-    if manner.replays_tools and manner.on_new_tool_call != "live" and unknown:
-        raise InvalidInput(
-            f"the tool {unknown[0]!r} would run again in every replay, as nothing says which function it "
-            f"is; put @tool on that function, or, if that does no harm, name it in "
-            f"safe_tools=[{unknown[0]!r}]"
-        )
     called = {each.call.name for each in first.executed if running.issuperset(each.within)}
     unkept = sorted(first.unkept & called - running)
     if manner.replays_tools and manner.on_new_tool_call in (None, "unknown") and unkept:
@@ -82,6 +81,24 @@ def check_tools(manner: Manner, first: Participation) -> None:
             "so it cannot be given that result; if the tool does no harm, as one that only hands over to "
             f"another agent, let it run again: safe_tools=[{unkept[0]!r}]"
         )
+
+
+def check_unrecorded(manner: Manner, first: Participation) -> None:
+    """Raises InvalidInput if tool calls of replays are to be answered from the record, and a tool ran
+    that retrieves nothing and of which nothing says which function it is. A replay of the next action
+    ends at the action, so it does not run what ran after it."""
+    allowed = first.retrieving_tools | manner.safe_tools
+    running, answers = running_tools(first, manner), manner.on_new_tool_call != "live"
+    again = set[str]()
+    for each in first.unmarked:
+        repeats = first.before is None or each.at < first.before
+        if each.name in manner.stub_tools:
+            raise InvalidInput(_NO_STUB.format(name=each.name))
+        runs = repeats and each.name not in allowed and running.issuperset(each.within)
+        if runs and answers and manner.replays_tools:
+            again.add(each.name)
+    if again:
+        raise InvalidInput(RUNS_AGAIN.format(names=", ".join(map(repr, sorted(again)))))
 
 
 def check_stubs(manner: Manner, first: Participation) -> None:

@@ -15,12 +15,13 @@ from ..predicates import Predicate
 from ..predicates.at_once import verdict_at_once
 from ..predicates.combine import AnyOf
 from ..predicates.next_action import OfNextAction
-from ..predicates.only_calls import CALLS_ONLY, is_only_calls, reads_calls
+from ..predicates.only_calls import CALLS_ONLY, is_only_calls, reads_calls, reads_only_calls
 from ..probing.prices import TokensByModel
 from ..probing.wholeness import Said
 from ..tool_calls import ToolCall
 from ..verdicts import Answer, Case, Verdict
 from .answered import with_spent
+from .bounds import ReplayEnded
 from .conversation import Conversation, NotedReply
 from .options import Manner
 from .requests.exchanges import Exchange, Exchanges
@@ -50,6 +51,16 @@ _AWAITED = (
     "replay_of='next_action' explains the first reply that meets the condition, and the condition is "
     "awaited, as a judge is, so that several replies may be the one; say which, such as by "
     "calls_tool('pay') & the condition, or leave replay_of out"
+)
+
+_OF_RUN = (
+    "replay_of='next_action' judges one reply of a model, and none meets the condition; the whole run "
+    "does ({condition}): leave replay_of out, or name one call, such as by calls_tool"
+)
+_OF_REPLY = (
+    "replay_of='next_action' judges one reply of a model, and the last one meets the condition; the "
+    "whole run does not ({condition}): leave replay_of out, or explain the call that was made, by "
+    "calls_tool"
 )
 
 
@@ -114,6 +125,8 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
         raise InvalidInput(_NO_REPLIES)
     answers = list(_answers(turns, first.executed))
     place, meets = _chosen(answers, manner.condition, question)
+    if not meets:
+        _check_is_no_other_of_the_run(manner.condition, answers, answers[place], question)
     within = turns[place][0].within
     running = {*first.retrieving_tools, *within}
     before = [each for each in turns[:place] if running.issuperset(each[0].within)]
@@ -191,6 +204,23 @@ def _chosen(answers: Sequence[Answer], condition: Any, question: str) -> tuple[i
     return (places[0], known[places[0]] is True) if places else (last, False)
 
 
+def _check_is_no_other_of_the_run(
+    condition: Any, answers: Sequence[Answer], chosen: Answer, question: str
+) -> None:
+    """Raises InvalidInput if a condition on calls is met by the run and by none of its replies, or by a
+    reply that does nothing and not by the run. Rules of one reply would then say the opposite of what
+    happened."""
+    if condition is None or not reads_only_calls(condition):
+        return
+    calls = [
+        replace(call, step=step) for step, each in enumerate(answers, 1) for call in each.calls or ()
+    ]
+    of_run = holds_at_once(condition, Answer("", calls=tuple(calls)), question)
+    of_reply = holds_at_once(condition, chosen, question)
+    if None not in (of_run, of_reply) and of_run is not of_reply:
+        raise InvalidInput((_OF_RUN if of_run else _OF_REPLY).format(condition=condition))
+
+
 def holds_at_once(condition: Any, answer: Answer, question: str) -> bool | None:
     """Returns True iff the condition holds of the answer; None if that has to be awaited. A condition
     that is not about tool calls does not hold of an answer that is only such calls, if it is awaited."""
@@ -204,12 +234,18 @@ def holds_at_once(condition: Any, answer: Answer, question: str) -> bool | None:
 
 def begin_action(run: Participation, action: ActionPoint) -> None:
     """Turns a replay that is about to begin into a replay of the next action: it gets the recorded
-    replies, and ends at the first tool call or request after the reply that is explained."""
+    replies, and ends at the first tool call or request after the reply that is explained; if that reply
+    names calls, at once."""
     conversation = run.conversation = Conversation(run.watch, action.served)
 
     def end(_: str) -> None:
-        if conversation.acted is not None and run.tool_replay is not None:
-            run.tool_replay.cut = run.tool_replay.cut or KNOWN
+        if conversation.acted is None or run.tool_replay is None:
+            return
+        run.tool_replay.cut = run.tool_replay.cut or KNOWN
+        if conversation.acted.said.called:
+            # Nothing may run for the calls, also no function that the application calls itself. A reply
+            # without calls may be one in words, which only the application reads.
+            raise ReplayEnded(run.tool_replay.cut)
 
     run.watch.exchanges.after_reply.append(end)
 

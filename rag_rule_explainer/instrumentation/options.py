@@ -153,11 +153,13 @@ class Manner:
         return chosen
 
     def idle_stubs(self, called: Collection[str]) -> Iterator[str]:
-        """Yields a note for each stub that the baseline did not use, because its name may be misspelt.
-        ``called``: the names of the tools that the baseline called."""
-        for name in sorted(set(self.stub_tools).difference(called)):
+        """Yields a note for each stub and each safe tool that the baseline did not call, because its name
+        may be misspelt. ``called``: the names of the tools that the baseline called."""
+        idle = [("stub_tools", each) for each in sorted(set(self.stub_tools).difference(called))]
+        idle += [("safe_tools", each) for each in sorted(self.safe_tools.difference(called))]
+        for setting, name in idle:
             yield (
-                f"stub_tools names {name!r}, and the first run called no tool of that name; "
+                f"{setting} names {name!r}, and the first run called no tool of that name; "
                 f"{did_you_mean(name, called)}it called {', '.join(map(repr, sorted(called))) or 'none'}"
             )
 

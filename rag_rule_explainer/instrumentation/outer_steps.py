@@ -6,6 +6,7 @@ tools inside them.
 from collections.abc import Collection
 from dataclasses import replace
 
+from .first_run_faults import check_unrecorded
 from .next_action import WatchedSoFar, at_next_action
 from .options import Manner
 from .requests.exchanges import Exchanges
@@ -16,7 +17,13 @@ from .source_kinds.gathering import running_tools
 def repeated_part(first: Participation, manner: Manner, question: str) -> Participation:
     """Returns the part of the record of a baseline that replays are to repeat: up to the next action, if
     only that is replayed, and without what happened inside tools that do not run. Raises the errors of
-    ``at_next_action``."""
+    ``at_next_action`` and ``check_unrecorded``."""
+    part = _outer_part(first, manner, question)
+    check_unrecorded(manner, part)
+    return part
+
+
+def _outer_part(first: Participation, manner: Manner, question: str) -> Participation:
     first = at_next_action(first, manner, question)
     if not manner.replays_tools or not first.executed or first.action is not None or first.closed:
         return first

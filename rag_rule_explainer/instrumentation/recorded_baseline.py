@@ -22,6 +22,11 @@ _CLOSED = (
     "with safe_tools=[{name!r}] and source_kinds=['tools'], it runs again, and what tools inside it "
     "returned can be sources"
 )
+_OWN = (
+    "the application calls {name!r} as a plain function, and not as a tool, so it runs again in every "
+    "replay; if it changes anything, put @tool on the function or call it by the tool's own invoke, and "
+    "pass on_new_tool_call='unknown', by which no tool runs again"
+)
 _CONVERSATIONS = {
     "thread_id",
     "session_id",
@@ -96,7 +101,7 @@ class RecordedBaseline(Generic[Item]):
                 *came_after_the_action(run.first, run.manner, case.question),
                 *run.fidelity.notes,
                 *run.application.notes(run.captured),
-                *(() if self._acting() else run.manner.idle_stubs(run.first.tools)),
+                *(() if self._acting() else run.manner.idle_stubs(self._called())),
             ),
             versions=run.application.versions(),
             trace=self.trace,
@@ -174,8 +179,14 @@ class RecordedBaseline(Generic[Item]):
                 f"it changes anything, pass stub_tools={{{tool!r}: its result}}, or on_new_tool_call="
                 "'unknown', by which no tool runs again"
             )
+        own = {each.name for each in run.first.unmarked} - run.first.retrieving_tools - acting
+        if not run.manner.replays_tools:
+            yield from (_OWN.format(name=each) for each in sorted(own))
         if acting:
-            yield from run.manner.idle_stubs(run.first.tools)
+            yield from run.manner.idle_stubs(self._called())
+
+    def _called(self) -> set[str]:
+        return self.replays.first.tools | {each.name for each in self.replays.first.unmarked}
 
     def _acting(self) -> set[str]:
         """Returns the names of the tools that the first run called and that may change something, because

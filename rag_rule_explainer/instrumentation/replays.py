@@ -104,13 +104,13 @@ class Replays(Generic[Item]):
         run.traced = self.manner.trace_replays
         run.muted = not self.manner.print_replays
         run.bound = self._bound(run, kept)
-        begin_replay(run, self.first, self.manner, kept)
         sources, maker, watch = self._choice(kept), named(kept), run.watch
         run.outside = self.state.outside.of_run(sources, maker, lambda: self.state.alone.is_needed)
         texts = self.fidelity.texts
         watch.exchanges.after_reply.append(
             lambda reply: texts.note_reply(maker, reply, [each.text for each in watch.requests])
         )
+        begin_replay(run, self.first, self.manner, kept)  # may end the replay at a reply, so it is last
         found, counted = self.fidelity.find, self.fidelity.count
         looking = self.state.looking(sources, self._is_a_sources_own, found, counted)
         taking_part = inside_run(self.application, run)

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import RagRuleError
 from ..probing.budget import summed
@@ -73,6 +73,16 @@ def failing(watch: ModelWatch) -> Generator[None, None, None]:
         raise failed_reply(error_text(error), watch, error) from error
 
 
+class UnrecordedTool(NamedTuple):
+    """An ``UnrecordedTool`` is a tool whose call was answered, although no tool of this name ran.
+    ``within``: the tools inside which the model was asked; ``at``: the moment of the request with the
+    answer."""
+
+    name: str
+    within: tuple[str, ...] = ()
+    at: int = 0
+
+
 @dataclass(slots=True, eq=False)
 class Participation:
     """A ``Participation`` holds one run of the application (the baseline or a replay) and its state.
@@ -115,7 +125,7 @@ class Participation:
     prompt_sources: Any = None
     takes_results: bool = False
     tool_sources: ResultSources | None = None
-    unmarked: set[str] = field(default_factory=set[str])
+    unmarked: set[UnrecordedTool] = field(default_factory=set[UnrecordedTool])
     unkept: set[str] = field(default_factory=set[str])
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True
@@ -177,9 +187,11 @@ class Participation:
             self.stubbed.add(name)
             return UsedTool(None, None, ToolOutcome(self.stubs[name]))
         replay = self.tool_replay
+        record = self.tool_record if replay is None else replay.record
+        key = record.keys.of(name, arguments)
         if replay is None:
-            return UsedTool(call, self.tool_record, None, len(self.watch.said), tools_in_use.get())
-        outcome = replay.outcome(call)
+            return UsedTool(call, record, None, key, len(self.watch.said), tools_in_use.get())
+        outcome = replay.outcome(call, key)
         return UsedTool(call, None, outcome, replay=None if name in replay.retrieving else replay)
 
 

@@ -4,7 +4,6 @@ the record, so that no tool runs again.
 Tools that retrieve are an exception: they run in replays, because the gate serves their searches.
 """
 
-import json
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from ..allowed import brief, checked_function, checked_list, checked_text
 from ..errors import InvalidInput
 from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
+from .call_keys import CallKeys
 from .copies.copying import copied
 from .requests.exchanges import moment
 
@@ -106,20 +106,27 @@ class ResultSources(Protocol):
 @dataclass(slots=True, eq=False)
 class ToolRecord:
     """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and arguments, in
-    order. Thread-safe. ``noted``: the results among them, in the order in which the tools ended."""
+    order. Thread-safe. ``noted``: the results among them, in the order in which the tools ended;
+    ``keys``: makes the keys of calls, from the arguments as they are."""
 
     noted: list[NotedResult] = field(default_factory=list[NotedResult])
+    keys: CallKeys = field(default_factory=CallKeys)
     _outcomes: dict[str, list[ToolOutcome]] = field(default_factory=dict[str, list[ToolOutcome]])
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def note(
-        self, call: ToolCall, outcome: ToolOutcome, replies: int = 0, within: tuple[str, ...] = ()
+        self,
+        call: ToolCall,
+        key: str,
+        outcome: ToolOutcome,
+        replies: int = 0,
+        within: tuple[str, ...] = (),
     ) -> None:
         """Records the outcome of a call. A stream is not recorded, because it can be read only once.
-        ``replies``, ``within``: see ``NotedResult``."""
+        ``key``, ``replies``, ``within``: see ``NotedResult``."""
         if isinstance(outcome.result, (Iterator, AsyncIterator, Awaitable)):
             return
-        kept, key = outcome.copy(), _key(call)
+        kept = outcome.copy()
         with self._guard:
             known = self._outcomes.setdefault(key, [])
             if kept.error is None:
@@ -128,11 +135,11 @@ class ToolRecord:
                 )
             known.append(kept)
 
-    def outcome(self, call: ToolCall, place: int) -> ToolOutcome | None:
-        """Returns the outcome of a call with these arguments; None if the baseline made fewer such calls.
+    def outcome(self, key: str, place: int) -> ToolOutcome | None:
+        """Returns the outcome of a call with this key; None if the baseline made fewer such calls.
         ``place``: the number of the call among equal calls, counted from 0."""
         with self._guard:
-            known = self._outcomes.get(_key(call), [])
+            known = self._outcomes.get(key, [])
             return known[place] if place < len(known) else None
 
 
@@ -159,20 +166,20 @@ class ToolReplay:
     _refused: int = 0
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
-    def outcome(self, call: ToolCall) -> ToolOutcome | None:
+    def outcome(self, call: ToolCall, key: str) -> ToolOutcome | None:
         """Returns the outcome that the call gets in place of a run of its tool; None if the tool is to
-        run. Raises NewToolCall if the replay ends here."""
+        run. Raises NewToolCall if the replay ends here. ``key``: the key of the call, by the record."""
         if self.cut:
             self.late.append(call)
         self.check()
         if call.name in self.retrieving:
             return None
         with self._guard:
-            place = self._made.get(_key(call), 0)
-            self._made[_key(call)] = place + 1
-        known = self.record.outcome(call, place)
+            place = self._made.get(key, 0)
+            self._made[key] = place + 1
+        known = self.record.outcome(key, place)
         if known is not None:
-            return known if self.omitting is None else self.omitting.recorded(_key(call), place, known)
+            return known if self.omitting is None else self.omitting.recorded(key, place, known)
         if callable(self.on_new):
             return ToolOutcome(self.lasting(self.on_new(call)))
         if self.on_new == "live" or call.name in self.safe:
@@ -180,6 +187,11 @@ class ToolReplay:
         self.cut = self.cut or _NEW.format(call=call, name=call.name)
         self.check()
         return None
+
+    def end_at(self, call: ToolCall) -> None:
+        """Ends the replay at a call before its tool is reached. Raises ReplayEnded."""
+        self.cut = self.cut or _NEW.format(call=call, name=call.name)
+        raise ReplayEnded(self.cut)
 
     def lasting(self, result: Any) -> Any:
         """Returns a result that the record does not have, without the omitted sources."""
@@ -199,12 +211,13 @@ class ToolReplay:
 class UsedTool:
     """A ``UsedTool`` is a tool call of a run. ``outcome``: what it gets in place of a run of the tool;
     None if the tool is to run. The outcome of the run is then kept in ``record``, unless that is None.
-    ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the calls of the replay; None in the
-    baseline, and for a tool that retrieves."""
+    ``key``, ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the calls of the replay;
+    None in the baseline, and for a tool that retrieves."""
 
     call: ToolCall | None
     record: ToolRecord | None
     outcome: ToolOutcome | None
+    key: str = ""
     replies: int = 0
     within: tuple[str, ...] = ()
     replay: ToolReplay | None = None
@@ -212,7 +225,7 @@ class UsedTool:
     def noted(self, result: Any) -> Any:
         """Records the result of a tool that ran, and returns the result that the application gets."""
         if self.record is not None and self.call is not None:
-            self.record.note(self.call, ToolOutcome(result), self.replies, self.within)
+            self.record.note(self.call, self.key, ToolOutcome(result), self.replies, self.within)
         return result if self.replay is None else self.replay.lasting(result)
 
     @contextmanager
@@ -222,7 +235,7 @@ class UsedTool:
             yield
         except Exception as error:
             if self.record is not None and self.call is not None:
-                self.record.note(self.call, ToolOutcome(error=error))
+                self.record.note(self.call, self.key, ToolOutcome(error=error))
             raise
 
 
@@ -244,7 +257,3 @@ def checked_safe_tools(given: Any) -> frozenset[str]:
     """Returns the setting ``safe_tools``. Raises InvalidInput for anything but a list of names."""
     names = checked_list("safe_tools", given, "names of tools")
     return frozenset(checked_text("a tool in safe_tools", each, "the name of a tool") for each in names)
-
-
-def _key(call: ToolCall) -> str:
-    return json.dumps([call.name, call.arguments], sort_keys=True, default=str)

@@ -5,7 +5,16 @@ from typing import Any
 import pytest
 from langchain_rag_rule_explainer import RuleExplainer
 
-from rag_rule_explainer import Case, Explanation, InvalidInput, ToolCall, calls_tool, contains
+from rag_rule_explainer import (
+    Case,
+    Explanation,
+    InvalidInput,
+    ToolCall,
+    calls_in_order,
+    calls_tool,
+    contains,
+    number_of_calls,
+)
 from tests.agents.zoo.of_langchain import delegating, of_a_human, opened, plain
 from tests.agents.zoo.shapes import PAYS, Built
 from tests.integrations.known import retention
@@ -49,6 +58,27 @@ class TestAConditionThatIsAwaited:
     def test_is_refused_where_several_may(self) -> None:
         with pytest.raises(InvalidInput, match=r"the condition is awaited.*calls_tool\('pay'\) &"):
             explained(plain(NOBODY), pays)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "told"),
+    [
+        (calls_in_order("search_inbox", "pay"), "none meets the condition; the whole run does"),
+        (number_of_calls(at_least=2), "none meets the condition; the whole run does"),
+        (~PAYS, "the last one meets the condition; the whole run does not"),
+        (number_of_calls("pay", at_most=0), "the last one meets the condition; the whole run does not"),
+    ],
+)
+def test_a_condition_that_the_run_and_its_reply_answer_differently_is_refused(
+    predicate: Any, told: str
+) -> None:
+    with pytest.raises(InvalidInput, match=f"{told} .*leave replay_of out"):
+        explained(plain(NOBODY), predicate)
+
+
+def test_what_neither_the_run_nor_a_reply_does_is_explained() -> None:
+    explanation = explained(plain(NOBODY), ~calls_tool("never"))
+    assert retention(explanation) == {frozenset[str]()}
 
 
 def test_several_conditions_say_that_they_are_of_the_next_action() -> None:

@@ -31,6 +31,18 @@ def test_the_same_requests_are_the_same() -> None:
     assert differs([], []) is None
 
 
+def test_the_same_request_is_the_same_whatever_the_run_made_after_it() -> None:
+    """An earlier turn of a conversation may have what a tool returns later in this run."""
+    exchanges = Exchanges()
+    text = "earlier: a mail of three words\nand now?"
+    exchanges.ask(0, text, text)
+    exchanges.reply(0, "read", "read")
+    more, less = (Course.of(exchanges, Steady(), (), made) for made in (["a mail of three words"], []))
+    assert more.steps != less.steps
+    assert difference(more, less) is None
+    assert more.leads_to(less)
+
+
 def test_a_request_that_differs_is_told_around_its_first_difference() -> None:
     found = differs([("turn 1: why?", "so")], [("turn 2: why?", "so")])
     assert found is not None

@@ -33,8 +33,12 @@ def two_calls(call: ToolCall, other: ToolCall) -> str:
 def recorded(calls: list[tuple[str, Any]]) -> ToolRecord:
     record = ToolRecord()
     for place, call in enumerate(calls):
-        record.note(ToolCall(*call), ToolOutcome([place]))
+        record.note(ToolCall(*call), record.keys.of(*call), ToolOutcome([place]))
     return record
+
+
+def outcome(replay: ToolReplay, name: str, arguments: Any = None) -> ToolOutcome | None:
+    return replay.outcome(ToolCall(name, arguments or {}), replay.record.keys.of(name, arguments or {}))
 
 
 def naive(first: list[Any], asked: list[Any], on_new: str, safe: frozenset[str]) -> list[Any]:
@@ -59,52 +63,52 @@ def test_calls_get_what_the_same_calls_of_the_baseline_got(
     replay, got = ToolReplay(recorded(first), safe=safe, on_new=on_new), list[Any]()
     for call in asked:
         try:
-            outcome = replay.outcome(ToolCall(*call))
+            known = outcome(replay, *call)
         except (NewToolCall, ReplayEnded):
             got.append(ENDED)
         else:
-            got.append(RUNS if outcome is None else outcome.given()[0])
+            got.append(RUNS if known is None else known.given()[0])
     assert got == naive(first, asked, on_new, safe)
     assert bool(replay.cut) is (ENDED in got)
 
 
 def test_a_function_answers_what_is_new() -> None:
     replay = ToolReplay(recorded([("a", {})]), on_new=lambda call: f"{call.name} of {call.arguments}")
-    results = [replay.outcome(ToolCall("a", each)) for each in ({}, {"n": 1})]
+    results = [outcome(replay, "a", each) for each in ({}, {"n": 1})]
     assert [each and each.result for each in results] == [[0], "a of {'n': 1}"]
 
 
 def test_a_tool_that_retrieves_runs_and_nothing_runs_after_the_end() -> None:
     replay = ToolReplay(recorded([("a", {})]), retrieving={"a"})
-    assert replay.outcome(ToolCall("a")) is None
+    assert outcome(replay, "a") is None
     with pytest.raises(NewToolCall, match=r"no tool runs: b\(\) \(safe_tools=\['b'\]"):
-        replay.outcome(ToolCall("b"))
+        outcome(replay, "b")
     for _ in range(30):
         with pytest.raises((NewToolCall, ReplayEnded)):
-            replay.outcome(ToolCall("a"))
+            outcome(replay, "a")
     with pytest.raises(ReplayEnded):
         replay.check()
 
 
 def test_errors_are_raised_again_and_results_are_copies() -> None:
     record, result = ToolRecord(), ["x"]
-    record.note(ToolCall("a"), ToolOutcome(result))
-    record.note(ToolCall("a"), ToolOutcome(error=ValueError("it is closed")))
+    record.note(ToolCall("a"), record.keys.of("a", {}), ToolOutcome(result))
+    record.note(ToolCall("a"), record.keys.of("a", {}), ToolOutcome(error=ValueError("it is closed")))
     result.append("changed after the call")
     replays = [ToolReplay(record), ToolReplay(record)]
-    firsts: list[Any] = [replay.outcome(ToolCall("a")) for replay in replays]
+    firsts: list[Any] = [outcome(replay, "a") for replay in replays]
     firsts[0].given().append("changed by a run")
     assert [each.given() for each in firsts] == [["x"], ["x"]]
-    failed: Any = replays[0].outcome(ToolCall("a"))
+    failed: Any = outcome(replays[0], "a")
     with pytest.raises(ValueError, match="it is closed"):
         failed.given()
 
 
 def test_a_stream_is_not_recorded() -> None:
     record = ToolRecord()
-    record.note(ToolCall("a"), ToolOutcome(iter("xyz")))
+    record.note(ToolCall("a"), record.keys.of("a", {}), ToolOutcome(iter("xyz")))
     with pytest.raises(NewToolCall):
-        ToolReplay(record).outcome(ToolCall("a"))
+        outcome(ToolReplay(record), "a")
 
 
 @pytest.mark.parametrize("given_", ["Unknown", "", 5, no_call, two_calls])

@@ -80,13 +80,14 @@ def test_memory_of_a_checkpointer() -> None:
     is_right(explanation, "memory 2", "memory 1", "memory 2")
 
 
-def test_examples_of_a_prompt() -> None:
+@pytest.mark.parametrize("question", ["So?", f"{EARLIER[2][1]} So?"])
+def test_examples_of_a_prompt(question: str) -> None:
     pairs = [{"asked": EARLIER[n][1], "said": EARLIER[n + 1][1]} for n in (0, 2)]
     example = ChatPromptTemplate([("user", "{asked}"), ("assistant", "{said}")])
     shown = FewShotChatMessagePromptTemplate(examples=pairs, example_prompt=example)
     prompt = ChatPromptTemplate([("system", SYSTEM), shown, ("user", "{question}")])
     explainer = OfLangChain(prompt | telling(), BAD, source_kinds=["examples", "instructions"])
-    is_right(explainer.explain({"question": "So?"}), "example 2", "example 1", "example 2")
+    is_right(explainer.explain({"question": question}), "example 2", "example 1", "example 2")
 
 
 def answering(body: Body) -> Completion:

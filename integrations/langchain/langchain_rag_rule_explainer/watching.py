@@ -19,7 +19,6 @@ from langchain_core.runnables.config import ensure_config
 from langchain_core.tracers.context import register_configure_hook
 from typing_extensions import override
 
-from rag_rule_explainer import ToolCall
 from rag_rule_explainer.instrumentation.bounds import BeyondBaseline
 from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.copies.patching import Interception
@@ -35,8 +34,10 @@ from rag_rule_explainer.instrumentation.requests.source_recognition import Reque
 from rag_rule_explainer.instrumentation.requests.tools_in_use import tools_in_use
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
 from rag_rule_explainer.instrumentation.stopping import Enough
+from rag_rule_explainer.instrumentation.tool_replay import NewToolCall
 
 from .conversations import note_chat_reply
+from .message_calls import CallsOfRun, called_in
 from .reading import tokens
 
 _NO_ANSWER = ("text", "reasoning", "reasoning_content", "thinking", "redacted_thinking", "refusal")
@@ -74,6 +75,7 @@ class Watch(UsageMetadataCallbackHandler):
         self._streamed: set[UUID] = set()
         # The runs of models within the call of another model, or within a retrieval.
         self._apart: set[UUID | None] = set()
+        self._calls = CallsOfRun()
         self.steps = 0
         self.before_step: list[Callable[[int], None]] = []
 
@@ -107,6 +109,9 @@ class Watch(UsageMetadataCallbackHandler):
     ) -> None:
         text = "\n\n".join(text for batch in messages for m in batch for text in _texts(m.content))
         spoken = [_spoken(m) for batch in messages for m in batch]
+        self.raise_error = bool(self.exchanges.before_sending)
+        if not inside_retrieval.get():
+            self._calls.note_answers([m for batch in messages for m in batch])
         self._asked(kwargs.get("run_id"), text, "\n\n".join([*spoken, _parameters(kwargs)]))
 
     @override
@@ -145,6 +150,7 @@ class Watch(UsageMetadataCallbackHandler):
         last = next((batch[-1] for batch in reversed(response.generations) if batch), None)
         if last is not None:
             message = last.message if isinstance(last, ChatGeneration) else None
+            self._calls.note_made(message)
             note_chat_reply(run_id, last, said_in(last, response.llm_output, streamed=hints["streamed"]))
             text = last.text if message is None else message.text
             self.exchanges.reply(run_id, text, text if message is None else _spoken(message))
@@ -179,11 +185,14 @@ class Watch(UsageMetadataCallbackHandler):
             self.fault = self.fault or fault_of(said, self._accepts)
 
 
+_ENDING = (BeyondBaseline.__name__, NewToolCall.__name__)
+
+
 def _is_news(record: logging.LogRecord) -> bool:
-    # LangChain logs a warning for an error in a callback. These two errors end an estimate or a replay on
+    # LangChain logs a warning for an error in a callback. These errors end an estimate or a replay on
     # purpose, so their warnings are dropped.
     message = record.getMessage()
-    return repr(Enough()) not in message and BeyondBaseline.__name__ not in message
+    return not any(each in message for each in (repr(Enough()), *_ENDING))
 
 
 logging.getLogger("langchain_core.callbacks.manager").addFilter(_is_news)
@@ -255,7 +264,7 @@ def said_in(generation: Generation, output: object = None, *, streamed: bool = F
     reason = reason_in(message.response_metadata if message else None, generation.generation_info, output)
     extra = message.additional_kwargs if message else {}
     kinds = {str(block.get("type")) for block in _blocks(message.content)} if message else set[str]()
-    called = _called_in(message) if isinstance(message, AIMessage) else ()
+    called = called_in(message) if isinstance(message, AIMessage) else ()
     return Said(
         # LangChain's subclass of str cannot be stored, so the text is converted to a plain str.
         str(generation.text if message is None else message.text),
@@ -268,18 +277,6 @@ def said_in(generation: Generation, output: object = None, *, streamed: bool = F
         reports="model_provider" in known and (streamed or "finish_reason" in known),
         called=called,
     )
-
-
-def _called_in(message: AIMessage) -> tuple[ToolCall, ...]:
-    """Returns the tool calls of a message, as LangChain normalises them; else the call in the old format
-    of OpenAI. Calls whose arguments are no JSON come last, because LangChain keeps them apart."""
-    named = [(each.get("name"), each.get("args")) for each in message.tool_calls]
-    named += [(each.get("name"), each.get("args")) for each in message.invalid_tool_calls]
-    former: Any = message.additional_kwargs.get("function_call")
-    if not named and isinstance(former, Mapping):
-        entries = cast("Mapping[str, Any]", former)
-        named = [(entries.get("name"), entries.get("arguments"))]
-    return tuple(ToolCall.written(*each) for each in named)
 
 
 def _blocks(content: Any) -> Iterable[Mapping[str, Any]]:

@@ -15,10 +15,11 @@ from ...errors import InvalidInput
 from ...probing.wholeness import Said, fault_of
 from ...sources import Source
 from ..recording.recorder import Recording
-from ..run_context import inside_retrieval, participation, refused
-from .exchanges import Exchanges
+from ..run_context import UnrecordedTool, inside_retrieval, participation, refused
+from .exchanges import Exchanges, moment
 from .source_recognition import Request, Sight
 from .tools_in_use import tools_in_use
+from .unrecorded_tools import note_answered_calls
 
 _RUNS = (
     "stub_tools names {name!r}, which ran all the same, as nothing says which function it is; put @tool "
@@ -182,6 +183,8 @@ class ClientWatch:
         results = [(self._calls[call], text) for call, text in asked.results if call in self._calls]
         if run is None or not results:
             return
+        if run.tool_replay is not None:
+            note_answered_calls(run, results)
         found = run.gate.texts(run.gate.begin()) if isinstance(run.gate, Recording) else []
         sight = Sight([Source(str(place), text) for place, text in enumerate(dict.fromkeys(found))])
         for name, text in results:
@@ -189,7 +192,7 @@ class ClientWatch:
                 raise refused(InvalidInput(_RUNS.format(name=name)))
             run.made.append(text)
             if all(each.call.name != name for each in run.executed):
-                run.unmarked.add(name)
+                run.unmarked.add(UnrecordedTool(name, tools_in_use.get(), moment()))
             if sight.seen_in([Request(text)]):
                 run.retrieving_tools.add(name)
 

@@ -37,6 +37,11 @@ class Step(NamedTuple):
     reply: str
     after: tuple[int, ...]
 
+    def is_request_of(self, other: "Step") -> bool:
+        """Returns True iff both requests are the same, apart from the order of lines of sources. Equal
+        texts are, even if one run made more texts than the other, so that more of its lines may move."""
+        return self.request == other.request or self.worded == other.worded
+
 
 @dataclass(frozen=True, slots=True)
 class Course:
@@ -89,7 +94,7 @@ class Course:
         if not other.steps:
             return False
         last = other.steps[-1]
-        return any(last.request == step.request or last.framed == step.framed for step in self.steps)
+        return any(last.is_request_of(step) or last.framed == step.framed for step in self.steps)
 
     def same_order(self, other: "Course") -> bool:
         """Returns True iff both courses have the same requests with the same order of lines inside each.
@@ -189,7 +194,7 @@ def difference(first: Course, other: Course) -> Difference | None:
     alone = False
     for place, step in enumerate(other.steps):
         bound = same.issuperset(step.after)
-        alike = [known for known in left if first.steps[known].request == step.request]
+        alike = [known for known in left if first.steps[known].is_request_of(step)]
         if not alike and not bound:
             alike = [known for known in left if first.steps[known].framed == step.framed]
         if alike:

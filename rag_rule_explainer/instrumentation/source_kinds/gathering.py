@@ -1,5 +1,6 @@
 """This module gathers the sources of a first run that are no retrieved documents."""
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -57,14 +58,20 @@ def gathered(
     return replace(captured, others=tuple(_named_apart(others, captured.sources))) if others else captured
 
 
-def _kind_of(first: Participation, given: Sequence[str], text: str) -> SourceKind:
-    """Returns the kind of a turn in which the user says ``text``: a turn that the caller passed, a memory
-    of the application, or else an example in the prompt."""
-    if any(text in each for each in given):
+def _kind_of(first: Participation, given: Sequence[str], texts: Sequence[str]) -> SourceKind:
+    """Returns the kind of a turn with these texts, of the user and of replies: a turn that the caller
+    passed, a memory of the application, or else an example in the prompt. All of its texts are looked
+    for, because the user's text of an example may also occur in the question."""
+    if _all_in(texts, given):
         return "turns"
-    remembered = (described(each) for each in first.state.before.values())
-    return (
-        "memory" if any(text in each or repr(text)[1:-1] in each for each in remembered) else "examples"
+    remembered = [described(each) for each in first.state.before.values()]
+    return "memory" if _all_in(texts, remembered) else "examples"
+
+
+def _all_in(texts: Sequence[str], where: Sequence[str]) -> bool:
+    return all(
+        any(form in each for each in where for form in (text, repr(text)[1:-1], json.dumps(text)[1:-1]))
+        for text in texts
     )
 
 

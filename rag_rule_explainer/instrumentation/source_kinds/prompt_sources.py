@@ -7,7 +7,7 @@ user's next message, so replies and results of tools stay with what they belong 
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple, Protocol
@@ -66,21 +66,21 @@ class PromptSources:
     def of(
         cls,
         messages: Sequence[PromptMessage],
-        kind_of: Callable[[str], SourceKind],
+        kind_of: Callable[[Sequence[str]], SourceKind],
         kinds: Collection[SourceKind],
         omit: Omit,
     ) -> "PromptSources":
-        """Returns the sources of these ``kinds``. ``kind_of``: a function from the user's text in a turn
-        to the kind of the turn."""
+        """Returns the sources of these ``kinds``. ``kind_of``: a function from the texts of the user and
+        of the replies in a turn to the kind of the turn."""
         made, sources, numbers = cls((), omit), list[Source](), Counter[str]()
         if "instructions" in kinds:
-            for name, text in _sections_in(messages):
+            for name, text, _ in _sections_in(messages):
                 numbers[name] += 1
                 again = f" ({numbers[name]})" if numbers[name] > 1 else ""
                 made.sections[f"{name}{again}"] = text
                 sources.append(Source(f"{name}{again}", text, {SOURCE_KIND: "instructions"}))
         for group in _turns_in(messages):
-            kind = kind_of(group[0].text)
+            kind = kind_of([each.text for each in group if each.role in (*_USER, *_REPLY)])
             numbers[kind] += 1
             identity = f"{_NAMES[kind]} {numbers[kind]}"
             if kind in kinds:
@@ -124,14 +124,14 @@ class PromptOmitting:
                 continue
             for place in range(start, start + len(group)):
                 texts[place] = "" if self.known.omit == "blank" else None
-        for identity, section in self.known.sections.items():
-            places = [n for n, each in enumerate(messages) if _is_system(each) and section in each.text]
-            if places and identity in self.kept:
-                delivered.append(identity)
-                continue
-            for place in places:
-                left = (texts[place] or "").replace(section, "", 1)
-                texts[place] = left if left.strip() or self.known.omit == "blank" else None
+        placed = _placed(self.known.sections, messages)
+        delivered += (each for each in placed if each in self.kept)
+        omitted = [one for each, found in placed.items() if each not in self.kept for one in found]
+        # From the end, so that what is cut moves nothing that is still to be cut.
+        for place, start, end in sorted(omitted, reverse=True):
+            text = texts[place] or ""
+            left = text[:start] + text[end:]
+            texts[place] = left if left.strip() or self.known.omit == "blank" else None
         self.deliver(delivered, True)
         return texts
 
@@ -160,16 +160,56 @@ def _turns_in(messages: Sequence[PromptMessage]) -> Iterator[tuple[PromptMessage
             yield group
 
 
-def _sections_in(messages: Iterable[PromptMessage]) -> Iterator[tuple[str, str]]:
+def _placed(
+    sections: Mapping[str, str], messages: Sequence[PromptMessage]
+) -> dict[str, list[tuple[int, int, int]]]:
+    """Returns where each section is in a request: the place of the message, the start and the end. A
+    section that is not there is left out. Of sections with the same text, the first one is the first in
+    the request, and so on; the last one is also what follows."""
+    owners, found = dict[str, list[str]](), dict[str, list[tuple[int, int, int]]]()
+    for identity, text in sections.items():
+        owners.setdefault(text, []).append(identity)
+    for each in _sections_in(messages):
+        if each.text in owners:
+            found.setdefault(each.text, []).append(each.at)
+    # A section that was joined with another text is no marked section of this request. Its text may also
+    # be a part of another section, so the places of those that were found are not searched.
+    for text in sorted(owners, key=len, reverse=True):
+        if len(found.get(text, ())) < len(owners[text]):
+            taken = [at for each in found.values() for at in each]
+            found.setdefault(text, []).extend(list(_occurrences(text, messages, taken)))
+    placed = dict[str, list[tuple[int, int, int]]]()
+    for text, ids in owners.items():
+        for number, at in enumerate(sorted(found[text])):
+            placed.setdefault(ids[min(number, len(ids) - 1)], []).append(at)
+    return placed
+
+
+def _occurrences(
+    text: str, messages: Sequence[PromptMessage], taken: Sequence[tuple[int, int, int]]
+) -> Iterator[tuple[int, int, int]]:
+    for place, message in enumerate(messages):
+        for found in re.finditer(re.escape(text), message.text) if _is_system(message) else ():
+            start, end = found.span()
+            if not any(place == each[0] and start < each[2] and each[1] < end for each in taken):
+                yield place, start, end
+
+
+class _Section(NamedTuple):
+    name: str
+    text: str
+    at: tuple[int, int, int]
+
+
+def _sections_in(messages: Sequence[PromptMessage]) -> Iterator[_Section]:
     """Yields the marked sections of the instructions, each with a name: below a Markdown heading, up to
     the next one, or within tags that begin a line. Instructions without marks are one section."""
-    for message in filter(_is_system, messages):
-        text = message.text
-        elements = [(f"instructions: {found['tag']}", found[0]) for found in _ELEMENT.finditer(text)]
+    for place, message in enumerate(messages):
+        text = message.text if _is_system(message) else ""
+        elements = [(found["tag"], *found.span()) for found in _ELEMENT.finditer(text)]
         headings = list(_HEADING.finditer(text)) if not elements else []
         ends = [*(each.start() for each in headings[1:]), len(text)]
-        marked = [
-            (f"instructions: {each['heading']}", text[each.start() : end])
-            for each, end in zip(headings, ends, strict=False)
-        ]
-        yield from elements or marked or ([("instructions", text)] if text.strip() else [])
+        below = [(each["heading"], each.start(), end) for each, end in zip(headings, ends, strict=False)]
+        for mark, start, end in elements or below or ([("", 0, len(text))] if text.strip() else []):
+            name = f"instructions: {mark}" if mark else "instructions"
+            yield _Section(name, text[start:end], (place, start, end))

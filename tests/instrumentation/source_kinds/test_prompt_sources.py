@@ -1,6 +1,6 @@
 """Turns and sections of requests, omitted as a naive reading of whole conversations would."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import pytest
@@ -18,8 +18,8 @@ WORDS = st.sampled_from(["yes", "no", "what"])
 TURN = st.tuples(WORDS, st.lists(st.tuples(st.sampled_from(["assistant", "tool"]), WORDS), max_size=3))
 
 
-def as_turn(kind: Any) -> Callable[[str], SourceKind]:
-    def kind_of(_: str) -> SourceKind:
+def as_turn(kind: Any) -> Callable[[Sequence[str]], SourceKind]:
+    def kind_of(_: Sequence[str]) -> SourceKind:
         return kind
 
     return kind_of
@@ -79,6 +79,31 @@ def test_sections(system: str, names: list[str], without: str) -> None:
     sent = found.omitting(ids[1:], ignored).edited(messages)
     assert sent == [without, "so?"]
     assert found.omitting(ids, ignored).edited(messages) == [system, "so?"]
+
+
+SECTIONS = st.lists(
+    st.tuples(
+        st.sampled_from(["#", "##"]), st.sampled_from(["A", "B"]), st.sampled_from(["x", "x y", "y"])
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(SECTIONS, st.booleans(), st.sampled_from(["", "\nToday is Monday."]), st.data())
+def test_a_section_is_cut_where_it_is(sections: list[Any], ends: bool, joined: str, data: Any) -> None:
+    """Sections may be equal, or a part of another one, and the last may be joined with what changes."""
+    texts = [f"{level} {name}\n{text}\n" for level, name, text in sections]
+    if not ends:
+        texts[-1] = texts[-1].rstrip("\n")
+    user = PromptMessage("user", "so?")
+    first = [PromptMessage("system", "".join(texts)), user]
+    found = PromptSources.of(first, as_turn("turns"), ["instructions"], "remove")
+    assert [each.text for each in found.sources] == texts
+    kept = [each.id for each in found.sources if data.draw(st.booleans())]
+    sent = found.omitting(kept, ignored).edited([PromptMessage("system", "".join(texts) + joined), user])
+    left = "".join(each.text for each in found.sources if each.id in kept) + joined
+    assert (sent[0] or "") == left
 
 
 def test_instructions_without_marks_are_one() -> None:

@@ -1,0 +1,91 @@
+"""This module makes the keys by which a tool call of a replay is found among those of the baseline."""
+
+import datetime
+import decimal
+import fractions
+import json
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
+from hashlib import blake2b
+from itertools import count
+from pathlib import PurePath
+from typing import Any, cast
+from zoneinfo import ZoneInfo
+
+_SAID: tuple[type, ...] = (
+    *(bool, int, float, complex, bytes, range, slice, uuid.UUID, decimal.Decimal, fractions.Fraction),
+    *(datetime.date, datetime.timedelta, datetime.timezone),
+)
+"""The types whose ``repr`` says everything about an object."""
+_TIMES = (datetime.datetime, datetime.time)
+_MANY: tuple[type, ...] = (list, tuple, set, frozenset)
+_OF_MODELS = ("__dict__", "__pydantic_extra__", "__pydantic_private__")
+"""The attributes that make up an instance of a pydantic model."""
+_unique = count()
+
+
+@dataclass(slots=True, eq=False)
+class CallKeys:
+    """A ``CallKeys`` makes one key for each tool call, which is equal for equal calls only.
+
+    Arguments are compared as they are: numbers of any size, dates, dataclasses and pydantic models by
+    their values, in any order of the names. Any other object only equals itself, so it is kept, for its
+    address would otherwise be given to another one. A call whose arguments cannot be read equals no call.
+    """
+
+    _kept: dict[int, Any] = field(default_factory=dict[int, Any])
+
+    def of(self, name: str, arguments: object) -> str:
+        """Returns the key of a call of the tool ``name``."""
+        try:
+            key = json.dumps([name, self._exact(arguments)])
+        except Exception:  # an object that contains itself, or one whose code raises
+            return f"equals no other: {next(_unique)}"
+        return blake2b(key.encode("ascii"), digest_size=32).hexdigest()
+
+    def _exact(self, value: Any) -> Any:
+        kind = cast("Any", type(value))
+        if value is None or kind is str:
+            return value
+        if kind in _SAID:
+            return [kind.__name__, repr(value)]
+        if kind in _TIMES:
+            plain = value.replace(tzinfo=None)
+            return [kind.__name__, repr(plain), value.fold, self._exact(value.tzinfo)]
+        return [self._itself(kind), self._content(value)]
+
+    def _content(self, value: Any) -> Any:
+        if isinstance(value, Enum):
+            return value.name or self._itself(value)
+        if isinstance(value, (PurePath, ZoneInfo)):
+            return str(value)
+        if isinstance(value, (dict, *_MANY)) and not getattr(value, "__dict__", None):
+            return self._inside(value)
+        return self._attributes(value)
+
+    def _inside(self, value: Any) -> list[Any]:
+        if isinstance(value, dict):
+            entries = cast("dict[Any, Any]", value).items()
+            return _sorted([self._exact(key), self._exact(each)] for key, each in entries)
+        items = map(self._exact, value)
+        return _sorted(items) if isinstance(value, (set, frozenset)) else list(items)
+
+    def _attributes(self, value: Any) -> Any:
+        """Returns what an object consists of; the object itself for one of which this is not known."""
+        if hasattr(cast("Any", type(value)), "model_fields"):
+            return [self._exact(getattr(value, each, None)) for each in _OF_MODELS]
+        if is_dataclass(value) and not isinstance(value, type):
+            names = [each.name for each in fields(value)]
+            if set(getattr(value, "__dict__", ())) <= set(names):
+                return [[name, self._exact(getattr(value, name, None))] for name in names]
+        return self._itself(value)
+
+    def _itself(self, value: Any) -> int:
+        self._kept[id(value)] = value
+        return id(value)
+
+
+def _sorted(each: Iterable[Any]) -> list[Any]:
+    return sorted(each, key=json.dumps)

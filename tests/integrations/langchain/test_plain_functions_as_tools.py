@@ -1,0 +1,169 @@
+"""An application that runs its tools itself, as plain functions: no replay runs them unasked."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import BaseTool, StructuredTool
+from langchain_rag_rule_explainer import RuleExplainer
+from langgraph.graph import END, START, MessagesState, StateGraph
+from typing_extensions import override
+
+from rag_rule_explainer import InvalidInput, calls_tool, contains
+
+GIVEN: Any = {"messages": [("user", "go")]}
+PAYS = calls_tool("pay")
+BY_FUNCTION = {"pay": "function", "warn": "function"}
+WAYS: dict[str, dict[str, str]] = {
+    "function": dict.fromkeys(("read", "pay", "warn"), "function"),
+    "func": dict.fromkeys(("read", "pay", "warn"), "func"),
+    "_run": dict.fromkeys(("read", "pay", "warn"), "_run"),
+    "pay alone": BY_FUNCTION,
+}
+
+
+def next_calls(messages: list[Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Reads; pays where b and c are there, and warns where d is not."""
+    results = {each.name: str(each.text) for each in messages if isinstance(each, ToolMessage)}
+    if "read" not in results:
+        return [("read", {})]
+    if {"mail b", "mail c"} <= set(results["read"].split('"')) and "pay" not in results:
+        return [("pay", {"to": "evil"})]
+    return [("warn", {})] if "mail d" not in results["read"] and "warn" not in results else []
+
+
+class Calling(BaseChatModel):
+    """Makes the calls of ``next_calls``."""
+
+    @property
+    @override
+    def _llm_type(self) -> str:
+        return "calling"
+
+    @override
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        made: Any = [
+            {"name": name, "args": given, "id": f"{len(messages)} {place}"}
+            for place, (name, given) in enumerate(next_calls(messages))
+        ]
+        message = AIMessage("" if made else "All is done.", tool_calls=made)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def answer(call: Any, how: str, tool: BaseTool) -> Any:
+    """The message with which the application answers a call."""
+    told: Any = tool
+    if how == "refused":
+        return ToolMessage("No.", tool_call_id=call["id"], name=call["name"], status="error")
+    if how == "invoke":
+        return told.invoke(call)
+    given = call["args"]
+    result = told._run(**given, config={}) if how == "_run" else told.func(**given)
+    return ToolMessage(str(result), tool_call_id=call["id"], name=call["name"])
+
+
+def agent(ran: Counter[str], ways: dict[str, str]) -> Any:
+    """A graph by hand. ``ways``: how it runs a tool; by ``invoke`` if that is not said."""
+
+    def read() -> str:
+        ran["read"] += 1
+        return '["mail a", "mail b", "mail c", "mail d"]'
+
+    def pay(to: str) -> str:
+        ran["pay"] += 1
+        return "done"
+
+    def warn() -> str:
+        ran["warn"] += 1
+        return "warned"
+
+    tools = {
+        each.__name__: StructuredTool.from_function(each, description="x") for each in (read, pay, warn)
+    }
+    model = Calling()
+
+    def think(state: MessagesState) -> Any:
+        return {"messages": [model.invoke(state["messages"])]}
+
+    def act(state: MessagesState) -> Any:
+        last: Any = state["messages"][-1]
+        made = [
+            answer(each, ways.get(each["name"], "invoke"), tools[each["name"]])
+            for each in last.tool_calls
+        ]
+        return {"messages": made}
+
+    def goes_on(state: MessagesState) -> str:
+        last = state["messages"][-1]
+        return "act" if isinstance(last, AIMessage) and last.tool_calls else END
+
+    graph: Any = StateGraph(MessagesState)
+    graph.add_node("think", think)
+    graph.add_node("act", act)
+    graph.add_edge(START, "think")
+    graph.add_conditional_edges("think", goes_on, ["act", END])
+    graph.add_edge("act", "think")
+    return graph.compile()
+
+
+def explained(ran: Counter[str], ways: dict[str, str], **options: Any) -> Any:
+    return RuleExplainer(agent(ran, ways), PAYS, source_kinds=["tools"], **options).explain(GIVEN)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_tool_that_no_record_knows_is_refused_by_name(way: str) -> None:
+    ran = Counter[str]()
+    names = "'pay'" if way == "pay alone" else "'pay', 'read'"
+    with pytest.raises(InvalidInput, match=rf"run {names} again.* safe_tools=\[{names}\]"):
+        explained(ran, WAYS[way])
+    assert ran == {"read": 1, "pay": 1}
+
+
+def test_a_stub_that_cannot_stand_in_is_told() -> None:
+    with pytest.raises(InvalidInput, match="stub_tools names 'pay', which ran all the same"):
+        explained(Counter(), BY_FUNCTION, stub_tools={"pay": "ok"})
+
+
+def test_the_next_action_ends_before_anything_runs() -> None:
+    ran = Counter[str]()
+    explanation = explained(ran, BY_FUNCTION, replay_of="next_action")
+    items = {each.sources for each in explanation.rules}
+    assert items == {("read #1, item 2", "read #1, item 3"), ("read #1, item 2",), ("read #1, item 3",)}
+    assert ran == {"read": 1, "pay": 1}
+
+
+def test_a_function_that_only_a_replay_calls_does_not_run() -> None:
+    ran = Counter[str]()
+    assert explained(ran, {"warn": "function"}).rules
+    assert ran == {"read": 1, "pay": 1}
+
+
+def test_a_tool_that_is_named_safe_runs() -> None:
+    ran = Counter[str]()
+    assert explained(ran, {"pay": "function"}, safe_tools=["pay"]).rules
+    assert ran["pay"] > 1
+    assert ran["read"] == 1
+
+
+def test_a_call_that_is_only_refused_is_no_tool_that_ran() -> None:
+    ran = Counter[str]()
+    explanation = explained(ran, {"pay": "refused"})
+    assert {each.sources for each in explanation.rules} >= {("read #1, item 2", "read #1, item 3")}
+    assert ran == {"read": 1}
+
+
+def test_a_condition_about_text_warns() -> None:
+    ran = Counter[str]()
+    explainer = RuleExplainer(agent(ran, BY_FUNCTION), contains("done"), source_kinds=["turns"])
+    given: Any = {"messages": [("user", "hi"), ("assistant", "good day to you"), ("user", "go")]}
+    warnings = explainer.explain(given).warnings
+    assert any("calls 'pay' as a plain function" in each for each in warnings)
+    assert ran["pay"] > 1
+
+
+def test_a_safe_tool_that_was_not_called_is_told() -> None:
+    explanation = explained(Counter(), {}, safe_tools=["payy"])
+    assert any("safe_tools names 'payy'" in each and "'pay'?" in each for each in explanation.notes)
