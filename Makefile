@@ -89,7 +89,7 @@ annotations: $(VENV)-traces/.made
 
 
 scorers: $(VENV)-scorers/.made
-	$(VENV)-scorers/bin/python -m pytest -q -m nightly tests/scorers
+	$(VENV)-scorers/bin/python -m pytest -q -W ignore -m nightly tests/scorers
 
 coverage: $(VENV)/.test
 	$(PYTEST) -n auto -q -m "not benchmark and not nightly and not browser and not model" --cov --cov-report=term

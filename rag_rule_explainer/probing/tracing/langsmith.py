@@ -12,6 +12,10 @@ from .marks import TraceMarks
 _BACKLOG = 500
 """If a client has more undelivered operations than this, its endpoint is checked even if there is a
 recent result."""
+_LOCAL = (
+    "LangSmith's tracing is local here, which is its word for sending nothing, so by default this "
+    "explanation is not traced there: LangChain's tracer would send its runs all the same"
+)
 
 
 def in_use() -> bool:
@@ -57,13 +61,16 @@ def is_on() -> bool:
 
 
 def why_all_dead() -> str:
-    """Checks the endpoints to which runs are sent by default. If none of them answers, returns a note for
-    the user that says so; returns an empty text if one answers, or if no run is sent there. Blocks."""
+    """Checks the endpoints to which runs are sent by default. If none of them answers, or none may be
+    asked since nothing may be sent, returns a note for the user that says so; returns an empty text if
+    one answers, or if no run is sent there. Blocks."""
     from langsmith import run_helpers, run_trees, utils
 
     if not is_on():
         return ""
     context: Mapping[str, Any] = run_helpers.get_tracing_context()
+    if context.get("enabled") == "local":
+        return _LOCAL
     replicas = _replicas(context)
     if replicas:
         whys = [endpoints.why_not(_asked(each)) for each in replicas]

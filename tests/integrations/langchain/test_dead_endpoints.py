@@ -3,6 +3,7 @@
 How many seconds that is, beside the bare application, is measured in tests/benchmarks.
 """
 
+import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -93,6 +94,17 @@ def test_no_run_of_an_explanation_waits_for_a_client(way: str) -> None:
         bare = sent(server, client)
         WAYS[way]()
         assert sent(server, client) == expected(way, bare)
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_nothing_is_sent_or_asked_where_langsmiths_tracing_is_local(awaiting: bool) -> None:
+    """As in ``langsmith.evaluate(upload_results=False)``."""
+    with langsmith() as (server, client), tracing_context(enabled="local", client=client):
+        explainer = RuleExplainer(chain(), predicate=BAD)
+        explanation = asyncio.run(explainer.aexplain("?")) if awaiting else explainer.explain("?")
+        assert sent(server, client) == []
+        assert f"{server.url}/info" not in endpoints._known  # pyright: ignore[reportPrivateUsage] -- what was asked
+    assert [each for each in explanation.notes if "LangSmith's tracing is local here" in each]
 
 
 def expected(way: str, bare: list[str]) -> list[str]:

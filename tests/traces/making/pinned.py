@@ -41,6 +41,7 @@ def pinned(text: str, first: int = 1) -> str:
         text = re.sub(pattern, lambda found, places=places: places[found[0]], text)
     text = re.sub(r"0x7f[0-9a-f]{10}", "0x0", text)
     text = re.sub(r"(llamaindex\.run_id\W{1,8})[\w-]{10}(?=\W)", r"\1RUN", text)
+    text = re.sub(r"(time_to_first_chunk\W+value\W+doubleValue\W+)[\d.e-]+", r"\g<1>0.5", text)
     lines = [each for each in text.split("\n") if each]
     lines = lines if _is_json(lines[0]) else [text]
     return "".join(f"{json.dumps(_scrubbed(json.loads(line)))}\n" for line in lines)
