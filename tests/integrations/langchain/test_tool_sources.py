@@ -248,7 +248,7 @@ class TestTheNextAction:
         [
             (calls_tool("calendar"), 1),
             (calls_tool("pay") & ~calls_tool("calendar"), 2),
-            (~calls_tool("calendar"), 3),
+            (~calls_tool("never"), 3),
             (contains("done"), 3),
             (calls_tool("never"), 3),
             (None, 3),

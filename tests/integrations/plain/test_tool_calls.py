@@ -268,7 +268,7 @@ class TestReplaysOfTools:
 
         with asked_for(base_url) as client:
             application = self.application(client, Index(), look, send_email)
-            with pytest.raises(InvalidInput, match=r"would run 'look' again.* put @tool"):
+            with pytest.raises(InvalidInput, match=r"would run 'look', 'send_email' again.* put @tool"):
                 RuleExplainer(application, SENDS).explain("Look first. Why?")
             safe = RuleExplainer(application, SENDS, safe_tools=["look", "send_email"])
             assert blames_b_and_d(safe.explain("Look first. Why?"))
