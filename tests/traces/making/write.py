@@ -93,16 +93,26 @@ def written(made: Path, kept: Path) -> str:
     # Some servers return the keys of an object in any order.
     if old is not None and _parsed(old) == _parsed(text):
         return "unchanged"
-    before = None if old is None else read_by(kept)
+    made.write_text(text)
+    reads_same = old is not None and read_by(made) == read_by(kept)
+    # Branches that stream take turns as their threads do.
+    if reads_same and _unordered(old or "") == _unordered(text):
+        return "unchanged, but for the order of steps"
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(text)
     if old is None:
         return "new"
-    return "changed, and read the same" if read_by(kept) == before else "CHANGED, AND READ OTHERWISE"
+    return "changed, and read the same" if reads_same else "CHANGED, AND READ OTHERWISE"
 
 
 def _parsed(text: str) -> list[Any]:
     return [json.loads(line) for line in text.splitlines()]
+
+
+def _unordered(text: str) -> list[str]:
+    """The words of a pinned trace, without ids and times."""
+    untimed = re.sub(r"T00:00:00\.\d+|AAAA[\w+/]+=", "", without_ids(text))
+    return sorted(re.findall(r"\w+", untimed))
 
 
 def run(module: str, *arguments: str) -> None:
