@@ -8,7 +8,7 @@ import pytest
 
 from rag_rule_explainer.lattice import Antecedent, Lattice, Mask, minimal
 from rag_rule_explainer.mining import QUICK_SAMPLING, Quick, RuleSearch, Sampled
-from rag_rule_explainer.mining.quick import shared
+from rag_rule_explainer.mining.quick import shared_draws
 from rag_rule_explainer.mining.sampled import Draws
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.testing import check_miner
@@ -97,7 +97,7 @@ def test_draws_that_are_shared_are_no_other_draws() -> None:
     """Of each rule as many as alone, half of them uniform and half by size, with the others by chance."""
     lattice, rules = Lattice(8), [0b1, 0b10, 0b100]
     draws = {rule: Draws(RETENTION, lattice, rule, ()) for rule in rules}
-    drawn_for = shared(draws, dict.fromkeys(rules, 4000), random.Random(0))
+    drawn_for = shared_draws(draws, dict.fromkeys(rules, 4000), random.Random(0))
     for rule in rules:
         free = [(mask ^ rule).bit_count() for mask in drawn_for[rule]]
         assert len(free) == 4000
