@@ -210,6 +210,13 @@ def _check_is_no_other_of_the_run(
     """Raises InvalidInput if a condition on calls is met by the run and by none of its replies, or by a
     reply that does nothing and not by the run. Rules of one reply would then say the opposite of what
     happened."""
+    if isinstance(condition, AnyOf) and all(isinstance(each, OfNextAction) for each in condition.parts):
+        # Several conditions are explained. That the reply does not meet one is seen; that it meets
+        # one by doing nothing would be a rule about another reply than the one that did it.
+        for each in condition.parts:
+            if holds_at_once(each, chosen, question):
+                _check_is_no_other_of_the_run(each, answers, chosen, question)
+        return
     if condition is None or not reads_only_calls(condition):
         return
     calls = [

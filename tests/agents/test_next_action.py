@@ -91,6 +91,14 @@ def test_several_conditions_say_that_they_are_of_the_next_action() -> None:
     assert all("as its next action" in str(rule) for one in each for rule in one.rules)
 
 
+@pytest.mark.parametrize("conditions", [[~PAYS], [PAYS, ~PAYS, contains("done")]], ids=len)
+def test_several_conditions_are_no_way_round_that(conditions: list[Any]) -> None:
+    built = plain(NOBODY)
+    explainer = RuleExplainer(built.application, contains("done"), **NEXT)
+    with pytest.raises(InvalidInput, match="leave replay_of out"):
+        explainer.explain_each(built.given, conditions)
+
+
 class TestToolsInWhichOthersAreCalled:
     def test_are_closed(self) -> None:
         explanation = explained(delegating(NOBODY), PAYS, replay_of="whole_run")
