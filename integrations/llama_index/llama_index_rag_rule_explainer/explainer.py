@@ -22,6 +22,7 @@ from .entries import Engine, entry_of
 from .nodes import Found
 from .progressing import ProgressEvents
 from .reading import answer_in, question_in
+from .recorded_replies import check_that_runs_can_end_early
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +109,8 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
         options, settings = _Options.of(fields, type(self).__init__)
         self.entry = entry_of(application)
         manner = options.manner(settings, predicate, Manner.instances(options.retrievers))
+        if manner.replay_of == "next_action":
+            check_that_runs_can_end_early()
         explainer = options.explainer(predicate, settings)
         super().__init__(application, options.question_of, manner, explainer)
 

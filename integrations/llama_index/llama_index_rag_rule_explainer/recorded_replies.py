@@ -1,17 +1,38 @@
 """This module gives models' recorded replies to an application, in replays of the next action."""
 
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 from uuid import uuid4
 
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.instrumentation.events.llm import LLMChatStartEvent, LLMCompletionStartEvent
 
+from rag_rule_explainer.errors import InvalidInput
 from rag_rule_explainer.instrumentation.beginnings import recorded_reply
 from rag_rule_explainer.instrumentation.requests.nested_calls import is_within_no_model
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval, participation
 
 from .responses import reply_text
+
+_WORKFLOWS = "llama-index-workflows"
+_OLDEST = (2, 26)
+_TOO_OLD = (
+    "replay_of='next_action' needs {name} {oldest} or newer, and {found} is installed: with older ones, "
+    "a run that ends at the next action may wait for ever; install a newer one, or leave it out"
+)
+
+
+def check_that_runs_can_end_early() -> None:
+    """Raises InvalidInput if the installed release of LlamaIndex's workflows is not known to end a run
+    that is stopped before its end."""
+    try:
+        found = version(_WORKFLOWS)
+    except PackageNotFoundError:
+        found = "none"
+    if [int(part) for part in found.split(".")[:2] if part.isdigit()] < [*_OLDEST]:
+        oldest = ".".join(map(str, _OLDEST))
+        raise InvalidInput(_TOO_OLD.format(name=_WORKFLOWS, oldest=oldest, found=found))
 
 
 def served(model: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -3,14 +3,18 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable
+from importlib.metadata import version
 from typing import Any
 
 import pytest
 
 from rag_rule_explainer import Explanation, Verdict
+from rag_rule_explainer.errors import InvalidInput
 from tests.agents.zoo.scripts import Way
 from tests.agents.zoo.shapes import Built, Clients, Mode, Shape, known
 from tests.integrations.known import omission, retention
+
+WORKFLOWS = tuple(map(int, version("llama-index-workflows").split(".")[:2]))
 
 
 def cases(shapes: Iterable[Shape], *before: Any) -> list[Any]:
@@ -41,6 +45,10 @@ def check(
     ``make``: the framework's ``RuleExplainer``.
     """
     built = shape.build(clients)
+    if way == "next_action" and "llama_index" in make.__module__ and WORKFLOWS < (2, 26):
+        with pytest.raises(InvalidInput, match=r"needs llama-index-workflows 2\.26 or newer"):
+            explained(built, make, shape, mode, way)
+        return 0, 0
     refusal = shape.refused.get(way) or shape.refused.get(mode)
     if refusal is not None:
         with pytest.raises(refusal[0], match=f"(?s){refusal[1]}"):
