@@ -94,7 +94,8 @@ def test_whatever_goes_wrong_fifty_explanations_come_out_as_if_nothing_had(
     way: tuple[bool, bool],
 ) -> None:
     faults, retries = Counter[Fault](), 0
-    for case in many(examples(50), start=50 * WAYS.index(way)):
+    asked = examples(50)
+    for case in many(asked, start=50 * WAYS.index(way)):
         explanation, server = explained(case, way)
         assert case.is_the_truth(explanation), (case, str(explanation))
         # On a busy machine, a healthy reply may come too late as well.
@@ -102,4 +103,5 @@ def test_whatever_goes_wrong_fifty_explanations_come_out_as_if_nothing_had(
         faults += server.faults_sent
         retries += explanation.counts.retries
     print(f"{retries} retries; {dict(faults)}")
-    assert set(faults) == set(Fault)
+    # Of fewer explanations, a fault may have no place in any.
+    assert asked < 50 or set(faults) == set(Fault)

@@ -287,7 +287,7 @@ SHAPES = (
         more=saw_three_of_them,
     ),
     Shape("query engine, an LLM reranker", reranked, more=lambda x: sorted_alike(x, "abd")),
-    Shape("query engine, reordered", over(node_postprocessors=[LongContextReorder()])),
+    Shape("query engine, reordered", over(node_postprocessors=[LongContextReorder()]), by="gate"),
     Shape("query engine, sentence windows", windows),
     Shape("query engine, everything found twice", doubled),
     Shape("query engine with a _query of its own", overriding),
