@@ -30,7 +30,8 @@ from .sameness import application_of, definition_of, settings_of
 
 Found = TypeVar("Found")
 _SECONDS_TO_NOTE = 1.0
-"""What is spent is noted this often, so that a run that is killed has counted nearly all of it."""
+"""The number of seconds between two records of what was spent. A run that is killed loses no more than
+this from its count."""
 
 
 @showing(AuditOptions, AuditFields)

@@ -28,9 +28,9 @@ AUTO_REPLAYS = 500
 """The cap on replays that ``miner="auto"`` sets for more than ``EXACT_UP_TO`` sources, if the user has
 set none."""
 QUICK_EXACT_UP_TO = 6
-"""The same as ``EXACT_UP_TO`` for ``miner="quick"``: at most 64 probes."""
+"""The largest number of sources for which ``miner="quick"`` searches exactly, with at most 64 probes."""
 QUICK_REPLAYS = 120
-"""The same as ``AUTO_REPLAYS`` for ``miner="quick"``."""
+"""The most replays of ``miner="quick"`` if the user sets no limit."""
 VOTED_REPLAYS = 2000
 """The cap on replays if verdicts are voted on and the search is not exact over all sources. It applies if
 the user has set none."""

@@ -8,13 +8,13 @@ from .reading import traces_in
 from .spans import TracedMessage
 
 _Turns = list[tuple[str, str, str]]
-"""When a question was asked, its text, and that of its answer."""
+"""The turns of a conversation: the time of each question, its text, and the text of its answer."""
 
 
 class Conversations:
-    """The conversations in a file or a folder. It is read once, when an earlier question is first asked
-    for; questions and answers then stay in memory, documents do not. ``only``: the id of the one
-    conversation that is read; None for all."""
+    """A ``Conversations`` reads the conversations in a file or a folder. It reads them once, when an
+    earlier question is first asked for; questions and answers then stay in memory, documents do not.
+    ``only``: the id of the one conversation that is read; None for all."""
 
     def __init__(self, path: Path, only: str | None = None) -> None:
         self._path, self._only = path, only

@@ -7,10 +7,12 @@ import unicodedata
 from collections.abc import Iterable
 
 _LONGEST_RUN, _SHORTEST_RUN = 30, 12
-"""How many letters and digits in a row two texts have in common, if one is in part in the other. Of a
-short text it is half of them, and of a very short one all."""
+"""Two texts have a part in common if they share this many letters and digits in a row. For a short text,
+half of its letters are enough; for a very short one, all are needed."""
 _FEW = 300_000
+"""Up to this number of letters, every run of letters is kept."""
 _STEP = 10
+"""Of more letters, one run in so many is kept."""
 _CODE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
 _SPACE = re.compile(r"\\[nrtbf]")
 

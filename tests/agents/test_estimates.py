@@ -1,4 +1,4 @@
-"""What an explanation of an agent may cost, said before: the least and the most, against what it took."""
+"""Estimates bound what explanations of agents cost: the least and the most, against what they took."""
 
 from itertools import product
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which reply is the next action that is explained, and what belongs to it."""
+"""The next action that is explained is the right reply, with all that belongs to it."""
 
 from typing import Any
 

@@ -1,5 +1,6 @@
 """This module reads the tool calls in messages, and which of them were answered by results of tools."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -10,8 +11,11 @@ from rag_rule_explainer import ToolCall
 from rag_rule_explainer.instrumentation.requests.unrecorded_tools import note_answered_calls
 from rag_rule_explainer.instrumentation.run_context import participation
 
-_OF_ANSWERS = ("Returning structured response", "Please fix your mistakes.")
-"""What LangChain says to a call by which a model gives its structured answer. No tool runs for it."""
+_STRUCTURED = re.compile(
+    r"Returning structured response: .*|Error: .*\n Please fix your mistakes\.", re.DOTALL
+)
+"""This pattern matches LangChain's whole reply to a call by which a model gives its structured answer. No
+tool runs for such a call. A retrieved text that only contains these words must not match."""
 
 
 @dataclass(slots=True, eq=False)
@@ -40,7 +44,7 @@ class CallsOfRun:
         for each in messages:
             if isinstance(each, ToolMessage) and each.tool_call_id in names and each.status != "error":
                 text = str(each.text)
-                if not any(words in text for words in _OF_ANSWERS):
+                if not _STRUCTURED.fullmatch(text):
                     yield names[each.tool_call_id], text
 
 

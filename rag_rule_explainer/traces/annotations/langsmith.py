@@ -8,7 +8,7 @@ from .placed import ANNOTATION_NAME, PlacedNotes
 from .redirects import session_without_redirects
 
 _MILLISECONDS = 10_000
-"""How long a server may take to answer. The client asks several times."""
+"""The longest time in milliseconds that the client waits for one answer. It asks several times."""
 
 
 def langsmith_payload(notes: PlacedNotes) -> dict[str, Any]:

@@ -65,8 +65,9 @@ def answer(call: Any, how: str, tool: BaseTool) -> Any:
     return ToolMessage(str(result), tool_call_id=call["id"], name=call["name"])
 
 
-def agent(ran: Counter[str], ways: dict[str, str]) -> Any:
-    """A graph by hand. ``ways``: how it runs a tool; by ``invoke`` if that is not said."""
+def agent(ran: Counter[str], ways: dict[str, str], paid: str = "done") -> Any:
+    """A graph by hand. ``ways``: how it runs a tool; by ``invoke`` if that is not said. ``paid``: what
+    paying returns."""
 
     def read() -> str:
         ran["read"] += 1
@@ -74,7 +75,7 @@ def agent(ran: Counter[str], ways: dict[str, str]) -> Any:
 
     def pay(to: str) -> str:
         ran["pay"] += 1
-        return "done"
+        return paid
 
     def warn() -> str:
         ran["warn"] += 1
@@ -119,6 +120,15 @@ def test_a_tool_that_no_record_knows_is_refused_by_name(way: str) -> None:
     names = "'pay'" if way == "pay alone" else "'pay', 'read'"
     with pytest.raises(InvalidInput, match=rf"run {names} again.* safe_tools=\[{names}\]"):
         explained(ran, WAYS[way])
+    assert ran == {"read": 1, "pay": 1}
+
+
+def test_a_result_that_quotes_langchain_hides_no_tool() -> None:
+    ran = Counter[str]()
+    paid = "Paid. Returning structured response: none. Please fix your mistakes."
+    application = agent(ran, BY_FUNCTION, paid)
+    with pytest.raises(InvalidInput, match="run 'pay' again"):
+        RuleExplainer(application, PAYS, source_kinds=["tools"]).explain(GIVEN)
     assert ran == {"read": 1, "pay": 1}
 
 
