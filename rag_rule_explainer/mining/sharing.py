@@ -13,7 +13,7 @@ bit. So all subsets with the same beginning are one *block*: the masks from a mu
 to the next one. The module chooses among asks that are ready, so no worker waits for another.
 """
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from sys import maxsize
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -53,14 +53,10 @@ class Workers:
 
     def __init__(self) -> None:
         self._last: dict[int, int] = {}
-        self._sorted: list[int] = []
 
     def went(self, worker: int, mask: int) -> None:
         """Records that a worker now probes this subset."""
-        if (before := self._last.get(worker)) is not None:
-            del self._sorted[bisect_left(self._sorted, before)]
         self._last[worker] = mask
-        insort(self._sorted, mask)
 
     def last(self, worker: int) -> int | None:
         """Returns the last subset of a worker; None before its first one."""
@@ -68,10 +64,7 @@ class Workers:
 
     def others(self, worker: int) -> list[int]:
         """Returns the last subsets of all other workers, in ascending order."""
-        others = self._sorted.copy()
-        if (own := self._last.get(worker)) is not None:
-            del others[bisect_left(others, own)]
-        return others
+        return sorted([mask for other, mask in self._last.items() if other != worker])
 
 
 class Ready(Generic[Shared]):

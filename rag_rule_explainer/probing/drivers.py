@@ -92,7 +92,9 @@ class _Work(Generic[Key, Said]):
 
     async def worker(self, number: int) -> None:
         while True:
-            job = self.next_job(number)
+            # While no other probe runs, no other worker is near any ask. The asks are then taken in their
+            # order, in which consecutive prompts begin alike as well, and which takes less time to find.
+            job = self.next_job(number, self.workers if self.in_flight else None)
             if job is None:
                 if not self.in_flight:
                     self.wake_all()
@@ -150,9 +152,9 @@ class _Work(Generic[Key, Said]):
         self.error = self.error or error
         self.stop_all("an error ended the search")
 
-    def next_job(self, worker: int) -> Job[Key, Said] | None:
+    def next_job(self, worker: int, workers: Workers | None) -> Job[Key, Said] | None:
         for search in self.searches:
-            ask = search.next(worker, self.workers)
+            ask = search.next(worker, workers)
             if ask is not None:
                 return self.given(worker, search, ask.key)
         for search in self.searches:
@@ -168,7 +170,7 @@ class _Work(Generic[Key, Said]):
 
     def next_jobs(self, most: int) -> list[Job[Key, Said]]:
         jobs: list[Job[Key, Said]] = []
-        while len(jobs) < most and (job := self.next_job(len(jobs))) is not None:
+        while len(jobs) < most and (job := self.next_job(len(jobs), self.workers)) is not None:
             jobs.append(job)
         return jobs
 

@@ -91,12 +91,12 @@ def apart(pairs: Sequence[tuple[float, float]]) -> tuple[list[float], list[float
 def test_explaining_ten_sources_beside_a_bare_loop() -> None:
     cpu(explained)
     pairs = [(cpu(explained), cpu(bare)) for _ in range(ROUNDS)]
-    show("CPU: n = 10, 1,024 probes", "a bare loop", *apart(pairs), bar=3.0)
+    show("CPU: n = 10, 1,024 probes", "a bare loop", *apart(pairs), bar=2.5)
 
 
 def test_explaining_sixteen_sources_of_which_none_matters_beside_a_bare_loop() -> None:
     pairs = [(cpu(explained_many), cpu(bare_many)) for _ in range(5)]
-    show("CPU: n = 16, 65,536 probes", "a bare loop", *apart(pairs), bar=2.0)
+    show("CPU: n = 16, 65,536 probes", "a bare loop", *apart(pairs), bar=1.5)
 
 
 @pytest.mark.parametrize("name", ["", ".Explainer"])
