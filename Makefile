@@ -11,7 +11,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 
 NO_PYTHON := no Python 3.10 or newer was found; install one, or say make PYTHON=...
 
-.PHONY: help demo demo-model model cite-model paper-model test check docs browser pictures traces annotations scorers coverage nightly bench cluster agents peers peers-model clean
+.PHONY: help demo demo-model model cite-model paper-model test check docs browser pictures traces annotations scorers coverage nightly waits bench cluster agents peers peers-model clean
 
 help:
 	@echo "make demo      explain two stories, offline"
@@ -29,6 +29,8 @@ help:
 	@echo "               memories of every kind, planted into every application;"
 	@echo "               all cases of which the slow tests ask one in three;"
 	@echo "               and all fast tests on the oldest and the newest supported Python"
+	@echo "make waits     the fast tests that wait for something, again and again, on a machine with too little"
+	@echo "               to run them on; ROUNDS=200 is how often"
 	@echo "make model     rules of a real language model, compared with all of its answers"
 	@echo "make cite-model  which citations of a real language model are real; goes on where it was stopped"
 	@echo "make paper-model  the paper's experiments on a real language model; at most an hour, goes on later"
@@ -99,6 +101,13 @@ nightly: $(VENV)/.test model cite-model cluster annotations scorers agents
 	$(PYTEST) -n auto -q -m "nightly and spread"
 	$(PYTEST) -q -s -m "nightly and not spread"
 	for python in oldest newest; do .ci/pythons $$python prepare && .ci/pythons $$python test || exit 1; done
+
+# Two tests at once for each processor: what hangs on timing fails here first.
+ROUNDS := 10
+waits: $(VENV)/.test
+	for round in $$(seq $(ROUNDS)); do echo "round $$round of $(ROUNDS)"; $(PYTEST) -n $$((2 * $$(nproc))) -q \
+		-m "waits and not slow and not nightly and not browser and not model" \
+		$$(grep -rl "mark[.]waits" tests --include="test_*.py") || exit 1; done
 
 # Ray is large, so no other environment has it.
 cluster: $(VENV)-ray/.made
