@@ -20,7 +20,7 @@ from .given import (
     no_text,
     pinned_ids,
 )
-from .lattice import Lattice, Mask, Order, Subset
+from .lattice import ArrangementKey, Lattice, Mask, Order, Subset
 
 MOST_SOURCES = 10_000
 """The maximum number of sources that are read from a file. Each source is a bit of a mask, so more
@@ -164,6 +164,11 @@ class SourceSet:
         return Subset(self.lattice.full)
 
     @property
+    def none(self) -> Subset:
+        """Returns the subset of no units."""
+        return Subset(0)
+
+    @property
     def ids(self) -> tuple[str, ...]:
         """Returns the ids of all sources, in order."""
         return tuple(source.id for source in self.sources)
@@ -267,7 +272,7 @@ class Arrangement:
     sources: tuple[Source, ...]
 
     @classmethod
-    def of(cls, sources: SourceSet, key: Subset | Order) -> "Arrangement":
+    def of(cls, sources: SourceSet, key: ArrangementKey) -> "Arrangement":
         """Returns the sources of a mask, and the pinned sources, in the order of the set. If ``key``
         is an ``Order``, the units are in that order. Pinned sources keep their positions, and the
         sources of one unit stay together."""
