@@ -106,7 +106,7 @@ def bits(mask: Mask) -> Iterator[Mask]:
         mask ^= low
 
 
-def is_within(mask: Mask, other: Mask) -> bool:
+def is_subset(mask: Mask, other: Mask) -> bool:
     """Returns True iff ``other`` contains all units of ``mask``."""
     return mask & other == mask
 

@@ -10,7 +10,7 @@ from ..lattice import (
     Subset,
     down_closure,
     family,
-    is_within,
+    is_subset,
     maximal,
     up_closure,
 )
@@ -67,7 +67,7 @@ class Evidence:
     def holding(self, antecedents: Collection[Antecedent]) -> list[Subset]:
         """Returns the subsets to which one of the antecedents applies and that were seen to hold."""
         holds = self._masks[Verdict.HOLDS]
-        return [Subset(m ^ self._flip) for m in holds if any(is_within(own, m) for own in antecedents)]
+        return [Subset(m ^ self._flip) for m in holds if any(is_subset(own, m) for own in antecedents)]
 
     def border(self) -> tuple[Antecedent, ...]:
         """Returns the maximal antecedents that were seen to break on their own subset, largest first.

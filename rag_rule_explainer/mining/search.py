@@ -16,7 +16,7 @@ import heapq
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from ..lattice import Antecedent, ArrangementKey, Lattice, Subset, is_within
+from ..lattice import Antecedent, ArrangementKey, Lattice, Subset, is_subset
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .evidence import Evidence
@@ -209,7 +209,7 @@ class RuleSearch(Generic[Key, Said]):
     def applies(self, antecedent: Antecedent, key: ArrangementKey) -> bool:
         """Returns True iff a rule with this antecedent applies to the arrangement with this key."""
         retained = Subset(key if isinstance(key, int) else self.lattice.mask(key))
-        return is_within(antecedent, self.kind.antecedent(self.lattice, retained))
+        return is_subset(antecedent, self.kind.antecedent(self.lattice, retained))
 
     def _step(self, verdicts: Mapping[Key, Verdict]) -> None:
         # The miner's next asks may have verdicts that are known already. It gets these at once, which may

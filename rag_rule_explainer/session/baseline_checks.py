@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from logging import getLogger
 
 from ..errors import AnswerNotRepeatable, BaselineFailed, ConditionFalse, RagRuleError
-from ..given import no_source
 from ..predicates import Equals, Predicate, SameAnswer, negation_of
 from ..predicates.inside import reads_only_value, sources_named_in
 from ..predicates.only_calls import reads_calls
@@ -20,6 +19,7 @@ from ..probing.tracing.marks import TracedReplay
 from ..probing.voting import Voting
 from ..rules import RuleKind
 from ..sources import Arrangement, SourceSet
+from ..sources.given import no_source
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .baseline import Established
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from ..explanation.loose_judging import JUDGED_TOGETHER, JUDGED_UNMARKED, loosely_judged
 from ..explanation.records import Counterfactual, Finding, Importance, Relation, Unresolved, Witness
 from ..explanation.wording import pinned_in_words
-from ..lattice import Antecedent, ArrangementKey, is_within, minimal
+from ..lattice import Antecedent, ArrangementKey, is_subset, minimal
 from ..mining import AnySearch, Evidence
 from ..mining.importance import powers
 from ..printable import encodable
@@ -237,7 +237,7 @@ class SearchReport:
         if self.noise.min_confidence < 1:
             # With a minimum confidence, an antecedent with two sources fewer may be a rule even if no
             # antecedent with one source fewer is. So all smaller antecedents are compared.
-            if any(other != antecedent and is_within(other, antecedent) for other in rules):
+            if any(other != antecedent and is_subset(other, antecedent) for other in rules):
                 return False
             return True if self.resolved else None
         smaller = tuple(self.search.lattice.one_fewer(antecedent))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from ..explanation.records import Finding
-from ..lattice import Antecedent, ArrangementKey, is_within
+from ..lattice import Antecedent, ArrangementKey, is_subset
 from ..mining import AnySearch
 from ..rules import Claim, RuleKind
 from ..settings import Settings
@@ -130,7 +130,7 @@ class Announcer:
             return False
         if not self.settings.minimal:
             return True
-        if any(is_within(each, claim.antecedent) for each in claimed if each != claim.antecedent):
+        if any(is_subset(each, claim.antecedent) for each in claimed if each != claim.antecedent):
             return False
         within_batch = claim.status == "relative" and isinstance(self.plan.method, ByBatches)
         if not (claim.status == "proved" or within_batch):
@@ -150,7 +150,7 @@ class Announcer:
             seen, own = report.evidence, claim.hangs_on[0]
             if seen.is_broken(own):
                 why = "seen to break"
-            elif any(is_within(other, antecedent) for other in standing):
+            elif any(is_subset(other, antecedent) for other in standing):
                 why = "a smaller one stands in its place"
             elif self._lacks_a_verdict(report.search, antecedent):
                 why = "not every subset that it was to be tried on has a verdict"
