@@ -37,8 +37,6 @@ if TYPE_CHECKING:
         UnseenSourcesNeeded,
         UntrueReplay,
     )
-    from .estimate.assumptions import Assumptions
-    from .estimate.estimate import Estimate
     from .explainer import Explainer
     from .explanation.explanation import Explanation
     from .explanation.records import Finding
@@ -77,6 +75,8 @@ if TYPE_CHECKING:
     from .progress.report import Progress, ProgressReport
     from .report.loading import load
     from .rules import RuleKind
+    from .session.estimate.assumptions import Assumptions
+    from .session.estimate.estimate import Estimate
     from .session.updates import Update
     from .settings import Settings, SettingsFields
     from .sources import Source
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     from .version import __version__
 
 _ROOMS = {
-    "estimate.assumptions": ("Assumptions",),
+    "session.estimate.assumptions": ("Assumptions",),
     "checking": ("JudgeCheck", "LabelledCase", "check_judge"),
     "citations": (
         "CitationCheck",
@@ -119,7 +119,7 @@ _ROOMS = {
         "UnseenSourcesNeeded",
         "UntrueReplay",
     ),
-    "estimate.estimate": ("Estimate",),
+    "session.estimate.estimate": ("Estimate",),
     "explainer": ("Explainer",),
     "explanation.explanation": ("Explanation",),
     "mining.partitioned": ("Partition",),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from typing_extensions import Unpack
 
 from .allowed import checked_flag, taken
-from .estimate.options import EstimateFields, EstimateOptions, showing_estimate_fields
 from .predicates import PredicateLike, as_predicate, negated, same_answer
 from .predicates.only_calls import beside_calls
 from .printable import plain_text
@@ -25,16 +24,17 @@ from .session.call_options import (
     chosen_replay,
     showing_call_fields,
 )
+from .session.estimate.options import EstimateFields, EstimateOptions, showing_estimate_fields
 from .session.planning import choose, choose_to_verify
 from .settings import Settings, SettingsFields, showing_settings
 from .sources import SourceLike, SourceSet
 from .verdicts import Answer
 
 if TYPE_CHECKING:
-    from .estimate.estimate import Estimate
     from .explanation.explanation import Explanation
     from .explanation.verification import Verification
     from .probing.limiter import Limiter
+    from .session.estimate.estimate import Estimate
     from .session.series import Conditions, SessionSeries
     from .session.session import Session
     from .session.updates import Update
@@ -226,8 +226,8 @@ class Explainer:
         find the sources. ``notes``: remarks about the sources, which the estimate repeats. ``shape``: the
         requests to models in each run. Raises InvalidInput like ``explain``.
         """
-        from .estimate.estimate import estimated
-        from .estimate.outlay import Material
+        from .session.estimate.estimate import estimated
+        from .session.estimate.outlay import Material
 
         options = taken(EstimateOptions, fields, Explainer, ("question", "sources"))
         check_question(question)

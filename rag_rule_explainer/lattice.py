@@ -23,6 +23,9 @@ Antecedent = NewType("Antecedent", int)
 Family = int
 Order: TypeAlias = tuple[int, ...]
 """The positions of units, in the order in which a replay shows them."""
+ArrangementKey: TypeAlias = Subset | Order
+"""The key of an arrangement in searches, probes and verdicts: an int if its units are in the recorded
+order, else an ``Order``. Only the miners of subsets read the bits of such an int."""
 
 AnyMask = TypeVar("AnyMask", bound=int)
 
@@ -54,6 +57,10 @@ class Lattice:
         """Returns the positions of a mask's units, first unit first."""
         return tuple(unit for unit in range(self.size) if mask & self.bit(unit))
 
+    def left_out(self, key: ArrangementKey) -> frozenset[int]:
+        """Returns the positions of the units that the arrangement with this key omits."""
+        return frozenset(range(self.size)).difference(self.units(key) if isinstance(key, int) else key)
+
     def complement(self, mask: Mask) -> Mask:
         """Returns the mask of all units that are not in ``mask``."""
         return self.full ^ mask
@@ -81,6 +88,11 @@ class Lattice:
         return range(1 << self.size)
 
 
+def unit_count(key: ArrangementKey) -> int:
+    """Returns the number of units that the arrangement with this key retains."""
+    return key.bit_count() if isinstance(key, int) else len(key)
+
+
 def subset_count(subsets: int) -> str:
     """Returns a number of subsets as text: "256", or a power of two such as "2^48" for large numbers."""
     return str(subsets) if subsets <= 1 << FAMILY_LIMIT else f"2^{subsets.bit_length() - 1}"
@@ -92,6 +104,11 @@ def bits(mask: Mask) -> Iterator[Mask]:
         low = mask & -mask
         yield low
         mask ^= low
+
+
+def is_subset(mask: Mask, other: Mask) -> bool:
+    """Returns True iff ``other`` contains all units of ``mask``."""
+    return mask & other == mask
 
 
 def smallest_first(mask: Mask) -> tuple[int, int]:

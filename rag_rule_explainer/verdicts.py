@@ -9,9 +9,9 @@ from typing import Any, cast
 
 from .allowed import brief
 from .errors import InvalidInput
-from .given import where_the_text_is
 from .printable import plain_text
 from .sources import Source
+from .sources.given import where_the_text_is
 from .tool_calls import ToolCall, calls_given, calls_said
 
 

@@ -24,8 +24,8 @@ from rag_rule_explainer import (
     judged,
     same_answer,
 )
-from rag_rule_explainer.estimate.assumptions import approximate_tokens
 from rag_rule_explainer.predicates import Predicate
+from rag_rule_explainer.session.estimate.assumptions import approximate_tokens
 from rag_rule_explainer.settings import Rules
 from rag_rule_explainer.testing import OfflineJudge, ScriptedReplay
 

@@ -51,10 +51,10 @@ from rag_rule_explainer.errors import (
     RagRuleError,
     TooManySources,
 )
-from rag_rule_explainer.estimate.options import EstimateFields, EstimateOptions
 from rag_rule_explainer.instrumentation.clients import pgvector
 from rag_rule_explainer.predicates import json_path
 from rag_rule_explainer.session.call_options import CallFields, CallOptions
+from rag_rule_explainer.session.estimate.options import EstimateFields, EstimateOptions
 
 QUESTION = "How many days of leave are there?"
 OLD, NEW = "There are 20 days of leave.", "Dogs are welcome."

@@ -14,7 +14,6 @@ from ..explainer import Explainer
 from ..explanation.explanation import Explanation
 from ..explanation.records import Finding
 from ..fixing.recheck import outcome_with_all
-from ..given import name_in
 from ..instrumentation.importing import load_application
 from ..instrumentation.integration import Integration
 from ..predicates import Predicate, negated
@@ -25,6 +24,7 @@ from ..probing.limits import LimitReached
 from ..progress.report import Progress
 from ..rules import RuleKind
 from ..sources import SourceLike
+from ..sources.given import name_in
 from ..verdicts import Verdict
 from .documents import is_made_up_for, names_of
 from .engine import AuditJob

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..given import NAMING_METADATA, given_parts
 from ..sources import SourceLike
+from ..sources.given import NAMING_METADATA, given_parts
 from .questions import AuditedQuestion, ShownDocument
 
 _MARK = "#"

@@ -17,12 +17,12 @@ from ..allowed import (
 )
 from ..errors import InvalidInput
 from ..explainer import Explainer
-from ..given import check_list_of_sources
 from ..instrumentation.explainer_options import ExplainerFields
 from ..predicates import PredicateLike, as_predicate
 from ..printable import encodable
 from ..probing.limits import Limits
 from ..settings import Settings
+from ..sources.given import check_list_of_sources
 from .blame_plan import BlamePlan, check_rate
 from .engine import WORKERS, AuditEngine, AuditJob
 from .folder import SavedForm

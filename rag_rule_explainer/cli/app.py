@@ -7,7 +7,7 @@ import typer
 from typer.exceptions import Abort
 from typing_extensions import override
 
-from ..estimate.assumptions import Assumptions
+from ..session.estimate.assumptions import Assumptions
 from ..version import __version__
 from .annotated import AnnotateOptions
 from .audit import audit_questions

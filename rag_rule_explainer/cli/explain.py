@@ -8,9 +8,7 @@ from typing import Any, TypeAlias
 
 from ..citations import CiteOptions
 from ..errors import BaselineFailed, InvalidInput
-from ..estimate.assumptions import Assumptions
 from ..explainer import Explainer
-from ..given import no_source
 from ..instrumentation.importing import load_application
 from ..instrumentation.integration import Integration
 from ..predicates import Judge, JudgeFailed, Predicate
@@ -19,9 +17,11 @@ from ..probing.replaying import Replay
 from ..probing.retries import Retries
 from ..progress import ProgressBar
 from ..rules import RuleKind
+from ..session.estimate.assumptions import Assumptions
 from ..session.planning import choose, choose_to_verify
 from ..settings import Settings
 from ..sources import Source, SourceSet
+from ..sources.given import no_source
 from ..traces import Incident
 from .agreeing import agree_on_cost
 from .applications import (

@@ -10,8 +10,8 @@ import typer
 from ..errors import InvalidInput
 from ..fixing import Recheck
 from ..fixing.change_options import ROUNDS
-from ..given import no_source
 from ..sources import Source
+from ..sources.given import no_source
 from .explain import explained_or_verified
 from .explaining import print_notes
 from .printing import PrintedOptions

@@ -21,9 +21,9 @@ from pydantic_core import from_json
 
 from ..errors import InvalidInput
 from ..explanation.wording import phrase
-from ..given import Given, names
 from ..printable import shortened
 from ..sources import Source, SourceSet
+from ..sources.given import Given, names
 from ..testing.ranking import best_matches
 from .terminal import say
 

@@ -8,8 +8,8 @@ from typing import Any, Protocol, TypeAlias, cast
 from ..allowed import brief, checked_list
 from ..errors import InvalidInput
 from ..explanation.explanation import Explanation
-from ..given import given_parts, no_source
 from ..sources import Source
+from ..sources.given import given_parts, no_source
 from .fixes import Fix, fixes_of
 
 _MARK = "#"

@@ -11,10 +11,10 @@ from ..allowed import brief, checked_function, checked_list, showing, taken
 from ..errors import InvalidInput
 from ..explainer import Explainer
 from ..explanation.explanation import Explanation
-from ..given import no_source
 from ..rules import RuleKind
 from ..session.call_options import chosen_replay
 from ..sources import Source, SourceLike, SourceSet
+from ..sources.given import no_source
 from ..verdicts import Answer, Case
 from .badness import badness_of
 from .change import CorpusChange, change_of, sources_in

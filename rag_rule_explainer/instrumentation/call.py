@@ -12,12 +12,9 @@ from typing import Any, Generic, TypeVar
 import anyio
 
 from ..errors import BaselineFailed
-from ..estimate.assumptions import Assumptions
-from ..estimate.estimate import Estimate
 from ..explainer import Explainer, RuleKindLike
 from ..explanation.explanation import Explanation
 from ..explanation.verification import Verification
-from ..given import named_ids
 from ..probing import threads
 from ..probing.interrupts import kept
 from ..probing.limiter import Reentered
@@ -26,7 +23,10 @@ from ..probing.replaying import Replay
 from ..probing.retries import Retries
 from ..probing.wholeness import ANY
 from ..rules import as_kind
+from ..session.estimate.assumptions import Assumptions
+from ..session.estimate.estimate import Estimate
 from ..session.session import INTERRUPTED
+from ..sources.given import named_ids
 from .baseline_retries import Failed, MadeBaseline, Recorded, block, made, without_loop
 from .events import Events
 from .outputs import Explained, Unexplained, unexplained

@@ -1,7 +1,6 @@
 """This module re-exports the parts of ``probing`` that integrations need: checks of replies, and
 tracing."""
 
-from ..given import Given
 from ..probing import threads
 from ..probing.finish_reasons import reason_in
 from ..probing.replaying import WantedScope
@@ -20,6 +19,7 @@ from ..probing.tracing.marks import (
 from ..probing.tracing.traced import Unheard, heard, is_sent, note, own_root, unheard
 from ..probing.wholeness import ANY, Said, fault_of
 from ..probing.wholeness import EMPTY_REPLY as EMPTY
+from ..sources.given import Given
 
 __all__ = [
     "ANY",

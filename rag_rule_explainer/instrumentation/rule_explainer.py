@@ -10,12 +10,12 @@ from ..allowed import called_as, taken
 from ..citations.cite_options import CiteFields, CiteOptions, showing_cite_fields
 from ..citations.cited_answer import CitedAnswer
 from ..errors import InvalidInput
-from ..estimate.assumptions import Assumptions
-from ..estimate.estimate import Estimate
 from ..explainer import Explainer
 from ..explanation.explanation import Explanation
 from ..explanation.verification import Verification
 from ..predicates import PredicateLike
+from ..session.estimate.assumptions import Assumptions
+from ..session.estimate.estimate import Estimate
 from .call import Call, RuleKindLike
 from .citing import acited, cited
 from .options import CallInput, Manner, QuestionOf, documents_in, ids_in

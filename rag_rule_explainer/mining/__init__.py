@@ -11,7 +11,7 @@ from .partitioned import Partition, Partitioned
 from .protocol import Ask, Miner, Mining, Wanted
 from .quick import QUICK_SAMPLING, Quick
 from .sampled import Sampled
-from .search import RuleSearch
+from .search import AnySearch, RuleSearch
 from .sharing import Workers
 from .speculation import Speculation
 from .transversal import Transversal
@@ -20,6 +20,7 @@ from .verifying import Verifying
 __all__ = [
     "CONFIDENCE_LIMIT",
     "QUICK_SAMPLING",
+    "AnySearch",
     "Ask",
     "Confidence",
     "Evidence",

@@ -1,8 +1,19 @@
 """This module counts the verdicts that support or contradict a rule."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from ..lattice import FAMILY_LIMIT, Antecedent, Family, Lattice, Subset, down_closure, family, up_closure
+from ..lattice import (
+    FAMILY_LIMIT,
+    Antecedent,
+    Family,
+    Lattice,
+    Subset,
+    down_closure,
+    family,
+    is_subset,
+    maximal,
+    up_closure,
+)
 from ..rules import RuleKind
 from ..verdicts import Verdict
 
@@ -21,6 +32,7 @@ class Evidence:
         }
         self._families: dict[Verdict, Family] = {}
         self._inside_broken = b""
+        self._border: tuple[Antecedent, ...] | None = None
         if lattice.size <= FAMILY_LIMIT:
             self._families = {v: family(m, lattice.size) for v, m in self._masks.items()}
 
@@ -52,8 +64,29 @@ class Evidence:
         flip = self._flip
         return [Subset(m ^ flip) for m in self._masks[Verdict.BREAKS] if m & antecedent == antecedent]
 
+    def holding(self, antecedents: Collection[Antecedent]) -> list[Subset]:
+        """Returns the subsets to which one of the antecedents applies and that were seen to hold."""
+        holds = self._masks[Verdict.HOLDS]
+        return [Subset(m ^ self._flip) for m in holds if any(is_subset(own, m) for own in antecedents)]
+
+    def border(self) -> tuple[Antecedent, ...]:
+        """Returns the maximal antecedents that were seen to break on their own subset, largest first.
+        After an exact search, these are exactly the set B of the paper."""
+        if self._border is None:  # it is computed once
+            broken = map(Antecedent, self._masks[Verdict.BREAKS])
+            self._border = tuple(sorted(maximal(broken, self._lattice.size), key=_largest_first))
+        return self._border
+
+    def holds_on_all(self, antecedent: Antecedent) -> bool:
+        """Returns True iff all subsets to which the antecedent applies were seen to hold."""
+        return self.observed(antecedent) == self.applicable(antecedent)
+
     def _count(self, verdict: Verdict, antecedent: Antecedent) -> int:
         if self._families:
             above = up_closure(1 << antecedent, self._lattice.size)
             return (self._families[verdict] & above).bit_count()
         return sum(mask & antecedent == antecedent for mask in self._masks[verdict])
+
+
+def _largest_first(antecedent: Antecedent) -> tuple[int, int]:
+    return -antecedent.bit_count(), -antecedent

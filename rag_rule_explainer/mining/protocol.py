@@ -25,11 +25,11 @@ from typing import Generic, Protocol
 
 from typing_extensions import NamedTuple, TypeVar
 
-from ..lattice import Lattice, Order, Subset
+from ..lattice import ArrangementKey, Lattice, Subset
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 
-Key = TypeVar("Key", bound=Subset | Order, default=Subset)
+Key = TypeVar("Key", bound=ArrangementKey, default=Subset)
 Said = TypeVar("Said", default=Claim)
 
 

@@ -14,9 +14,9 @@ last claims of a stopped search remain true.
 
 import heapq
 from collections.abc import Callable, Mapping
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from ..lattice import Lattice, Subset
+from ..lattice import Antecedent, ArrangementKey, Lattice, Subset, is_subset
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .evidence import Evidence
@@ -201,6 +201,16 @@ class RuleSearch(Generic[Key, Said]):
         """Returns the evidence so far: counts of the verdicts for each antecedent."""
         return Evidence(self.kind, self.lattice, self.verdicts)
 
+    def decisive(self: "RuleSearch[Subset, Claim]") -> list[Subset]:
+        """Returns the keys of the subsets on whose verdicts the claims depend."""
+        depended_on = dict.fromkeys(own for claim in self.claims for own in claim.hangs_on)
+        return [self.kind.subset(self.lattice, antecedent) for antecedent in depended_on]
+
+    def applies(self, antecedent: Antecedent, key: ArrangementKey) -> bool:
+        """Returns True iff a rule with this antecedent applies to the arrangement with this key."""
+        retained = Subset(key if isinstance(key, int) else self.lattice.mask(key))
+        return is_subset(antecedent, self.kind.antecedent(self.lattice, retained))
+
     def _step(self, verdicts: Mapping[Key, Verdict]) -> None:
         # The miner's next asks may have verdicts that are known already. It gets these at once, which may
         # lead to further asks, until an ask has no known verdict.
@@ -260,3 +270,7 @@ class RuleSearch(Generic[Key, Said]):
         return (
             key in self.verdicts or key in self._in_flight or key in self._wanting or key in self._known
         )
+
+
+AnySearch: TypeAlias = RuleSearch[Any, Any]
+"""A search whose keys and claims may be of any type, for code that does not read them."""

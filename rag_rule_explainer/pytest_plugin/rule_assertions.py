@@ -10,9 +10,9 @@ from ..explanation.explanation import Explanation
 from ..explanation.judged_subsets import own_probe
 from ..explanation.records import Finding, Witness, past_tense
 from ..explanation.wording import joined
-from ..given import no_source
 from ..printable import printable, shortened
 from ..rules import RuleKind, as_kind
+from ..sources.given import no_source
 
 _MOST_LISTED = 10
 

@@ -1,10 +1,9 @@
 """This module collects the notes of answers for the reader of an explanation."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 
 from ..explanation.wording import phrase
-from ..lattice import Subset
 from ..printable import encodable, plain_id
 from ..probing.prober import Probe
 from ..sources import SourceSet
@@ -13,20 +12,20 @@ _MOST_NAMED = 3
 """The largest number of sources that one note names."""
 
 
-def notes_on_answers(probes: Mapping[Subset, Probe], sources: SourceSet) -> Iterator[str]:
+def notes_on_answers(probes: Collection[Probe], sources: SourceSet) -> Iterator[str]:
     """Yields each note of the answers once, with the number of probes whose answers have it. Says which
     retained sources were most often not delivered in these probes, if the note does not say so itself,
     and others were delivered."""
     noted, missing = Counter[str](), defaultdict[str, Counter[str]](Counter)
     some_came = set[str]()
-    for mask, probe in probes.items():
+    for probe in probes:
         answer = probe.reply.answer
         if answer is None or not answer.note:
             continue
         noted[answer.note] += 1
         if answer.delivered is not None:
             some_came.update([answer.note] if answer.delivered else ())
-            lacking = set(sources.ids_of(mask)).difference(answer.delivered)
+            lacking = set(probe.arrangement.ids).difference(sources.pinned, answer.delivered)
             missing[answer.note].update(each for each in lacking if plain_id(each) not in answer.note)
     for note, count in noted.items():
         of_probes = f"{count} of {len(probes)} probes"

@@ -19,7 +19,7 @@ from ..explanation.records import (
     Spent,
 )
 from ..explanation.wording import joined
-from ..lattice import Antecedent, Subset
+from ..lattice import Antecedent, ArrangementKey
 from ..predicates import negation_of
 from ..printable import as_json, encodable, json_object
 from ..probing.budget import Budget, summed
@@ -29,7 +29,7 @@ from ..probing.replaying import Baseline
 from ..rules import RuleKind
 from ..settings import Settings
 from ..sources import Source, SourceSet
-from ..verdicts import Answer, Verdict
+from ..verdicts import Answer
 from ..version import __version__
 from .answer_notes import notes_on_answers
 from .making import models_asked, note_on_time, time_of_making
@@ -72,10 +72,10 @@ class ExplanationBuilder:
     stop_reason: str
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
-    _probes: dict[Subset, Probe] = field(init=False)
+    _probes: dict[ArrangementKey, Probe] = field(init=False)
 
     def __post_init__(self) -> None:
-        kept: dict[Subset, Probe] = {}
+        kept: dict[ArrangementKey, Probe] = {}
         for tracked in self.tracked_searches:
             kept.update(tracked.probes)
         self._probes = kept if len(kept) <= MOST_PROBES else dict(islice(kept.items(), MOST_PROBES))
@@ -143,7 +143,7 @@ class ExplanationBuilder:
         yield from self._tied()
         yield from self._why_no_rules(reports)
         yield from self._why_little(rules)
-        yield from notes_on_answers(self._probes, self.sources)
+        yield from notes_on_answers(self._probes.values(), self.sources)
         yield from self._notes_on_limits()
         if note := note_on_time():
             yield encodable(note)
@@ -200,9 +200,9 @@ class ExplanationBuilder:
         return len(self.tracked_searches) > 1 and len(predicates) == 1
 
     def _records(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> tuple[ProbeRecord, ...]:
-        masks, searches = sorted(self._probes, reverse=True), self.tracked_searches
+        keys, searches = sorted(self._probes, reverse=True), self.tracked_searches
         voted = self.settings.noise.votes
-        records = tuple(probe_records(masks, searches, voted=voted))
+        records = tuple(probe_records(keys, searches, voted=voted))
         # The application ran on all sources, even if no search requested this subset. With both kinds of
         # rules, reports need this probe to say which changes flip the outcome.
         is_known = self.sources.full in self._probes or len(records) < self.probed
@@ -237,13 +237,11 @@ class ExplanationBuilder:
         """Yields a note for each kind of rule that cannot exist for this answer. This is so if the
         condition breaks even when the antecedent contains all sources."""
         for report in reports if self.settings.noise.min_confidence == 1 else ():
-            search = report.tracked.search
-            easiest = search.kind.subset(search.lattice, Antecedent(search.lattice.full))
-            if search.verdicts.get(easiest) is Verdict.BREAKS:
+            if report.evidence.is_broken(Antecedent(report.search.lattice.full)):
                 fewest = "the pinned sources alone" if self.sources.pinned else "no sources"
-                where = "all sources" if easiest else fewest
+                where = "all sources" if report.kind is RuleKind.RETENTION else fewest
                 opposite = negation_of(report.tracked.judging.predicate)
-                kind = search.kind.value
+                kind = report.kind.value
                 yield f"there is no {kind} rule: with {where} retained, {encodable(opposite)}"
 
     def _why_little(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> Iterator[str]:
@@ -289,5 +287,7 @@ class ExplanationBuilder:
         """Returns the number of guessed subsets that were probed although no search needed their
         verdicts."""
         searches = [tracked.search for tracked in self.tracked_searches]
-        guessed = frozenset[Subset]().union(*(search.wasted - search.in_flight for search in searches))
+        guessed = frozenset[ArrangementKey]().union(
+            *(search.wasted - search.in_flight for search in searches)
+        )
         return len(guessed.difference(*(search.verdicts for search in searches)))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 
-from ..lattice import Subset
+from ..lattice import ArrangementKey, unit_count
 from ..probing.limits import LimitReached
 from ..probing.replayer import Replayer
 from ..probing.replaying import ReplayFidelity
@@ -55,20 +55,20 @@ class FinalComparison:
             # changed what the application does by now. The baseline is the run that is the longest ago.
             await self._replay(self.sources.full)
             return
-        for mask in self._to_repeat(fidelity):
-            if fidelity.doubt or not await self._replay(mask):
+        for key in self._to_repeat(fidelity):
+            if fidelity.doubt or not await self._replay(key):
                 return
         await self._compare_rewound(fidelity)
 
     async def _compare_rewound(self, fidelity: ReplayFidelity) -> None:
-        for mask in self._rewound(fidelity):
+        for key in self._rewound(fidelity):
             has_room = True
             with fidelity.rewound():
-                has_room = await self._replay(mask)
+                has_room = await self._replay(key)
             if fidelity.doubt or not has_room:
                 return
 
-    async def _replay(self, mask: Subset) -> bool:
+    async def _replay(self, key: ArrangementKey) -> bool:
         """Replays a subset once more. During the replay, ``fidelity`` compares it with the earlier one,
         and sets its ``doubt`` if they differ. Returns False iff a limit allows no more replays."""
 
@@ -77,7 +77,7 @@ class FinalComparison:
             self.replayer.budget.repeat_check += 1
 
         try:
-            reply = await self.replayer.run(Arrangement.of(self.sources, mask), begin, "comparison")
+            reply = await self.replayer.run(Arrangement.of(self.sources, key), begin, "comparison")
         except LimitReached as limit:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {limit}")
             return False
@@ -85,7 +85,7 @@ class FinalComparison:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
         return True
 
-    def _to_repeat(self, fidelity: ReplayFidelity) -> tuple[Subset, ...]:
+    def _to_repeat(self, fidelity: ReplayFidelity) -> tuple[ArrangementKey, ...]:
         """Returns the subsets that are replayed again.
 
         The first is the decisive subset; see ``_decisive``. If the application's state has changed, the
@@ -94,24 +94,24 @@ class FinalComparison:
         the full set is added.
         """
         full = self.sources.full
-        masks = [self._decisive(fidelity)]
+        keys: list[ArrangementKey] = [self._decisive(fidelity)]
         if fidelity.unchecked:
-            return tuple(masks)
+            return tuple(keys)
         if fidelity.has_changed():
             known = [
-                mask
+                key
                 for tracked in self.tracked_searches
-                for mask in (*islice(tracked.search.verdicts, _FIRST_AGAIN), *tracked.subsets_of_rules())
+                for key in (*islice(tracked.search.verdicts, _FIRST_AGAIN), *tracked.search.decisive())
             ]
             # A run may leave state that influences the next run. The subsets are replayed in reverse
             # order, so that each comes after a different subset than the first time. If the answer now
             # differs, there is such an influence.
-            masks += [full, *(mask for mask in reversed(known) if self._is_comparable(fidelity, mask))]
+            keys += [full, *(key for key in reversed(known) if self._is_comparable(fidelity, key))]
         elif fidelity.departs:
-            masks.append(full)
-        return tuple(dict.fromkeys(masks))[:MOST_AGAIN]
+            keys.append(full)
+        return tuple(dict.fromkeys(keys))[:MOST_AGAIN]
 
-    def _rewound(self, fidelity: ReplayFidelity) -> Iterator[Subset]:
+    def _rewound(self, fidelity: ReplayFidelity) -> Iterator[ArrangementKey]:
         """Yields the subsets that are replayed with the state from before the baseline. There are none if
         that state has not changed.
 
@@ -120,60 +120,59 @@ class FinalComparison:
         """
         if not fidelity.can_rewind():
             return
-        asked = {mask for tracked in self.tracked_searches for mask in tracked.search.verdicts}
+        asked = {key for tracked in self.tracked_searches for key in tracked.search.verdicts}
         known = sorted(
-            (mask for mask in asked if self._is_comparable(fidelity, mask)),
-            key=lambda mask: mask.bit_count(),
+            (key for key in asked if self._is_comparable(fidelity, key)),
+            key=unit_count,
         )
         full = self.sources.full
-        comparable, size = set(known), full.bit_count()
+        comparable, size = set(known), unit_count(full)
         own = [
-            mask
-            for each in self.tracked_searches
-            for mask in each.subsets_of_rules()
-            if mask in comparable
+            key for each in self.tracked_searches for key in each.search.decisive() if key in comparable
         ]
         # Some retained sources may hide the influence of state on the answer. Subsets of a middle size
         # retain some sources and omit others. So they can show the influence both if few sources hide it
         # and if many sources hide it.
-        others = sorted(known, key=lambda mask: abs(2 * mask.bit_count() - size))
-        by_turns = chain.from_iterable(zip_longest(own, _lacking_each(known[::-1], full), others))
+        others = sorted(known, key=lambda key: abs(2 * unit_count(key) - size))
+        by_turns = chain.from_iterable(zip_longest(own, self._lacking_each(known[::-1]), others))
         chosen = dict.fromkeys(
-            mask for mask in (*_lacking_each(known, full), *by_turns) if mask not in {None, full}
+            key for key in (*self._lacking_each(known), *by_turns) if key not in {None, full}
         )
-        yield from islice((mask for mask in chosen if mask is not None), MOST_REWOUND)
+        yield from islice((key for key in chosen if key is not None), MOST_REWOUND)
 
-    def _decisive(self, fidelity: ReplayFidelity) -> Subset:
+    def _decisive(self, fidelity: ReplayFidelity) -> ArrangementKey:
         """Returns the largest subset whose verdict differs from the verdict on all sources, because
         rules of both kinds depend on this verdict. If there is none, returns the smallest probed
         subset."""
         full = self.sources.full
-        seen, other = list[Subset](), list[Subset]()
+        seen, other = list[ArrangementKey](), list[ArrangementKey]()
         for search in (tracked.search for tracked in self.tracked_searches):
             usual = Verdict.of(search.kind is RuleKind.RETENTION)
             on_all = search.verdicts.get(full, usual)
-            for mask, verdict in search.verdicts.items():
-                if (
-                    mask != full
-                    and verdict is not Verdict.UNKNOWN
-                    and self._is_comparable(fidelity, mask)
-                ):
-                    (other if verdict is ~on_all else seen).append(mask)
+            for key, verdict in search.verdicts.items():
+                if key != full and verdict is not Verdict.UNKNOWN and self._is_comparable(fidelity, key):
+                    (other if verdict is ~on_all else seen).append(key)
         if other:
-            return max(other, key=lambda mask: (mask.bit_count(), mask))
-        return min(seen, key=lambda mask: (mask.bit_count(), mask), default=full)
+            return max(other, key=_fewest_first)
+        return min(seen, key=_fewest_first, default=full)
 
-    def _is_comparable(self, fidelity: ReplayFidelity, mask: Subset) -> bool:
-        return fidelity.would_compare(Arrangement.of(self.sources, mask).ids)
+    def _is_comparable(self, fidelity: ReplayFidelity, key: ArrangementKey) -> bool:
+        return fidelity.would_compare(Arrangement.of(self.sources, key).ids)
+
+    def _lacking_each(self, keys: Iterable[ArrangementKey]) -> list[ArrangementKey]:
+        """Returns some of the keys, so that each unit is missing in one of them if possible. A key is
+        chosen if it lacks a unit that all earlier keys contain."""
+        lattice = self.sources.lattice
+        chosen, lacked = list[ArrangementKey](), set[int]()
+        for key in keys:
+            lacks = lattice.left_out(key) - lacked
+            if lacks:
+                chosen.append(key)
+                lacked |= lacks
+            if len(lacked) == lattice.size:
+                break
+        return chosen
 
 
-def _lacking_each(masks: Iterable[Subset], full: Subset) -> list[Subset]:
-    """Returns some of the masks, so that each source is missing in one of them if possible. A mask is
-    chosen if it lacks a source that all earlier masks contain."""
-    chosen, lacked = list[Subset](), 0
-    for mask in masks:
-        lacks = full & ~mask
-        if lacks & ~lacked:
-            chosen.append(mask)
-            lacked |= lacks
-    return chosen
+def _fewest_first(key: ArrangementKey) -> tuple[int, ArrangementKey]:
+    return unit_count(key), key

@@ -3,9 +3,9 @@ reason for choosing it, and its limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
-from ..lattice import Lattice, Mask, Subset
+from ..lattice import Lattice, Mask
 from ..mining import (
     Confidence,
     Exhaustive,
@@ -221,7 +221,7 @@ class MiningPlan:
         kind: RuleKind,
         lattice: Lattice,
         settings: Settings,
-        known: Mapping[Subset, Verdict] | None = None,
+        known: Mapping[Any, Verdict] | None = None,
     ) -> RuleSearch:
         """Returns a search for the rules of one kind. ``known``: verdicts that are known already, so the
         search does not request them; None if there are none."""

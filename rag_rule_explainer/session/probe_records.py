@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from typing import TypeAlias, cast
 
 from ..explanation.records import Finding, ProbeRecord
-from ..lattice import Subset
+from ..lattice import ArrangementKey
 from ..printable import encodable
 from ..probing.prober import Ballot, Probe
 from ..probing.replaying import Baseline
@@ -21,23 +21,23 @@ made."""
 
 
 def probe_records(
-    masks: Sequence[Subset], searches: Sequence[TrackedSearch], *, voted: bool
+    keys: Sequence[ArrangementKey], searches: Sequence[TrackedSearch], *, voted: bool
 ) -> Iterator[ProbeRecord]:
-    """Yields a record for each of the masks, with the results of each search for it. ``voted``: True if
+    """Yields a record for each of the keys, with the results of each search for it. ``voted``: True if
     verdicts may be votes."""
     tracked_searches = [(tracked.search.kind, tracked, tracked.probes) for tracked in searches]
     if voted:
-        for mask in masks:
-            yield _voted_record([(k, each, p[mask]) for k, each, p in tracked_searches if mask in p])
+        for key in keys:
+            yield _voted_record([(k, each, p[key]) for k, each, p in tracked_searches if key in p])
         return
     by_kind = [(kind, probes) for kind, _, probes in tracked_searches]
     # Thousands of probes share few Answer objects, so their records share the tuples, too.
     known: dict[int, tuple[Answer, ...]] = {}
-    for mask in masks:
+    for key in keys:
         verdicts: dict[RuleKind, Judgement] = {}
         first: Probe | None = None
         for kind, probes in by_kind:
-            probe = probes.get(mask)
+            probe = probes.get(key)
             if probe is not None:
                 first = first or probe
                 judged = probe.judgement

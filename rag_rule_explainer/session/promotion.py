@@ -10,7 +10,7 @@ import anyio
 
 from ..errors import RagRuleError, SourceLeak
 from ..explanation.wording import few_of
-from ..lattice import Subset
+from ..lattice import ArrangementKey
 from ..probing.limits import LimitReached
 from ..probing.replaying import Baseline
 from ..probing.reply import Reply
@@ -67,7 +67,7 @@ async def try_promoting(baseline: Baseline, call: Promoting, sampler: Sampler) -
     no such sources, if the settings want no repeat check, or if a limit is reached.
     """
     if _is_wanted(baseline, call) and not sampler.replayer.stopper.reason:
-        baseline.promoted.warning = await _warning(Subset(0), baseline, call, sampler)
+        baseline.promoted.warning = await _warning(call.sources.none, baseline, call, sampler)
 
 
 async def try_promoting_beside(
@@ -84,10 +84,10 @@ async def try_promoting_beside(
     if sampler.replayer.stopper.reason:
         _note(call, sampler.replayer.stopper.reason)
         return
-    subsets = tuple(islice(_subsets(searches, call.sources.full), MOST_PROMOTING))
+    subsets = tuple(islice(_subsets(searches, call.sources), MOST_PROMOTING))
     warnings = dict.fromkeys(subsets, "")
 
-    async def look(subset: Subset) -> None:
+    async def look(subset: ArrangementKey) -> None:
         warnings[subset] = await _warning(subset, baseline, call, sampler)
 
     async with anyio.create_task_group() as together:
@@ -96,14 +96,14 @@ async def try_promoting_beside(
     baseline.promoted.warning = next(filter(None, warnings.values()), "")
 
 
-def _subsets(searches: Sequence[TrackedSearch], full: Subset) -> Iterator[Subset]:
+def _subsets(searches: Sequence[TrackedSearch], sources: SourceSet) -> Iterator[ArrangementKey]:
     """Yields in turn a subset that rules depend on, one that lacks a single source, and one that has a
     single source."""
-    alone = [Subset(1 << place) for place in range(full.bit_length()) if full >> place & 1]
-    of_rules = chain.from_iterable(tracked.subsets_of_rules() for tracked in searches)
-    by_turns = zip_longest(of_rules, (Subset(full & ~each) for each in alone), alone)
+    of_rules = chain.from_iterable(tracked.search.decisive() for tracked in searches)
+    lattice = sources.lattice
+    by_turns = zip_longest(of_rules, lattice.one_fewer(sources.full), lattice.one_more(sources.none))
     chosen = dict.fromkeys(chain.from_iterable(by_turns))
-    yield from (each for each in chosen if each not in {None, 0, full})
+    yield from (each for each in chosen if each not in {None, sources.none, sources.full})
 
 
 def _is_wanted(baseline: Baseline, call: Promoting) -> bool:
@@ -116,7 +116,7 @@ def _note(call: Promoting, why: str) -> None:
         call.notes.append(f'{_NOT_TRIED}: {why}. scope="retrieved" takes them in')
 
 
-async def _warning(subset: Subset, baseline: Baseline, call: Promoting, sampler: Sampler) -> str:
+async def _warning(subset: ArrangementKey, baseline: Baseline, call: Promoting, sampler: Sampler) -> str:
     """Returns the warning if one replay on this subset shows others to a model, else an empty text."""
     replayer = sampler.replayer
     kept = Arrangement.of(call.sources, subset).sources

@@ -1,5 +1,5 @@
-"""This module turns the results of a search into the records of an explanation. The results are bit
-masks, and the records name sources. The module makes no probes."""
+"""This module turns the results of a search into the records of an explanation. The results name units,
+and the records name sources. The module makes no probes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,14 +7,13 @@ from dataclasses import dataclass, field, replace
 from ..explanation.loose_judging import JUDGED_TOGETHER, JUDGED_UNMARKED, loosely_judged
 from ..explanation.records import Counterfactual, Finding, Importance, Relation, Unresolved, Witness
 from ..explanation.wording import pinned_in_words
-from ..lattice import Antecedent, Subset, maximal, minimal
-from ..mining import Evidence, RuleSearch
+from ..lattice import Antecedent, ArrangementKey, is_subset, minimal
+from ..mining import AnySearch, Evidence
 from ..mining.importance import powers
 from ..printable import encodable
 from ..probing.noise import Noise
 from ..rules import Claim, ClaimStatus, RuleKind
 from ..sources import Arrangement, SourceSet
-from ..verdicts import Verdict
 from .plan import AnyMethod
 from .tracked_search import TrackedSearch
 
@@ -29,7 +28,7 @@ _OF_SUPERSETS = {"proved", "voted"}
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """A SearchReport presents the results of one search, with ids of sources in place of masks.
+    """A SearchReport presents the results of one search, with ids of sources in place of units.
 
     ``noise``: the settings of votes. ``method``: the method of the search. ``condition``: the predicate
     as text. ``settled``: True if all votes on which the rules depend were taken. ``resolved``: True if
@@ -41,15 +40,12 @@ class SearchReport:
     sources: SourceSet
     noise: Noise
     method: AnyMethod
-    search: RuleSearch = field(init=False)
+    search: AnySearch = field(init=False)
     condition: str = field(init=False)
     evidence: Evidence = field(init=False)
     resolved: bool = field(init=False)
     settled: bool = field(init=False)
     pinned: str = field(init=False)
-    _border: list[tuple[Antecedent, ...]] = field(
-        init=False, repr=False, compare=False, default_factory=list[tuple[Antecedent, ...]]
-    )
 
     def __post_init__(self) -> None:
         search = self.tracked.search
@@ -126,8 +122,7 @@ class SearchReport:
         return "voted" if status == "proved" else status
 
     def _is_below_full(self, claim: Claim) -> bool:
-        held = self.evidence.observed(claim.antecedent)
-        return claim.status == "confident" and held < self.evidence.applicable(claim.antecedent)
+        return claim.status == "confident" and not self.evidence.holds_on_all(claim.antecedent)
 
     def _is_voted(self, claim: Claim) -> bool:
         return all(self.tracked.voted(self._subset(own)) is not None for own in claim.hangs_on)
@@ -149,23 +144,12 @@ class SearchReport:
         if not self._is_below_full(claim):
             return ()
         broken = self.evidence.breaking(claim.antecedent)
-        return tuple(self._kept(mask) for mask in sorted(broken, reverse=True)[:_MOST_BREAKING])
-
-    def border(self) -> tuple[Antecedent, ...]:
-        """Returns the maximal antecedents on which the condition was seen to break, largest first. After
-        an exact search, these are exactly the set B of the paper."""
-        if not self._border:  # it is computed once
-            lattice, verdicts = self.search.lattice, self.search.verdicts.items()
-            flip = self.kind.flip(lattice)
-            broken = [Antecedent(m ^ flip) for m, verdict in verdicts if verdict is Verdict.BREAKS]
-            border = sorted(maximal(broken, lattice.size), key=_largest_first)
-            self._border.append(tuple(border))
-        return self._border[0]
+        return tuple(self._kept(key) for key in sorted(broken, reverse=True)[:_MOST_BREAKING])
 
     def witnesses(self) -> tuple[Witness, ...]:
-        """Returns, for each antecedent of ``border``, the probe that shows that it is no rule. With a
-        minimum confidence, a rule may break on some subsets, so a single probe shows nothing. Then there
-        are no witnesses."""
+        """Returns, for each antecedent of ``Evidence.border``, the probe that shows that it is no rule.
+        With a minimum confidence, a rule may break on some subsets, so a single probe shows nothing.
+        Then there are no witnesses."""
         if self.noise.min_confidence < 1:
             return ()
         return tuple(
@@ -175,7 +159,7 @@ class SearchReport:
                 kept=self._kept(self._subset(antecedent)),
                 answer=self._answer(antecedent),
             )
-            for antecedent in self.border()
+            for antecedent in self.evidence.border()
         )
 
     def counterfactuals(self) -> tuple[Counterfactual, ...]:
@@ -183,7 +167,7 @@ class SearchReport:
         the set of all sources. For omission rules, they are additions to the empty set. There are none if
         the condition does not hold on the set with which the search starts."""
         lattice = self.search.lattice
-        changes = ((lattice.complement(antecedent), antecedent) for antecedent in self.border())
+        changes = ((lattice.complement(antecedent), antecedent) for antecedent in self.evidence.border())
         return tuple(
             Counterfactual(
                 kind=self.kind,
@@ -219,20 +203,20 @@ class SearchReport:
 
     def unresolved(self) -> tuple[Unresolved, ...]:
         """Returns the subsets that the search needed and that have no verdict, in the order of their
-        masks."""
+        keys."""
         return tuple(
             Unresolved(
                 kind=self.kind,
-                kept=self._kept(mask),
-                reason=encodable(self._why_unknown(mask)),
+                kept=self._kept(key),
+                reason=encodable(self._why_unknown(key)),
             )
-            for mask in self.search.unresolved
+            for key in self.search.unresolved
         )
 
-    def _kept(self, mask: Subset) -> tuple[str, ...]:
-        return Arrangement.of(self.sources, mask).ids
+    def _kept(self, key: ArrangementKey) -> tuple[str, ...]:
+        return Arrangement.of(self.sources, key).ids
 
-    def _subset(self, antecedent: Antecedent) -> Subset:
+    def _subset(self, antecedent: Antecedent) -> ArrangementKey:
         return self.kind.subset(self.search.lattice, antecedent)
 
     def _answer(self, antecedent: Antecedent) -> str | None:
@@ -240,8 +224,8 @@ class SearchReport:
         answer = probe.reply.answer if probe else None
         return encodable(answer.shown) if answer else None
 
-    def _why_unknown(self, mask: Subset) -> str:
-        probe = self.tracked.get(mask)
+    def _why_unknown(self, key: ArrangementKey) -> str:
+        probe = self.tracked.get(key)
         if probe is None:
             return self.search.stop_reason or "not probed"
         return probe.judgement.reason or "the condition gave no verdict and no reason"
@@ -253,7 +237,7 @@ class SearchReport:
         if self.noise.min_confidence < 1:
             # With a minimum confidence, an antecedent with two sources fewer may be a rule even if no
             # antecedent with one source fewer is. So all smaller antecedents are compared.
-            if any(other != antecedent and other & antecedent == other for other in rules):
+            if any(other != antecedent and is_subset(other, antecedent) for other in rules):
                 return False
             return True if self.resolved else None
         smaller = tuple(self.search.lattice.one_fewer(antecedent))
@@ -265,10 +249,8 @@ class SearchReport:
         """Returns True iff it is known that no smaller change flips the verdict. This is so if all
         smaller changes were probed and the condition held on each. After a resolved exact search, it is
         always known."""
-        evidence = self.evidence
         return (self.resolved and self.method.sees_everything and self.noise.min_confidence == 1) or all(
-            evidence.observed(wider) == evidence.applicable(wider)
-            for wider in self.search.lattice.one_more(antecedent)
+            map(self.evidence.holds_on_all, self.search.lattice.one_more(antecedent))
         )
 
 
@@ -293,7 +275,3 @@ def with_relations(
         return "relative" if others_complete and not inside else None
 
     return tuple(replace(f, relation=relation(f)) for f in findings)
-
-
-def _largest_first(antecedent: Antecedent) -> tuple[int, int]:
-    return -antecedent.bit_count(), -antecedent

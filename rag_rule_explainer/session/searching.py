@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ..errors import StoreFailed
-from ..lattice import Subset
-from ..mining import RuleSearch
+from ..lattice import ArrangementKey
+from ..mining import AnySearch
 from ..probing.drivers import drive, once
 from ..probing.judging import Judging
 from ..probing.limits import LimitReached
@@ -35,7 +35,7 @@ class Searching:
 
     ``baseline``: the run whose answer is explained. ``announcer``: if the session is streamed, the object
     that receives every verdict and announces findings; else None. In a stream, a probe begins only while
-    the consumer waits for the next item. ``probed``: the subsets that were probed.
+    the consumer waits for the next item. ``probed``: the keys of the arrangements that were probed.
     """
 
     sources: SourceSet
@@ -47,8 +47,8 @@ class Searching:
     baseline: Baseline
     teller: ProgressTeller
     announcer: Announcer | None
-    probed: set[Subset] = field(init=False, default_factory=set[Subset])
-    _by_search: dict[RuleSearch, TrackedSearch] = field(init=False)
+    probed: set[ArrangementKey] = field(init=False, default_factory=set[ArrangementKey])
+    _by_search: dict[AnySearch, TrackedSearch] = field(init=False)
     _way: Way = field(init=False)
     _votes: bool = field(init=False)
     _keeps_answers: bool = field(init=False)
@@ -131,24 +131,26 @@ class Searching:
             wanted = [] if self._stopper.reason else confirmation.wanted(tracked_searches)
             if not wanted:
                 return
-            jobs = [(tracked.search, mask) for tracked, mask in wanted]
+            jobs = [(tracked.search, key) for tracked, key in wanted]
             await once(jobs, self._vote, stop=self._stopper.stop)
 
-    async def _vote(self, search: RuleSearch, mask: Subset) -> Verdict:
-        return await self._probe_if_wanted(search, mask, self.voting.poll)
+    async def _vote(self, search: AnySearch, key: ArrangementKey) -> Verdict:
+        return await self._probe_if_wanted(search, key, self.voting.poll)
 
-    async def _probe_if_wanted(self, search: RuleSearch, mask: Subset, way: Way | None = None) -> Verdict:
-        """Probes a subset and returns the verdict. In a stream, the probe begins only when the consumer
-        waits for the next item. Raises LimitReached if the session was stopped before that."""
+    async def _probe_if_wanted(
+        self, search: AnySearch, key: ArrangementKey, way: Way | None = None
+    ) -> Verdict:
+        """Probes an arrangement and returns the verdict. In a stream, the probe begins only when the
+        consumer waits for the next item. Raises LimitReached if the session was stopped before that."""
         if self.announcer is not None:
             await self.announcer.open.wait()
             self._stopper.check()
-        return await self._probe(search, mask, way)
+        return await self._probe(search, key, way)
 
-    async def _probe(self, search: RuleSearch, mask: Subset, way: Way | None = None) -> Verdict:
-        tracked, arrangement = self._by_search[search], Arrangement.of(self.sources, mask)
+    async def _probe(self, search: AnySearch, key: ArrangementKey, way: Way | None = None) -> Verdict:
+        tracked, arrangement = self._by_search[search], Arrangement.of(self.sources, key)
         if way is None:
-            way = self.voting.poll if self._votes and search.is_crucial(mask) else self._way
+            way = self.voting.poll if self._votes and search.is_crucial(key) else self._way
         try:
             probe = await way(arrangement, tracked.judging)
         except StoreFailed as failed:
@@ -156,10 +158,10 @@ class Searching:
             # that the user still gets the rules that were proved before.
             raise LimitReached(f"the store failed: {failed}") from failed
         if probe.ballot is None and self._keeps_answers:
-            tracked.keep(mask, probe)
+            tracked.keep(key, probe)
         else:
-            self._keep(tracked, mask, probe)
-        self.probed.add(mask)
+            self._keep(tracked, key, probe)
+        self.probed.add(key)
         if self.teller.listeners:
             self._note(next_told=search)
             self.teller.tell()
@@ -167,20 +169,20 @@ class Searching:
             self.prober.sampler.replayer.check_alive(probe.reply)
         return probe.judgement.verdict
 
-    def _keep(self, tracked: TrackedSearch, mask: Subset, probe: Probe) -> None:
+    def _keep(self, tracked: TrackedSearch, key: ArrangementKey, probe: Probe) -> None:
         kept = probe if self.settings.reuse_answers else probe.without_answer()
-        tracked.keep(mask, kept)
+        tracked.keep(key, kept)
         if probe.ballot is not None:
             for other in self._by_search.values():
                 if other is not tracked and other.judging.base == tracked.judging.base:
-                    other.overrule(mask, kept)
+                    other.overrule(key, kept)
 
-    def _note(self, next_told: RuleSearch | None = None) -> None:
+    def _note(self, next_told: AnySearch | None = None) -> None:
         """Stores the current progress for the next report. ``next_told``: the search that is about to get
         a verdict. This search still counts the verdict as missing, so 1 is subtracted from its count."""
         waiting = max(search.waiting - (search is next_told) for search in self._by_search)
         self.teller.note(len(self.probed), waiting)
 
-    def _announce(self, search: RuleSearch, mask: Subset, verdict: Verdict) -> None:
+    def _announce(self, search: AnySearch, key: ArrangementKey, verdict: Verdict) -> None:
         if self.announcer is not None:
-            self.announcer.on_verdict(self._by_search[search], mask, verdict, len(self.probed))
+            self.announcer.on_verdict(self._by_search[search], key, verdict, len(self.probed))

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from ..explanation.records import Finding
-from ..lattice import Antecedent, Subset
-from ..mining import RuleSearch
+from ..lattice import Antecedent, ArrangementKey, is_subset
+from ..mining import AnySearch
 from ..rules import Claim, RuleKind
 from ..settings import Settings
 from ..sources import SourceSet
@@ -59,7 +59,7 @@ class Announcer:
         self._updates = deque[Update]()
         self._abandoned = False
         self._announced = defaultdict[RuleKind, dict[Antecedent, tuple[Claim, Finding]]](dict)
-        self._due = dict[RuleSearch, int]()
+        self._due = dict[AnySearch, int]()
 
     def take(self) -> Update | None:
         """Removes and returns the next update; None if there is none."""
@@ -76,12 +76,14 @@ class Announcer:
         self._abandoned = True
         self.open.set()
 
-    def on_verdict(self, tracked: TrackedSearch, mask: Subset, verdict: Verdict, probes: int) -> None:
+    def on_verdict(
+        self, tracked: TrackedSearch, key: ArrangementKey, verdict: Verdict, probes: int
+    ) -> None:
         """Checks the claims of the search for changes if it is time for a check (see ``LOOK_AGAIN``), or
         if the verdict breaks a rule that was announced. The caller must call this after each verdict."""
         search = tracked.search
         count = len(search.verdicts)
-        broken = verdict is Verdict.BREAKS and self._concerns_announced(search, mask)
+        broken = verdict is Verdict.BREAKS and self._concerns_announced(search, key)
         # Exhaustively and WithConfidence have no claims before their end, or need long to compute them.
         # So their claims are not checked during the search.
         silent = isinstance(self.plan.method, (Exhaustively, WithConfidence))
@@ -105,9 +107,8 @@ class Announcer:
                     self._announce(Update(finding, probes))
             self._withdraw(report, announced, reported.keys(), probes)
 
-    def _concerns_announced(self, search: RuleSearch, mask: Subset) -> bool:
-        antecedent = search.kind.antecedent(search.lattice, mask)
-        return any(antecedent & rule == rule for rule in self._announced[search.kind])
+    def _concerns_announced(self, search: AnySearch, key: ArrangementKey) -> bool:
+        return any(search.applies(rule, key) for rule in self._announced[search.kind])
 
     def _announce_changes(self, tracked: TrackedSearch, probes: int) -> None:
         report, announced = self._report_on(tracked), self._announced[tracked.search.kind]
@@ -129,7 +130,7 @@ class Announcer:
             return False
         if not self.settings.minimal:
             return True
-        if any(other & claim.antecedent == other != claim.antecedent for other in claimed):
+        if any(is_subset(each, claim.antecedent) for each in claimed if each != claim.antecedent):
             return False
         within_batch = claim.status == "relative" and isinstance(self.plan.method, ByBatches)
         if not (claim.status == "proved" or within_batch):
@@ -149,7 +150,7 @@ class Announcer:
             seen, own = report.evidence, claim.hangs_on[0]
             if seen.is_broken(own):
                 why = "seen to break"
-            elif any(other & antecedent == other for other in standing):
+            elif any(is_subset(other, antecedent) for other in standing):
                 why = "a smaller one stands in its place"
             elif self._lacks_a_verdict(report.search, antecedent):
                 why = "not every subset that it was to be tried on has a verdict"
@@ -159,9 +160,9 @@ class Announcer:
             now = replace(finding, claim="unverified", observed=counts[0], broken=counts[1])
             self._announce(Update(now, probes, why))
 
-    def _lacks_a_verdict(self, search: RuleSearch, antecedent: Antecedent) -> bool:
-        unknown = (mask for mask, verdict in search.verdicts.items() if verdict is Verdict.UNKNOWN)
-        return any(search.kind.antecedent(search.lattice, m) & antecedent == antecedent for m in unknown)
+    def _lacks_a_verdict(self, search: AnySearch, antecedent: Antecedent) -> bool:
+        unknown = (key for key, verdict in search.verdicts.items() if verdict is Verdict.UNKNOWN)
+        return any(search.applies(antecedent, key) for key in unknown)
 
     def _report_on(self, tracked: TrackedSearch) -> SearchReport:
         return SearchReport(tracked, self.sources, self.settings.noise, self.plan.method)

@@ -11,12 +11,11 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ..lattice import Antecedent, Subset
+from ..lattice import Antecedent, ArrangementKey
 from ..probing.noise import Noise
 from ..rules import RuleKind
 from ..settings import Settings
 from ..sources import SourceSet
-from ..verdicts import Verdict
 from .plan import MiningPlan
 from .tracked_search import TrackedSearch
 
@@ -34,13 +33,15 @@ class VoteConfirmation:
     def _noise(self) -> Noise:
         return self.settings.noise
 
-    def wanted(self, tracked_searches: Iterable[TrackedSearch]) -> list[tuple[TrackedSearch, Subset]]:
+    def wanted(
+        self, tracked_searches: Iterable[TrackedSearch]
+    ) -> list[tuple[TrackedSearch, ArrangementKey]]:
         """Returns the subsets to vote on next, each with its search. First, these are the own subsets of
         the rules, with only the rule's sources retained (or omitted). After votes on all of these, they
         are random subsets to which the rules apply."""
         tracked_searches = tuple(tracked_searches)
-        own = [(tracked, mask) for tracked in tracked_searches for mask in self._own(tracked)]
-        return own or [(tracked, mask) for tracked in tracked_searches for mask in self._above(tracked)]
+        own = [(tracked, key) for tracked in tracked_searches for key in self._own(tracked)]
+        return own or [(tracked, key) for tracked in tracked_searches for key in self._above(tracked)]
 
     def renewed(self, tracked: TrackedSearch) -> TrackedSearch:
         """Returns a new search that begins with the verdicts after their correction by votes. Returns
@@ -51,25 +52,19 @@ class VoteConfirmation:
         search = self.plan.search(tracked.search.kind, self.sources.lattice, self.settings, known)
         return tracked.with_search(search)
 
-    def _own(self, tracked: TrackedSearch) -> list[Subset]:
-        return [mask for mask in tracked.subsets_of_rules() if tracked.voted(mask) is None]
+    def _own(self, tracked: TrackedSearch) -> list[ArrangementKey]:
+        return [key for key in tracked.search.decisive() if tracked.voted(key) is None]
 
-    def _above(self, tracked: TrackedSearch) -> list[Subset]:
+    def _above(self, tracked: TrackedSearch) -> list[ArrangementKey]:
         """Returns random subsets to which the rules apply and for which only one answer was drawn. The
         setting ``recheck`` is the number of subsets for each rule."""
-        search, chosen = tracked.search, set[Subset]()
-        flip = search.kind.flip(search.lattice)
+        search, chosen = tracked.search, set[ArrangementKey]()
+        evidence = search.evidence()
         for claim in search.claims if self._noise.recheck else ():
             if (search.kind, claim.antecedent) in self._rechecked:
                 continue
             self._rechecked.add((search.kind, claim.antecedent))
             draw = random.Random(f"{self.settings.seed} {search.kind.value} {claim.antecedent}")  # noqa: S311 -- the draws must be reproducible, not secret
-            once = [
-                mask
-                for mask, verdict in search.verdicts.items()
-                if verdict is Verdict.HOLDS
-                and tracked.voted(mask) is None
-                and any((mask ^ flip) & own == own for own in claim.hangs_on)
-            ]
+            once = [key for key in evidence.holding(claim.hangs_on) if tracked.voted(key) is None]
             chosen.update(draw.sample(sorted(once), min(self._noise.recheck, len(once))))
         return sorted(chosen)

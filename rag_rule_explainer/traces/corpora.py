@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
 
 from ..errors import InvalidInput
-from ..given import given_parts
+from ..sources.given import given_parts
 from .documents import document_in
 from .records import records_in
 from .spans import TracedDocument

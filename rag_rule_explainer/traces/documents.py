@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from ..given import ID_KEYS
+from ..sources.given import ID_KEYS
 from .bounds import as_data
 from .spans import TracedDocument
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ...errors import BaselineFailed, InvalidInput
-from ...estimate.estimate import Estimate
 from ...explanation.explanation import Explanation
 from ...explanation.verification import Verification
 from ...instrumentation.integration import Integration
@@ -13,6 +12,7 @@ from ...probing.limits import Limits
 from ...probing.retries import Retries
 from ...progress.report import Progress
 from ...rules import RuleKind
+from ...session.estimate.estimate import Estimate
 from ...settings import Settings, SettingsFields
 from ..applications import advice_on_input_key, application_explainer, application_input
 from ..conditions import may_be_judged, parsed

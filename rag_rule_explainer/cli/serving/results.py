@@ -4,11 +4,11 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from ...estimate.estimate import Estimate
 from ...explanation.explanation import Explanation
 from ...explanation.summary import Summary
 from ...explanation.verification import Verification
 from ...printable import shortened
+from ...session.estimate.estimate import Estimate
 from .saved import SavedPlace
 
 _LONGEST = 50_000

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from ...errors import InvalidInput
-from ...given import Given
+from ...sources.given import Given
 from .fields import field_of, is_listed, mapping_in, with_fields
 from .of_listing import listing, may_tell_of_results, with_results
 from .of_text import json_listing

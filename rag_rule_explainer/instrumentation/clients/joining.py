@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ...given import Given
+from ...sources.given import Given
 
 
 class Joined(NamedTuple):

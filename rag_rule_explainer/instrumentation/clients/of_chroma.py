@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ...errors import InvalidInput
-from ...given import Given
+from ...sources.given import Given
 from .fields import is_array, is_listed, listed_like, mapping_in, with_fields
 from .protocol import Rows
 

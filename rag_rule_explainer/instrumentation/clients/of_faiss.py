@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 from ...allowed import brief
 from ...allowed import named_function as named
 from ...errors import InvalidInput
-from ...given import Given
+from ...sources.given import Given
 from .fields import is_array, is_listed, listed_like
 from .protocol import Rows
 from .reading import read_any

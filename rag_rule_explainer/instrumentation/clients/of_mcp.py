@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from ...given import Given
 from ...printable import shortened
+from ...sources.given import Given
 from .blocks import paired, read_block, structured_of
 from .fields import field_of, is_listed, with_fields
 from .protocol import Rows

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from ...given import Given
+from ...sources.given import Given
 from .fields import field_of, is_listed, listed_like, mapping_in, with_fields
 from .protocol import Rows
 from .reading import read_fields

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...allowed import brief, called_as
 from ...errors import InvalidInput
-from ...given import Given
+from ...sources.given import Given
 from .fields import is_listed, listed_like
 from .protocol import Rows
 from .reading import fields_in, read_fields

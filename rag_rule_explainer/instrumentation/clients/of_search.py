@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from ...given import Given
+from ...sources.given import Given
 from .fields import is_listed, mapping_in
 from .protocol import Rows
 from .reading import read_fields

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ...errors import InvalidInput
-from ...given import Given
+from ...sources.given import Given
 from .fields import has_usual_text, is_listed, mapping_in
 from .of_listing import has_text, path_of, results_at, with_results
 from .protocol import Rows

@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from ...allowed import checked_function, named_function
 from ...errors import InvalidInput
-from ...given import Given
+from ...sources.given import Given
 from .reading import read_any
 from .users_functions import users_result
 

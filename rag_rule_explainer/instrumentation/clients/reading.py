@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from ...given import ID_KEYS, NAMING_METADATA, Given
+from ...sources.given import ID_KEYS, NAMING_METADATA, Given
 from .fields import TEXT_KEYS, fields_of, has_usual_text, is_listed, mapping_in, text_of
 from .several import fields_seen, holds_results, is_passage
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import InvalidInput
-from ...given import NAMING_METADATA, is_made_up
 from ...sources import Source
+from ...sources.given import NAMING_METADATA, is_made_up
 from ..copies.copying import described
 
 _DIGITS = (4, 8, 16, 64)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from ...allowed import brief, checked_function, named_function
 from ...errors import InvalidInput, UnknownQuery
-from ...given import Given
+from ...sources.given import Given
 from ..clients import Client, ItemsOf
 from ..clients.fields import TEXT_KEYS, field_of
 from ..clients.reading import read_any

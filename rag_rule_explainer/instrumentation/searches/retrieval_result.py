@@ -4,8 +4,8 @@ retrieval. The estimate of an explanation's cost is computed from it."""
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...estimate.assumptions import RunShape
 from ...probing.budget import total
+from ...session.estimate.assumptions import RunShape
 from ...sources import Source
 from ..recording.exposure_checks import ExposureChecks
 from ..requests.source_recognition import Request

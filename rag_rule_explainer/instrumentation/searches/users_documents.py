@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from ...errors import InvalidInput
-from ...given import given_parts, without_score
 from ...sources import Source
+from ...sources.given import given_parts, without_score
 from ..recording.retrievals import Identify
 from .identity import RetrievedText
 

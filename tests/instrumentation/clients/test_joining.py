@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_rule_explainer.given import Given
 from rag_rule_explainer.instrumentation.clients.joining import taken_apart
+from rag_rule_explainer.sources.given import Given
 
 DOCUMENTS = [
     Given("Amber is resin.", "a", {"source": "amber.txt", "page": 3}),

@@ -13,9 +13,9 @@ from itertools import chain, count, islice
 from numbers import Real
 from typing import Any, NamedTuple, Protocol, cast
 
-from .allowed import brief, did_you_mean
-from .errors import InvalidInput
-from .printable import as_json
+from ..allowed import brief, did_you_mean
+from ..errors import InvalidInput
+from ..printable import as_json
 
 KEYS_OF_TEXTS = ("text", "page_content", "content")
 """Keys of dicts that hold the text of a source. The first one that is found is used."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from typing_extensions import TypedDict
 
-from ..allowed import brief, showing
-from ..errors import InvalidInput
+from ...allowed import brief, showing
+from ...errors import InvalidInput
 from .assumptions import Assumptions, RunShape
 
 

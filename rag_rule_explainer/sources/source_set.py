@@ -1,18 +1,15 @@
-"""This module defines sources, sets of sources, and arrangements (ordered sequences of sources)."""
+"""This module defines sets of sources, and gives each source a name."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, TypeAlias
 
-from .allowed import brief
-from .duplicates import Tie, near_duplicates
-from .errors import InvalidInput
+from ..duplicates import Tie, near_duplicates
+from ..errors import InvalidInput
+from ..lattice import Lattice, Mask, Order, Subset
 from .given import (
-    FrameworkDocument,
     Given,
     check_list_of_sources,
-    fingerprint_of,
     given_parts,
     named_ids,
     names,
@@ -20,65 +17,7 @@ from .given import (
     no_text,
     pinned_ids,
 )
-from .lattice import Lattice, Mask, Order, Subset
-
-MOST_SOURCES = 10_000
-"""The maximum number of sources that are read from a file. Each source is a bit of a mask, so more
-sources could exhaust the memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A ``Source`` is one retrieved text under an id that is unique within its set.
-
-    Two sources are equal iff their ids and texts are equal; ``metadata`` is not compared. Comparing a
-    source with a str raises TypeError. ``fingerprint``: a hash of the id, the text and the metadata
-    without scores. A store finds an answer only for sources with the same fingerprints.
-    """
-
-    id: str
-    text: str
-    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], compare=False)
-    fingerprint: str = field(init=False, repr=False, compare=False, default="")
-
-    def __post_init__(self) -> None:
-        for name, value in (("id", self.id), ("text", self.text)):
-            if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-                raise InvalidInput(f"the {name} of a source is {brief(value)}; give a str")
-        if not isinstance(self.metadata, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(
-                f"the metadata of source {self.id!r} is {brief(self.metadata)}; give a dict, or nothing"
-            )
-        if not self.id.strip():
-            raise InvalidInput(
-                f"a source has an empty id (its text begins {self.text[:40]!r}); give it one, as 'D1'"
-            )
-        if any(0xD800 <= ord(character) <= 0xDFFF for character in self.id):
-            raise InvalidInput(f"the id {self.id!r} has a lone surrogate; give an id that is text")
-        object.__setattr__(self, "fingerprint", fingerprint_of(self.id, self.text, self.metadata))
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, str):
-            # Without this error, ``"D1" in case.kept`` would silently always be False.
-            raise TypeError("a source is neither its id nor its text; compare source.id or source.text")
-        if not isinstance(other, Source):
-            return NotImplemented
-        return self.id == other.id and self.text == other.text
-
-    def __hash__(self) -> int:
-        # A source has the hash of its id on purpose. ``"D1" in {source}`` then calls ``__eq__``, which
-        # raises TypeError. With another hash, the result would silently be False.
-        return hash(self.id)
-
-    @property
-    def passage(self) -> str:
-        """Returns the text as it is shown to a reader: below its title, if ``metadata`` has one."""
-        title = self.metadata.get("title")
-        return f"{title}\n{self.text}" if isinstance(title, str) and title.strip() else self.text
-
-
-SourceLike: TypeAlias = Source | str | Mapping[str, Any] | FrameworkDocument
-"""The types that callers may give as a source."""
+from .source import Source, SourceLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +101,11 @@ class SourceSet:
     def full(self) -> Subset:
         """Returns the subset of all units."""
         return Subset(self.lattice.full)
+
+    @property
+    def none(self) -> Subset:
+        """Returns the subset of no units."""
+        return Subset(0)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -256,37 +200,3 @@ def _named(given: Sequence[object]) -> tuple[Source, ...]:
         source if isinstance(source, Source) else Source(name, part.text, part.metadata)
         for source, part, name in zip(given, found, names(found), strict=True)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Arrangement:
-    """An ``Arrangement`` is the ordered sequence of sources that one replay shows to the application.
-    Caches and stores identify it by ``key`` (ids and contents, in order) instead of by a mask, because
-    a mask has a meaning only within its own source set."""
-
-    sources: tuple[Source, ...]
-
-    @classmethod
-    def of(cls, sources: SourceSet, key: Subset | Order) -> "Arrangement":
-        """Returns the sources of a mask, and the pinned sources, in the order of the set. If ``key``
-        is an ``Order``, the units are in that order. Pinned sources keep their positions, and the
-        sources of one unit stay together."""
-        if not isinstance(key, int):
-            recorded = cls.of(sources, Subset(sources.lattice.mask(key)))
-            is_recorded = list(key) == sorted(key)
-            return recorded if is_recorded else cls(tuple(sources.reordered(recorded.sources, key)))
-        mask: Mask = key
-        if sources.pinned:
-            mask |= 1 << sources.lattice.size
-        return cls(tuple([source for bit, source in sources.by_bit if mask & bit]))
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """Returns a key that is equal iff the ids and texts that are shown, and their order, are
-        equal."""
-        return tuple([source.fingerprint for source in self.sources])
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """Returns the ids of the shown sources, in order."""
-        return tuple([source.id for source in self.sources])

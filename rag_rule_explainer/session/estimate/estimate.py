@@ -10,10 +10,10 @@ retries.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ..explanation.in_notebooks import InNotebooks
-from ..printable import amount, printable
-from ..session.plan import ByBatches, ByGroups, BySamples, MiningPlan
-from ..settings import Settings
+from ...explanation.in_notebooks import InNotebooks
+from ...printable import amount, printable
+from ...settings import Settings
+from ..plan import ByBatches, ByGroups, BySamples, MiningPlan
 from .judge_cost import JudgeOutlay
 from .outlay import FinalReplays, Material, Outlay, outlay_of
 from .probe_counts import fewest, foreseen, sees_all

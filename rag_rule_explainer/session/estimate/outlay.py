@@ -7,11 +7,11 @@ from fractions import Fraction
 from sys import float_info
 from typing import NamedTuple
 
-from ..predicates import Predicate, unwrapped
-from ..probing.prices import ANY_MODEL, Price, Prices, price_of
-from ..session.plan import MOST_AGAIN, MOST_PROMOTING, MOST_REWOUND, MiningPlan
-from ..settings import Settings
-from ..sources import SourceSet
+from ...predicates import Predicate, unwrapped
+from ...probing.prices import ANY_MODEL, Price, Prices, price_of
+from ...settings import Settings
+from ...sources import SourceSet
+from ..plan import MOST_AGAIN, MOST_PROMOTING, MOST_REWOUND, MiningPlan
 from .assumptions import Assumptions, RunShape
 from .judge_cost import JudgePlan, judge_plan
 from .options import EstimateOptions

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from sys import float_info
 from typing import Any
 
-from ..predicates import Predicate
-from ..predicates.inside import judged_in
-from ..predicates.judge.judged import SAME, JudgedBy
-from ..predicates.judge.jury import ALONE
-from ..predicates.judge.majority import soonest
-from ..predicates.judge.request import INSTRUCTIONS
-from ..printable import amount
-from ..probing.prices import Prices, price_of
+from ...predicates import Predicate
+from ...predicates.inside import judged_in
+from ...predicates.judge.judged import SAME, JudgedBy
+from ...predicates.judge.jury import ALONE
+from ...predicates.judge.majority import soonest
+from ...predicates.judge.request import INSTRUCTIONS
+from ...printable import amount
+from ...probing.prices import Prices, price_of
 
 OPINION_TOKENS = 60
 """The assumed number of tokens of a judge's opinion on one answer, which has an id, a reason of one

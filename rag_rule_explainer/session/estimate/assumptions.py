@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, isfinite
 
-from ..allowed import brief, called_as, checked_function
-from ..errors import InvalidInput
+from ...allowed import brief, called_as, checked_function
+from ...errors import InvalidInput
 
 _CHARACTERS_PER_TOKEN = 4
 _DENSE = 0x2E80

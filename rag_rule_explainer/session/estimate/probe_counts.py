@@ -4,10 +4,12 @@ an estimate."""
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..lattice import Lattice, Mask, bits
-from ..probing.noise import Noise
-from ..rules import RuleKind
-from ..session.plan import (
+from ...lattice import Lattice, Mask, bits
+from ...probing.noise import Noise
+from ...rules import RuleKind
+from ...settings import Settings
+from ...verdicts import Verdict
+from ..plan import (
     ByBatches,
     ByBisection,
     ByGroups,
@@ -16,8 +18,6 @@ from ..session.plan import (
     MiningPlan,
     WithConfidence,
 )
-from ..settings import Settings
-from ..verdicts import Verdict
 
 MOST_LOOKED_ON = 1 << 13
 """If there are more subsets, ``_batched`` does not simulate the search, because this would take too long.

@@ -1,0 +1,41 @@
+"""This module defines arrangements: ordered sequences of sources."""
+
+from dataclasses import dataclass
+
+from ..lattice import ArrangementKey, Mask, Subset
+from .source import Source
+from .source_set import SourceSet
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """An ``Arrangement`` is the ordered sequence of sources that one replay shows to the application.
+    Caches and stores identify it by ``key`` (ids and contents, in order) instead of by a mask, because
+    a mask has a meaning only within its own source set."""
+
+    sources: tuple[Source, ...]
+
+    @classmethod
+    def of(cls, sources: SourceSet, key: ArrangementKey) -> "Arrangement":
+        """Returns the sources of a mask, and the pinned sources, in the order of the set. If ``key``
+        is an ``Order``, the units are in that order. Pinned sources keep their positions, and the
+        sources of one unit stay together."""
+        if not isinstance(key, int):
+            recorded = cls.of(sources, Subset(sources.lattice.mask(key)))
+            is_recorded = list(key) == sorted(key)
+            return recorded if is_recorded else cls(tuple(sources.reordered(recorded.sources, key)))
+        mask: Mask = key
+        if sources.pinned:
+            mask |= 1 << sources.lattice.size
+        return cls(tuple([source for bit, source in sources.by_bit if mask & bit]))
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Returns a key that is equal iff the ids and texts that are shown, and their order, are
+        equal."""
+        return tuple([source.fingerprint for source in self.sources])
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Returns the ids of the shown sources, in order."""
+        return tuple([source.id for source in self.sources])
