@@ -11,22 +11,23 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..predicates.attribution import is_attribution
+from ..predicates.late_patterns import compiled_late
 from ..predicates.mark_places import Place
 from ..predicates.plain_signs import words_in
 from .reading import ReadCitation
 
-_WORD = re.compile(
+_WORD = compiled_late(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,2}|[^\W\d_][^\s\d_,;:.!?()\[\]{}，。：；、（）।*|]*"
 )
 _MOST = 3
-_GOES_ON = re.compile(r"[\s*_`]*[,:，：、،]")
-_SOON = re.compile(r"[\s*_`]*(?:[^\s,:，：、،.]+[ \t]?)?[,:，：、،]")
-_SAYING = re.compile(
+_GOES_ON = compiled_late(r"[\s*_`]*[,:，：、،]")
+_SOON = compiled_late(r"[\s*_`]*(?:[^\s,:，：、،.]+[ \t]?)?[,:，：、،]")
+_SAYING = compiled_late(
     r"[\s*_`]*(?:[^\s,:，：、،.]+ ?){1,3}(?:[:,，：、،]|\s(?:that|dass|que|che|что|dat|że|at|att|ki)\s)",
     re.IGNORECASE,
 )
-_ROUND = re.compile(r"[(（][^()（）\n]{1,300}[)）]")
-_LISTED = re.compile(r"[\s>#*_|•+-]*(?:\(?\w{1,3}[.):]\s+)?")
+_ROUND = compiled_late(r"[(（][^()（）\n]{1,300}[)）]")
+_LISTED = compiled_late(r"[\s>#*_|•+-]*(?:\(?\w{1,3}[.):]\s+)?")
 _PREPOSITIONS = words_in(
     "in by from of per via with at under within laut von gemäß dans par selon de d'après avec en por "
     "según con da di secondo em na segundo volgens ifølge fra enligt från według согласно из по "

@@ -8,8 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ..predicates.late_patterns import compiled_late
+
 _MONTH = r"(?:jan|feb|mär|mar|apr|ma[ijy]|jun|jul|aug|sep|o[kc]t|nov|de[zcs])"
-_NUMBER = re.compile(
+_NUMBER = compiled_late(
     r"(?P<signs>[ \t>#*_•+-]{0,12})(?:"
     r"(?P<round>\()?(?P<number>\d{1,3}|[ivx]{1,5}|[a-z])(?(round)\)|[.):](?![.\d]))"
     rf"(?![ \t]*{_MONTH})"
@@ -20,10 +22,10 @@ _NUMBER = re.compile(
     r")(?P<after>[*_]{0,3}(?:[ \t\n]+|\Z))",
     re.IGNORECASE,
 )
-_HEADED = re.compile(r"(?:[ \t]*(?:#{1,6}[ \t][^\n]*|\*\*[^*\n]{1,80}\*\*:?[ \t]*)\n\s*)+")
+_HEADED = compiled_late(r"(?:[ \t]*(?:#{1,6}[ \t][^\n]*|\*\*[^*\n]{1,80}\*\*:?[ \t]*)\n\s*)+")
 """Matches the headings above a statement."""
 _FEWEST_WORDS = 3
-_BULLETS = re.compile(r"(?:[-*•+>#–]{1,6}[ \t]+)+")
+_BULLETS = compiled_late(r"(?:[-*•+>#–]{1,6}[ \t]+)+")
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
 
 

@@ -7,21 +7,22 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ..predicates.attribution import is_attribution
+from ..predicates.late_patterns import compiled_late
 from ..predicates.mark_places import Place
 from .leading_marks import ENDING
 from .reading import ReadCitation
 
 _FEWEST_WORDS = 3
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{2}|[\w'’.-]*[^\W_][\w'’.-]*")
+_WORD = compiled_late(r"[\u3040-\u30ff\u3400-\u9fff]{2}|[\w'’.-]*[^\W_][\w'’.-]*")
 _AND = (
     r"and|but|while|whereas|although|though|because|so|yet|nor|und|aber|während|doch|sondern|et|mais|tandis|"
     r"y|pero|mientras|e|ma|mentre|mas|enquanto|и|а|но|en|maar|terwijl|oraz|ale|ve|ama|و|لكن|और|लेकिन"
 )
-_GOES_ON = re.compile(
+_GOES_ON = compiled_late(
     rf"[\s)\]*_`]*(?:[,;:，；：、،—–]|(?<=\s)(?:{_AND})(?!\w)|而|但|并且|而且|が、|そして|그리고)",
     re.IGNORECASE,
 )
-_WENT_ON = re.compile(
+_WENT_ON = compiled_late(
     rf"(?:[,;，；、،—–]|[.!?。][\"”’»)]|(?<!\w)(?:{_AND})|而|但|并且|而且)[\s(*_`]*\Z", re.IGNORECASE
 )
 

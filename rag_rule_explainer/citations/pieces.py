@@ -6,16 +6,16 @@ A segmenter, which splits a text into sentences, takes any text after a full sto
 bracket.
 """
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ..predicates.late_patterns import compiled_late
 from ..predicates.mark_places import Place
 from .leading_marks import ENDING, marks_before
 from .list_numbers import is_number_alone
 
-_CLOSING = re.compile(r"[)\]}”»’\"'*_]+(?=\s|\Z)")
-_STOPS = re.compile(r"[.,;:!?。]+(?=\s|\Z)")
+_CLOSING = compiled_late(r"[)\]}”»’\"'*_]+(?=\s|\Z)")
+_STOPS = compiled_late(r"[.,;:!?。]+(?=\s|\Z)")
 
 
 def pieces_with_marks(

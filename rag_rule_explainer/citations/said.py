@@ -7,6 +7,8 @@ For example, an answer without the source says "The dose is five.", while the an
 
 import re
 
+from ..predicates.late_patterns import compiled_late
+
 _ENDING = " \t\n.!?…。！？;:|।॥۔؟"
 _AROUND = ("()", "[]", "“”", "«»", '""', "„“", "「」", "（）", "**", "__")
 _SAYING = (
@@ -22,17 +24,17 @@ _FROM = (
     r"에 따르면|وفقًا|وفقا|بحسب|حسب|के अनुसार|['’]?\w{0,3} göre|volgens|ifølge|enligt|według)"
 )
 _ARTICLE = r"(?:[ \t]+(?:the|die|der|den|dem|las?|los|el|les?|il|lo|gli|i|as?|os?|de))?"
-_LEAD = re.compile(
+_LEAD = compiled_late(
     rf"(?:{_FROM}{_ARTICLE}[ \t]*[,:，：、،][ \t]*|(?:(?:as|both|all)[ \t]+)?{_SAYING}"
     rf"(?:[ \t]+(?:that|dass|que|che|что)\b|[ \t]*[:,，：])[ \t]*|zufolge[ \t]*[:,]?[ \t]+)+",
     re.IGNORECASE,
 )
-_TRAIL = re.compile(
+_TRAIL = compiled_late(
     rf"[ \t]*[,，(（—–-]?[ \t]*\b(?:(?:{_FROM}){_ARTICLE}|see|from|siehe|voir|véase)[ \t]*[)）]?\Z"
     r"|,[ \t]+so\Z",
     re.IGNORECASE,
 )
-_ORDER = re.compile(
+_ORDER = compiled_late(
     r"(?:in short|in summary|in conclusion|overall|kurz gesagt|zusammenfassend|en résumé|en resumen|总之|"
     r"first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|fifth(?:ly)?|next|then|finally|lastly|also|"
     r"additionally|moreover|furthermore|besides|likewise|similarly|in addition|however|therefore|thus|"
@@ -44,8 +46,8 @@ _ORDER = re.compile(
 
 
 _TAG = r"</?[a-z]\w{0,9}(?: [^<>]{0,100})?/?>"
-_TAGS_BEFORE = re.compile(rf"\A(?:\s*{_TAG})+", re.IGNORECASE)
-_TAGS_BEHIND = re.compile(rf"(?:{_TAG}\s*)+\Z", re.IGNORECASE)
+_TAGS_BEFORE = compiled_late(rf"\A(?:\s*{_TAG})+", re.IGNORECASE)
+_TAGS_BEHIND = compiled_late(rf"(?:{_TAG}\s*)+\Z", re.IGNORECASE)
 _LONGEST_TRAIL = 120
 
 

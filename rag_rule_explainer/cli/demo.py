@@ -31,7 +31,7 @@ and on your own documents, without any code:
 
 
 def demo() -> None:
-    """Explains both stories and prints the explanations. Raises MissingExtra without LangChain."""
+    """Explain two wrong answers offline: one document causes the first, a pair the second."""
     for number, story in enumerate(STORIES, start=1):
         print_lines(_story(number, story))
     print_lines(_YOUR_OWN.splitlines())

@@ -13,7 +13,6 @@ from typer.main import get_command
 from ..errors import InvalidInput, RagRuleError
 from ..printable import shortened
 from .app import app
-from .meant_options import meant_instead
 from .terminal import discard_output, say, write_in_any_encoding
 from .wording import as_typed
 
@@ -52,6 +51,8 @@ def run_command_line(arguments: Sequence[str] | None = None) -> None:
         command = _command_of(error, given)
         message = _message(error)
         if command.endswith(_ASKING):
+            from .meant_options import meant_instead  # it imports every condition
+
             message = meant_instead(message, command, given)
         say(f"rag-rules: {message}{_advice(error, command)} See {command} --help.")
         sys.exit(2)

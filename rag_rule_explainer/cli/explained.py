@@ -71,7 +71,7 @@ def _printed_help(command: Any, context: Any, names: list[str]) -> bool:
 
 def _options(root: Any) -> Iterator[tuple[str, tuple[str, Any]]]:
     """Yields the name of each option, with the first command that has it, and the option."""
-    for command in reversed(root.commands.values()):
+    for command in reversed(list(root.commands.values())):
         for option in command.params:
             if option.param_type_name == "option":
                 yield from ((name, (command.name, option)) for name in option.opts)

@@ -15,6 +15,7 @@ from typing import Final
 
 from ..errors import InvalidInput
 from ..predicates import JudgeReply, JudgeRequest
+from ..predicates.late_patterns import compiled_late
 from ..printable import printable, shortened
 from ..probing.replaying import UnusableReply
 from ..probing.wholeness import Ending, ending_of
@@ -24,13 +25,13 @@ from .prompts import JudgePrompt
 
 _LONGEST: Final = 100_000
 _SHOWN: Final = 100
-_THOUGHTS: Final = re.compile(r"\A<think>.*</think>\s*", re.DOTALL)
+_THOUGHTS: Final = compiled_late(r"\A<think>.*</think>\s*", re.DOTALL)
 _FENCE: Final = "```"
-_OPENS: Final = re.compile(r"```[ \t]*(?:json|python|text)?[ \t]*", re.IGNORECASE)
-_LABEL: Final = re.compile(r"\Aoutput[ \t]*:\s*", re.IGNORECASE)
-_LIST: Final = re.compile(r"\[([^\[\]()]*)\]|\(([^\[\]()]*)\)")
-_BOOLEAN: Final = re.compile(r"""(["']?)(true|false)\1""", re.IGNORECASE)
-_LINE: Final = re.compile(r"(?:(\d{1,6})[.):][ \t]*|[-*][ \t]+)?(.*)")
+_OPENS: Final = compiled_late(r"```[ \t]*(?:json|python|text)?[ \t]*", re.IGNORECASE)
+_LABEL: Final = compiled_late(r"\Aoutput[ \t]*:\s*", re.IGNORECASE)
+_LIST: Final = compiled_late(r"\[([^\[\]()]*)\]|\(([^\[\]()]*)\)")
+_BOOLEAN: Final = compiled_late(r"""(["']?)(true|false)\1""", re.IGNORECASE)
+_LINE: Final = compiled_late(r"(?:(\d{1,6})[.):][ \t]*|[-*][ \t]+)?(.*)")
 
 PromptSender = Callable[[str, Sequence[Source]], Answer]
 

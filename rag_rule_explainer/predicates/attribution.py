@@ -1,9 +1,9 @@
 """This module recognises phrases that only say where an answer comes from, such as "This answer is based
 on the documents". It knows such phrases in many languages. They make no statement about the question."""
 
-import re
 from unicodedata import category
 
+from .late_patterns import compiled_late
 from .plain_signs import words_in
 
 _SOURCES = words_in(
@@ -45,7 +45,7 @@ _BESIDE = words_in(
     "использованы следующих и данных bu cevap yanıt şu kullanılan ve هذه هذا الإجابة إلى على من "
     "المستخدمة التالية و यह उत्तर पर है और के com described 'e"
 )
-_CHINESE = re.compile(
+_CHINESE = compiled_late(
     r"(?:本|该|此|以上|この|上記の)?(?:回答|答案|答え|內容|内容|信息)?(?:は|主要|均)?"
     r"(?:基于|基於|依据|依據|根据|根據|参考|參考|参照|来源|來源|来自|來自|引用|出典|证据|證據|所用|使用|参见|見|见)"
     r"(?:了|于|於|自|的|は)?(?:以下)?(?:文档|文檔|文件|来源|來源|资料|資料|文献|文獻|出典|ソース)?"
@@ -53,7 +53,7 @@ _CHINESE = re.compile(
     r"|(?:この|上記の|以上の)?(?:回答|答え|情報)?は?(?:に基づいて(?:います)?|に基づく(?:回答)?です|によるものです)"
     r"|(?:이|본|위)?(?:답변|출처|참고|근거|문서|사용된|자료|은|는|에|을|를|기반|합니다|입니다|의){1,10}"
 )
-_WORD = re.compile(r"[^\s\d_.,;:!?()\[\]{}\"“”«»*#>|–—·•/，。：；、（）।॥-]+")
+_WORD = compiled_late(r"[^\s\d_.,;:!?()\[\]{}\"“”«»*#>|–—·•/，。：；、（）।॥-]+")
 _MOST = 14
 
 

@@ -20,25 +20,26 @@ from typing import NamedTuple
 
 from .attribution import is_attribution
 from .code_places import code_places
+from .late_patterns import compiled_late
 from .mark_contents import Citation, MarkContents
 from .naming_words import WORDED
 from .no_marks import why_no_mark
 from .plain_signs import plain_signs
 from .superscripts import superscripts
 
-_GROUP = re.compile(
+_GROUP = compiled_late(
     r"~?\\(?:\w{0,8}cite\w{0,10})\*?(?:\[[^\[\]\n]{0,100}\]){0,2}\{(?P<tex>[^{}\n]{1,200})\}"
     r"|\[(?P<square>[^\[\]\n]{1,200})\]|【(?P<corner>[^【】\n]{1,200})】|\((?P<round>[^()\[\]\n]{1,200})\)"
 )
-_ADDRESS = re.compile(r"(?<=\])\([^()\s]{0,300}[./#:][^()\s]{0,300}")
+_ADDRESS = compiled_late(r"(?<=\])\([^()\s]{0,300}[./#:][^()\s]{0,300}")
 """A regular expression for the address of a Markdown link, whose text may be a citation."""
-_LABELLED = re.compile(
+_LABELLED = compiled_late(
     r"^[ \t#*_>(-]{0,8}(?P<label>[^\n:：–—\[\]\d]{2,60}?)[*_ \t]{0,4}(?:[:：]|[–—-](?=[ \t]))[*_ \t]{0,4}"
     r"(?P<rest>[^\n\[\]【】]{1,300}?)[ \t.)*_]{0,6}$",
     re.MULTILINE,
 )
-_IN_PROSE = re.compile(r"(?<![\w@.])@([\w][\w.:/-]{0,100}\w|\w)")
-_RANGE_SIGN = re.compile(
+_IN_PROSE = compiled_late(r"(?<![\w@.])@([\w][\w.:/-]{0,100}\w|\w)")
+_RANGE_SIGN = compiled_late(
     r"\s?(?:[-–~～]|…|\.\.\.?)\s?|\s(?:to|through|until|bis|à|hasta|al|até|tot|до|по|إلى)\s|\s?[至到から]{1,2}\s?",
     re.IGNORECASE,
 )

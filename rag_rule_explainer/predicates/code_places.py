@@ -3,19 +3,21 @@
 import re
 from collections.abc import Iterator
 
-_BLOCK = re.compile(
+from .late_patterns import compiled_late
+
+_BLOCK = compiled_late(
     r"^[ \t>]{0,12}(?P<fence>`{3,}|~{3,})(?:.*?^[ \t>]{0,12}(?P=fence)[`~]*[ \t]*$|.*)",
     re.MULTILINE | re.DOTALL,
 )
-_SPAN = re.compile(r"(?<!`)`(?!`)([^`\n]{1,300})`(?!`)|(?<!`)``(?!`)([^\n]{1,300}?)``(?!`)")
-_FORMULA = re.compile(
+_SPAN = compiled_late(r"(?<!`)`(?!`)([^`\n]{1,300})`(?!`)|(?<!`)``(?!`)([^\n]{1,300}?)``(?!`)")
+_FORMULA = compiled_late(
     r"(?<![\\$\w])\$(?![\s$^])([^$\n]{1,300})(?<![\s\\])\$(?![\d$])|\$\$.{1,1000}?\$\$", re.DOTALL
 )
-_INDENTED = re.compile(r"(?:\A|(?<=\n)[ \t]*\n)((?:(?: {4}|\t)[^\n]*\S[^\n]*(?:\n|\Z))+)")
-_COMMENT = re.compile(r"<!--.{0,1000}?-->", re.DOTALL)
-_POINT = re.compile(r"\s*(?:[-*•+>|]|\(?\w{1,3}[.)]\s|\[\^?\w{1,30}\]:)")
-_OF_CODE = re.compile(r"[=(){};]|\b(?:def|return|import|for|print|var|let|const)\b")
-_MARKS_ALONE = re.compile(
+_INDENTED = compiled_late(r"(?:\A|(?<=\n)[ \t]*\n)((?:(?: {4}|\t)[^\n]*\S[^\n]*(?:\n|\Z))+)")
+_COMMENT = compiled_late(r"<!--.{0,1000}?-->", re.DOTALL)
+_POINT = compiled_late(r"\s*(?:[-*•+>|]|\(?\w{1,3}[.)]\s|\[\^?\w{1,30}\]:)")
+_OF_CODE = compiled_late(r"[=(){};]|\b(?:def|return|import|for|print|var|let|const)\b")
+_MARKS_ALONE = compiled_late(
     r"[\s,;&]*(?:[\[【(][^\[\]【】()\n]{1,60}[\]】)][\s,;&]*)+|\w+[.:# ]{0,3}\d{1,3}\s*"
 )
 

@@ -12,14 +12,15 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from .late_patterns import compiled_late
 from .plain_signs import plain_signs
 from .superscripts import HIGH, superscripts
 
-_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
-_NOTE = re.compile(r"[ \t]{0,3}(?:[-*•][ \t]+)?\[(?:\^([\w-]{1,30})|(\d{1,3}))\]:[ \t]*(\S[^\n]*)?")
-_ENTRY = re.compile(r"[ \t]{0,3}(?:[-*•][ \t]+)?[\[【](\d{1,3})[\]】][ \t]+([\"“„«*_]{0,3}\w[^\n]*)")
-_MARKED = re.compile(r"[\[【]\^?([^\[\]【】\n]{1,60})[\]】]")
-_NUMBERS = re.compile(r"(\d{1,3})(?: ?[-–] ?(\d{1,3}))?")
+_LINE = compiled_late(r"[^\n]*(?:\n|\Z)")
+_NOTE = compiled_late(r"[ \t]{0,3}(?:[-*•][ \t]+)?\[(?:\^([\w-]{1,30})|(\d{1,3}))\]:[ \t]*(\S[^\n]*)?")
+_ENTRY = compiled_late(r"[ \t]{0,3}(?:[-*•][ \t]+)?[\[【](\d{1,3})[\]】][ \t]+([\"“„«*_]{0,3}\w[^\n]*)")
+_MARKED = compiled_late(r"[\[【]\^?([^\[\]【】\n]{1,60})[\]】]")
+_NUMBERS = compiled_late(r"(\d{1,3})(?: ?[-–] ?(\d{1,3}))?")
 HEADINGS = (
     "sources?|references?|citations?|footnotes?|bibliograph(?:y|ie)|works cited|fußnoten?|脚注|注释|"
     "cited (?:sources|works|documents)|sources? (?:used|cited|consulted)|"
@@ -31,26 +32,26 @@ HEADINGS = (
     "참고(?:문헌| 자료)?|المصادر|المراجع|स्रोत"
 )
 """The words that are used as headings of lists of references, as a part of a regular expression."""
-_HEADING = re.compile(rf"[ \t#*_]{{0,8}}(?:{HEADINGS})[ \t:：*_]{{0,8}}\s*\Z", re.IGNORECASE)
-_IN_LINE = re.compile(
+_HEADING = compiled_late(rf"[ \t#*_]{{0,8}}(?:{HEADINGS})[ \t:：*_]{{0,8}}\s*\Z", re.IGNORECASE)
+_IN_LINE = compiled_late(
     rf"[ \t#*_>(-]{{0,8}}(?:{HEADINGS})[ \t*_]{{0,4}}[:：][ \t*_]{{0,4}}(?P<rest>\S[^\n]*)", re.IGNORECASE
 )
-_OF_LINE = re.compile(r"[\[【]\^?(\d{1,3})[\]】]:?[ \t]*([^\[\]【】]{2,})")
-_MARKS_ALONE = re.compile(
+_OF_LINE = compiled_late(r"[\[【]\^?(\d{1,3})[\]】]:?[ \t]*([^\[\]【】]{2,})")
+_MARKS_ALONE = compiled_late(
     r"[\[【(][^\[\]【】()]{0,60}[\]】)]|\b(?:sources?|documents?|docs?|passages?)\b\.?|\d{1,3}|"
     r"\b(?:and|und|et|y|e|or|oder|и|و|to)\b|[和与と및]",
     re.IGNORECASE,
 )
-_RULE = re.compile(r"[ \t]*[-=_*]{3,}[ \t]*\n?\Z")
-_LISTED = re.compile(
+_RULE = compiled_late(r"[ \t]*[-=_*]{3,}[ \t]*\n?\Z")
+_LISTED = compiled_late(
     r"[ \t]{0,3}(?:(?:[-*•][ \t]+)?(?:[\[【]\^?(\d{1,3})[\]】]:?|\(?(\d{1,3})[.):]?)|[-*•])"
     r"[ \t]+(\S[^\n]*)"
 )
-_RAISED = re.compile(
+_RAISED = compiled_late(
     r"[ \t]{0,3}(?:<sup[^<>\n]{0,60}>\s?(\d{1,3})\s?</sup>|([⁰¹²³⁴-⁹]{1,3})|(\d{1,3})[.):](?=[ \t]))"
     r"[ \t.:)]*(?=\w|<|\[|“|\")"
 )
-_ANY_HEADING = re.compile(r"[ \t]*(?:#{1,6} |\*\*)?[^\n.!?\[\]【】。]{1,60}\Z")
+_ANY_HEADING = compiled_late(r"[ \t]*(?:#{1,6} |\*\*)?[^\n.!?\[\]【】。]{1,60}\Z")
 _LONGEST_LINE = 2000
 _Line = tuple[int, int, str]
 

@@ -7,6 +7,8 @@ they are removed together with the citations.
 
 import re
 
+from .late_patterns import compiled_late
+
 WORDS = (
     "and|or|and also|as well as|along with|together with|plus|to|through|"
     "und|oder|sowie|bis|und auch|et|ou|ainsi que|à|y|e|o|u|así como|hasta|a|bem como|ed|od|nonché|"
@@ -21,13 +23,13 @@ _BESIDE = (
     "também|em|också|också i|także|też|w|také|v|также|в|ook|ayrıca|也|还|還|也在|同样|在"
 )
 """The words that may precede or follow a joining word, as in "[1] and also in [2]"."""
-JOINT = re.compile(
+JOINT = compiled_late(
     rf"[ \t]{{0,3}}(?:{_SIGNS}[ \t]{{0,3}})?(?:(?:{WORDS}|{_BESIDE})[ \t]{{0,3}}){{0,4}}"
     r"|[ \t]{0,3}<br ?/?>[ \t]{0,3}",
     re.IGNORECASE,
 )
 """Matches the text between two citations that belong together."""
-INNER_JOINT = re.compile(
+INNER_JOINT = compiled_late(
     rf"[,;&|+、，；・،؛]|\band\b|(?<=\w) (?:und|sowie|oder|et|ou|or) (?=\w)|"
     rf"(?<=\d)[ ]*(?:[/和与及或와과と]|\s(?:{WORDS})\s|[ ])[ ]*(?=\d)",
     re.IGNORECASE,

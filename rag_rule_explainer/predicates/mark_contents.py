@@ -10,29 +10,30 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .joining_words import INNER_JOINT
+from .late_patterns import compiled_late
 from .naming_words import NAME_BEFORE, PLACE, RANGE
 
 _LONGEST_RANGE = 30
-_RANGE = re.compile(rf"(\d{{1,3}})(?:{RANGE}(\d{{1,3}}))?", re.IGNORECASE)
-_NUMBERS = re.compile(rf"[\^#]?(\d{{1,3}})(?:{RANGE}[\^#]?(\d{{1,3}}))?", re.IGNORECASE)
-_TO = re.compile(rf"(?<=\d){RANGE}(?=[\^#]?\d)", re.IGNORECASE)
-_LEAD = re.compile(
+_RANGE = compiled_late(rf"(\d{{1,3}})(?:{RANGE}(\d{{1,3}}))?", re.IGNORECASE)
+_NUMBERS = compiled_late(rf"[\^#]?(\d{{1,3}})(?:{RANGE}[\^#]?(\d{{1,3}}))?", re.IGNORECASE)
+_TO = compiled_late(rf"(?<=\d){RANGE}(?=[\^#]?\d)", re.IGNORECASE)
+_LEAD = compiled_late(
     r"(?:(?:see|also|cf|e\.g|i\.e|from|in|per|based on|according to|citing|as in|both|from|"
     r"siehe|vgl|auch|laut|nach|aus|voir|d'après|selon|véase|ver|según|vedi|cfr?|secondo|см|по|"
     r"zob|patrz|zie|se|bkz|انظر|देखें)(?:[.:：,]{1,2}\s?|\s)|-?@(?=\w)"
     r"|(?:参见|參見|见|見|详见|詳見|参照|根据|根據|依据)[:： ]{0,2})",
     re.IGNORECASE,
 )
-_TITLED = re.compile(r"(\S{1,60}?)\s?(?:[:|(–—]|-\s)\s?[^\W\d].*", re.DOTALL)
-_PLACED = re.compile(rf"(\S.*?)[ ,:–—-]{{1,4}}{PLACE.pattern}", re.IGNORECASE)
-_OF_SERVICES = re.compile(r"\d{1,3}:\d{1,3}†")
+_TITLED = compiled_late(r"(\S{1,60}?)\s?(?:[:|(–—]|-\s)\s?[^\W\d].*", re.DOTALL)
+_PLACED = compiled_late(rf"(\S.*?)[ ,:–—-]{{1,4}}{PLACE.pattern}", re.IGNORECASE)
+_OF_SERVICES = compiled_late(r"\d{1,3}:\d{1,3}†")
 """Matches a citation that a service such as OpenAI writes, for example "4:0†". Its meaning is given by
 the annotations of the message, not by the text."""
-_INSIDE = re.compile(r"\d{1,3}(?::\s?\d|\()[\w:.,() –-]*")
-_FROM_TO = re.compile(
+_INSIDE = compiled_late(r"\d{1,3}(?::\s?\d|\()[\w:.,() –-]*")
+_FROM_TO = compiled_late(
     r"(?P<stem>\D{1,40})(?P<first>\d{1,3})\s?[-–—~]\s?(?P<again>\D{0,40})(?P<last>\d{1,3})"
 )
-_LETTERED = re.compile(r"(?:[SDRC]|ref|src|doc|cit)[-_]?\d{1,3}", re.IGNORECASE)
+_LETTERED = compiled_late(r"(?:[SDRC]|ref|src|doc|cit)[-_]?\d{1,3}", re.IGNORECASE)
 """Matches a text such as "S2" or "ref-2", which means the number 2 if no source id has this form."""
 _PLACE_OR_SOURCE = "it is not known whether {} is a source or a place in a source"
 _WHICH = "it is not known which source {} means"

@@ -13,6 +13,7 @@ from typing import Any
 from .citation_marks import citation_marks
 from .footnotes import HEADINGS
 from .joining_words import JOINT, WORDS
+from .late_patterns import compiled_late
 from .mark_contents import Citation
 from .plain_signs import plain_signs
 
@@ -22,21 +23,21 @@ _LONGEST = 240
 """The maximum number of characters before or after a citation that may belong to it."""
 _DEEPEST = 8
 """The maximum number of nested brackets, tags and emphasis marks around a citation."""
-_TARGET = re.compile(
+_TARGET = compiled_late(
     r"\((?=[^()\s]{0,200}[./#:])(?:[^()\s]|\([^()\s]{0,100}\)){1,300}(?:[ \t]+\"[^\"\n]{0,200}\")?\)"
     r"|(?<=[\]】])\((?=\d{0,300}[^\d()\s])[^()\s]{1,300}\)|\[\]|\{[.#:][^{}\n]{0,100}\}"
 )
 """Matches the address of a link, with or without a title, and the attributes that Pandoc writes after a
 citation."""
-_AFTER = re.compile(
+_AFTER = compiled_late(
     r"[ ,:]{1,3}(?P<round>\()?"
     r"(?:pp?\.|pages?|S\.|Seiten?|§|[Ss]ections?|[Ss]ec\.|[Cc]hapter|[Aa]bschnitt|p[aá]gs?\.|p[aá]ginas?|"
     r"стр\.|с\.) ?\d[\d.–-]{0,8}(?<=\d)(?(round)\))(?=[ \t]*(?:[.,;:)\]。，]|\n|\Z))"
 )
 """Matches a place in a source, such as "p. 3", after a citation."""
-_NOTED = re.compile(r"\[\^[\w-]{1,30}\]")
+_NOTED = compiled_late(r"\[\^[\w-]{1,30}\]")
 """Matches the mark of a footnote, whose label may be a word."""
-_OPENING = re.compile(
+_OPENING = compiled_late(
     r"(?P<tag><(?P<name>a|sup|sub|b|i|em|strong|small|span|cite|mark|code)(?: [^<>]{0,200})?>)"
     r"|(?P<sign>\*\*|\*|__|_|`|\^|\"|[«“„]|\\\[|\[)"
     r"|(?P<round>[(（])[ \t]{0,2}(?:(?:see(?: also)?|cf\.|e\.g\.,?|from|refs?\.?|citing|based on|as in|"
@@ -44,16 +45,16 @@ _OPENING = re.compile(
     r"[:： \t]{1,2}|(?:参见|參見|见|見|详见|詳見|参照|参考|根据|依据|出典|来源)[:： ]{0,2}){0,3}",
     re.IGNORECASE,
 )
-_NAMED = re.compile(
+_NAMED = compiled_late(
     r"(?<![\w-])(?:source|document|doc|passage|quelle|dokument|fuente|documento)[ ]?\Z", re.IGNORECASE
 )
 """Matches a word for sources before a number in brackets, as in "Document[3]"."""
-_SYMBOL = re.compile(r"[\u2190-\u21ff\u2600-\u27bf\U0001f300-\U0001faff][\ufe0f]?[ \t]?\Z")
+_SYMBOL = compiled_late(r"[\u2190-\u21ff\u2600-\u27bf\U0001f300-\U0001faff][\ufe0f]?[ \t]?\Z")
 """Matches an arrow or an emoji, such as a book, before a citation."""
 _EMPHASIS = ("*", "**", "_", "__", "`", "^", '"')
 """The characters that Markdown puts around emphasised text, without a space in between."""
 _CLOSING = {"[": "]", "\\[": "\\]", "(": ")", "（": "）", "«": "»", "“": "”", "„": "“"}
-_LINKED = re.compile(
+_LINKED = compiled_late(
     r"\(\[[^\[\]\n]{1,200}\]\(https?://[^()\s]{1,200}\)\)|【[^【】\n]{0,100}†[^【】\n]{0,100}】"
 )
 """Matches the citations that services such as OpenAI insert into the text of an answer."""

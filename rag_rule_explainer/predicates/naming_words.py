@@ -3,6 +3,8 @@ and for the words that name a place in a source, as in "page 3". It covers many 
 
 import re
 
+from .late_patterns import compiled_late
+
 _ONE = (
     r"source|document|doc|passage|quelle|dokument|fuente|documento|fonte|bron|källa|kilde|"
     r"źródł[oa]|źródle|zdroj|источник|источнике|источнику|источника|документ|документе|документу|kaynak|belge|"
@@ -34,13 +36,13 @@ _AND = (
 NUMBERS = rf"\d{{1,3}}(?:(?:{_AND}|{RANGE})\d{{1,3}}){{0,50}}"
 """Several numbers of sources in a row, such as "1, 2 and 3", as a part of a regular expression."""
 
-NAME_BEFORE = re.compile(
+NAME_BEFORE = compiled_late(
     rf"(?:the |die |der |den |le |la |les |el |los |las |il |o |a )?"
     rf"(?:(?:doc|source|chunk)[ _]?id|{_SEVERAL}|{_ONE}|{_UNSPACED}|{_BRACKETED}|id){_SIGN}",
     re.IGNORECASE,
 )
 """Matches the words before a number or an id in brackets, as in "[source 2]"."""
-WORDED = re.compile(
+WORDED = compiled_late(
     rf"(?<![\w-])(?:(?:{_ONE})\.?{_SIGN}\d{{1,3}}|(?:{_SEVERAL}){_SIGN}{NUMBERS})(?![\w%]|[.,:]\d)"
     rf"|(?:{_UNSPACED}){_SIGN}{NUMBERS}(?![\d%]|[.,]\d)",
     re.IGNORECASE,
@@ -54,7 +56,7 @@ _PLACE = (
     r"sezione|pagin[ae]|capitolo|seção|página|стр|с|страниц[аы]|раздел|глава|гл|"
     r"blz|hoofdstuk|str|strony?|rozdz|sayfa|bölüm|صفحة|ص|الصفحة|पृष्ठ"
 )
-PLACE = re.compile(
+PLACE = compiled_late(
     rf"(?:at |on |in |bei |auf |à la |en la )?"
     rf"(?:(?:{_PLACE})(?:\. ?| )(?:\d|[ivxlc]+\b)|pp?\d|§{{1,2}}|¶|第|L\d|頁|页|ページ)"
     r"[\w\s.:§–—-]{0,30}(?:ff?\.?)?",

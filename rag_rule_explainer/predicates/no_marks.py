@@ -3,16 +3,17 @@ the interval [1, 5]."""
 
 import re
 
+from .late_patterns import compiled_late
 from .plain_signs import words_in
 
-_WORD = re.compile(r"[\w.]+\Z")
+_WORD = compiled_late(r"[\w.]+\Z")
 _ARRAYS = words_in(
     "list lists arr array arrays args argv vec vector tuple dict row rows col cols df data items "
     "values matrix tensor obj str string buf buffer map result results input inputs output outputs "
     "index liste lista tableau tablica массив список 数组 列表 配列"
 )
-_ASSIGNED = re.compile(r"[ \t]?(?:[-+*/:]?=(?!>)|\.\w|\[\w+\][ \t]?=|\+\+)")
-_SPANNING = re.compile(
+_ASSIGNED = compiled_late(r"[ \t]?(?:[-+*/:]?=(?!>)|\.\w|\[\w+\][ \t]?=|\+\+)")
+_SPANNING = compiled_late(
     r"(?:\b(?:vectors?|intervals?|ranges?|arrays?|lists?|tuples?|matrix|domain|coordinates?|bounds?|CI|IC|"
     r"scale|limits?|point|pair|vektor|intervall|bereich|liste|wertebereich|vecteur|intervalle|liste|vector|"
     r"intervalo|rango|lista|vettore|intervallo|vetor|faixa|przedział|вектор|интервал|интервале|диапазон|"
@@ -20,9 +21,9 @@ _SPANNING = re.compile(
     r"\d ?% ?(?:CI|KI|IC)?[ \t:,]{0,3}|(?:区间|區間|範囲|范围|向量)[ \t:]?)\Z",
     re.IGNORECASE,
 )
-_VALUE = re.compile(r"[\"']\s?:\s?\Z|\w\s?(?:==?|:=|\+=)\s?\Z")
+_VALUE = compiled_late(r"[\"']\s?:\s?\Z|\w\s?(?:==?|:=|\+=)\s?\Z")
 """Matches the text before a list in code or in JSON, such as "x = "."""
-_SEVERAL = re.compile(r"\[\s?[-−]?\d[\d.]*\s?[,;–-]\s?[-−]?\d[\d.,;\s–-]*\]")
+_SEVERAL = compiled_late(r"\[\s?[-−]?\d[\d.]*\s?[,;–-]\s?[-−]?\d[\d.,;\s–-]*\]")
 INDEX = "it is not known whether {} is a citation or an index"
 INTERVAL = "it is not known whether {} is a citation or a list of numbers"
 

@@ -7,7 +7,6 @@ person, so "the patient refuses treatment" and "the report does not mention zinc
 begins with a refusal but then answers counts as an answer: "I don't know, but probably zinc".
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from ..errors import InvalidInput
 from ..printable import shortened
 from ..verdicts import Case, Judgement, Verdict
 from .combine import Combinable
+from .late_patterns import compiled_late
 from .protocol import answer_key
 from .text import texts_given
 from .wording import near_exact
@@ -50,7 +50,7 @@ _THESE = (
     rf"(?:the|this|these|those|your|my|any of the|none of the|what) {_GIVEN}{_SOURCES}"
     r"(?: (?:provided|given|above|available|retrieved|i have|i was given|you (?:have )?provided)){0,2}"
 )
-_OPENERS = re.compile(
+_OPENERS = compiled_late(
     r"(?:(?:"
     r"(?:i'm|i am|we're|we are)(?: very| so| really| truly| terribly| afraid)? sorry"
     r"|i'm afraid|i am afraid|sorry|(?:my )?apologies|i apologi[sz]e"
@@ -154,13 +154,13 @@ _OTHERS = (
     r"|(?:el|los|la|las) (?:\w+ )?(?:documentos?|fuentes?|contexto|textos?)(?: proporcionad\w+)? no "
     r"(?:contienen?|proporcionan?|mencionan?|indican?|dicen?|especifican?)\b"
 )
-_FORMS = re.compile(f"{_ENGLISH}|{_OTHERS}")
-_GOES_ON = re.compile(
+_FORMS = compiled_late(f"{_ENGLISH}|{_OTHERS}")
+_GOES_ON = compiled_late(
     r"(?:,|;|-|\b) ?(?:but|however|though|aber|mais|pero)\b,? "
     r"(?!(?:i (?:can|could|would|will|am|do not|don't|cannot|can't|hope)\b|i'm|i'd|i'll|you|please|if"
     r"|feel|let me|there (?:is|are) no|the (?:context|documents?)|ich kann|je peux|puedo)\b)"
 )
-_SENTENCE_ENDS = re.compile(r"[.!?](?:\s|$)|\n")
+_SENTENCE_ENDS = compiled_late(r"[.!?](?:\s|$)|\n")
 _TYPOGRAPHIC = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-"})
 
 

@@ -12,22 +12,23 @@ from typing import NamedTuple
 
 from .attribution import is_attribution
 from .footnotes import HEADINGS, footnotes
+from .late_patterns import compiled_late
 from .mark_places import Place
 from .plain_signs import plain_signs
 
-_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
+_LINE = compiled_late(r"[^\n]*(?:\n|\Z)")
 _SIGNS = " \t\u00a0-*•+#>_~|.,;:：()[]（）【】·—–\n\r"
-_LABEL = re.compile(
+_LABEL = compiled_late(
     rf"(?:{HEADINGS}|[^\W\d]+(?:[ '’][^\W\d]+){{0,3}}[ \t*_]{{0,3}}[:：])[ \t*_:：]*", re.IGNORECASE
 )
-_HEADING = re.compile(rf"[\s#*_>]{{0,8}}(?:{HEADINGS})[\s:：*_]{{0,8}}\Z", re.IGNORECASE)
-_LABELLED = re.compile(rf"[(（\[]\s*(?:{HEADINGS})[*_ ]{{0,3}}[:：]", re.IGNORECASE)
-_STOP = re.compile(r"[.!?…。！？।॥۔؟][\"'”’»)\]]*\s*\Z")
-_WORDS = re.compile(r"[^\W\d_]+\b")
-_ENDS = re.compile(r"(?:[.!?…।۔؟][\"'”’»)\]]{0,3}\s+|[。！？][」』”）]?\s*)")
-_ENDED = re.compile(r"[\s.,;:!?…。！？।۔؟]*")
+_HEADING = compiled_late(rf"[\s#*_>]{{0,8}}(?:{HEADINGS})[\s:：*_]{{0,8}}\Z", re.IGNORECASE)
+_LABELLED = compiled_late(rf"[(（\[]\s*(?:{HEADINGS})[*_ ]{{0,3}}[:：]", re.IGNORECASE)
+_STOP = compiled_late(r"[.!?…。！？।॥۔؟][\"'”’»)\]]*\s*\Z")
+_WORDS = compiled_late(r"[^\W\d_]+\b")
+_ENDS = compiled_late(r"(?:[.!?…।۔؟][\"'”’»)\]]{0,3}\s+|[。！？][」』”）]?\s*)")
+_ENDED = compiled_late(r"[\s.,;:!?…。！？।۔؟]*")
 """Matches the punctuation after a citation that ends a sentence and belongs to it."""
-_CITED = re.compile(r"\d+|\w[\w.-]*")
+_CITED = compiled_late(r"\d+|\w[\w.-]*")
 _LONGEST_LINE = 2000
 
 

@@ -1,12 +1,12 @@
 """This module finds citations that are written in superscript, such as "so it is¹" or "<sup>1</sup>"."""
 
-import re
 from collections.abc import Iterator
 
+from .late_patterns import compiled_late
 from .plain_signs import words_in
 
 _HIGH = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_FORM = re.compile(
+_FORM = compiled_late(
     rf"<sup(?: [^<>]{{0,100}})?>\s*(?:<a [^<>]{{0,200}}>)?(?P<tag>\d[\d,;\s–-]{{0,20}})(?:</a>)?\s*</sup>"
     rf"|(?P<high>[{_HIGH}]+(?:[,˒،;⁻–-]\s?[{_HIGH}]+){{0,20}})"
     rf"|\^(?P<caret>\d[\d,;–-]{{0,12}})\^|\$\^\{{?(?P<formula>\d[\d,;–-]{{0,12}})\}}?\$"
@@ -14,12 +14,12 @@ _FORM = re.compile(
 )
 HIGH = str.maketrans(dict(zip(_HIGH, "0123456789", strict=True)) | {"⁻": "-", "˒": ",", "–": "-"})
 """A table for ``str.translate`` that replaces superscript digits by plain ones."""
-_WORD = re.compile(r"[^\W_]+\Z")
+_WORD = compiled_late(r"[^\W_]+\Z")
 _UNITS = words_in(
     "km cm mm dm nm hm µm μm mi ft yd in sq m s kg sec min h meter metre meters metres metern "
     "mètre mètres metro metros metri м км см мм sin cos tan log ln exp chi"
 )
-_NUMBERS = re.compile(r"(\d{1,3})(?:-(\d{1,3}))?")
+_NUMBERS = compiled_late(r"(\d{1,3})(?:-(\d{1,3}))?")
 _TOGETHER = "it is not known whether {} is one number or several"
 
 

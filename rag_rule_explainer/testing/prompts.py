@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ..predicates.late_patterns import compiled_late
 from .reader import NO_ANSWER
 
 _ROLE: Final = "You answer questions from the sources you are given, and from nothing else."
@@ -16,39 +17,41 @@ _ORDER: Final = (
 )
 _ONE_SOURCE: Final = "source|document|doc|passage|chunk|excerpt"
 _SOURCES: Final = "context|sources|documents|passages|excerpts"
-_LOOK_ALIKE: Final = re.compile(
+_LOOK_ALIKE: Final = compiled_late(
     rf"(?i)<(?=\s{{0,8}}/?\s{{0,8}}(?:{_ONE_SOURCE}|question|query|document_content|page_content)\b)"
 )
 
 # An attacker may have written a prompt, so the patterns must take only linear time. In each, every
 # repetition has a maximum or stops at the end of a line.
-_ONE: Final = re.compile(rf"(?i)<(/?)({_ONE_SOURCE})\b[^<>\n]{{0,200}}>")
-_ALL: Final = re.compile(rf"(?i)<(/?)({_SOURCES}|contexts|docs|chunks)\b[^<>\n]{{0,200}}>")
-_CONTENT: Final = re.compile(r"(?i)<(/?)(document_content|page_content)>")
-_ASKED: Final = re.compile(r"(?i)<(/?)(question|query)>")
+_ONE: Final = compiled_late(rf"(?i)<(/?)({_ONE_SOURCE})\b[^<>\n]{{0,200}}>")
+_ALL: Final = compiled_late(rf"(?i)<(/?)({_SOURCES}|contexts|docs|chunks)\b[^<>\n]{{0,200}}>")
+_CONTENT: Final = compiled_late(r"(?i)<(/?)(document_content|page_content)>")
+_ASKED: Final = compiled_late(r"(?i)<(/?)(question|query)>")
 _START: Final = r"(?im)^[ \t*#>]{0,8}(?:(?:system|human|user)[ \t]{0,2}:[ \t]{0,2})?"
 _COLON: Final = r"[ \t]?[*]{0,2}:[*]{0,2}"
-_QUESTION: Final = re.compile(rf"{_START}(?:(?:user|my|the)[ \t])?(?:question|query|human|user){_COLON}")
-_CONTEXT: Final = re.compile(
+_QUESTION: Final = compiled_late(
+    rf"{_START}(?:(?:user|my|the)[ \t])?(?:question|query|human|user){_COLON}"
+)
+_CONTEXT: Final = compiled_late(
     rf"{_START}(?:(?:(?:here (?:is|are) )?(?:\w{{1,20}}[ \t]){{0,2}}"
     r"|[^\n:]{0,120}\b(?:following|given|provided|below|these|this|from|using|on)\b[^\n:]{0,40}\b)"
     rf"(?:{_SOURCES}|context information)(?:[ \t]\w{{1,12}}){{0,3}}{_COLON}"
     r"|context information is below\.?)"
 )
-_ANSWER: Final = re.compile(
+_ANSWER: Final = compiled_late(
     r"(?im)^[ \t*#>]{0,8}(?:\w{1,12}[ \t]){0,3}(?:answer|response|assistant|ai)(?:[ \t][^\n:]{0,40})?"
     r"[*]{0,2}:"
 )
-_NUMBER: Final = re.compile(
+_NUMBER: Final = compiled_late(
     rf"(?im)^[ \t]{{0,4}}(?:\[\d{{1,3}}\](?=[\s:]):?|(?:context|{_ONE_SOURCE})"
     r"[ \t]?#?\d{1,3}(?:[ \t]?\([^()\n]{0,80}\))?[ \t]?[:.])"
 )
-_RULE: Final = re.compile(r"(?m)^[ \t]{0,4}(?:-{3,80}|={3,80}|\*{3,80})[ \t]{0,4}$")
-_BLANK: Final = re.compile(r"\n[ \t]*\n\s*")
-_SPEAKER: Final = re.compile(r"(?im)^(?:system|human|user)[ \t]?:[ \t]?")
-_HEADING: Final = re.compile(rf"(?i)#{{1,6}}[ \t]?(?:\w{{1,20}}[ \t])?(?:{_SOURCES}|question|query)")
-_MENTIONS: Final = re.compile(rf"(?i)\b(?:{_SOURCES}|{_ONE_SOURCE}|information)\b")
-_TELLS: Final = re.compile(r"(?i)\b(?:question|query|answer|respond|below|following)\b")
+_RULE: Final = compiled_late(r"(?m)^[ \t]{0,4}(?:-{3,80}|={3,80}|\*{3,80})[ \t]{0,4}$")
+_BLANK: Final = compiled_late(r"\n[ \t]*\n\s*")
+_SPEAKER: Final = compiled_late(r"(?im)^(?:system|human|user)[ \t]?:[ \t]?")
+_HEADING: Final = compiled_late(rf"(?i)#{{1,6}}[ \t]?(?:\w{{1,20}}[ \t])?(?:{_SOURCES}|question|query)")
+_MENTIONS: Final = compiled_late(rf"(?i)\b(?:{_SOURCES}|{_ONE_SOURCE}|information)\b")
+_TELLS: Final = compiled_late(r"(?i)\b(?:question|query|answer|respond|below|following)\b")
 
 
 @dataclass(frozen=True, slots=True)

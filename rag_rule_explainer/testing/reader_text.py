@@ -7,6 +7,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from ..predicates.late_patterns import compiled_late
+
 LONGEST_READ: Final = 20_000
 """The maximum number of characters of a passage that are read; the rest is cut off."""
 
@@ -28,12 +30,12 @@ GRAMMAR: Final = ASKING | word_list(
 )
 # An attacker may have written a text, so the patterns must take only linear time. In each, every
 # repetition has a maximum, or something follows that the repeated part cannot match.
-WORD: Final = re.compile(r"(?:\d+(?:[.,]\d+)*[^\W\d]*|\w+)(?:[-'’]\w+)*")
-UNREADABLE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\ufeff\ud800-\udfff]")
-_TITLE: Final = re.compile(
+WORD: Final = compiled_late(r"(?:\d+(?:[.,]\d+)*[^\W\d]*|\w+)(?:[-'’]\w+)*")
+UNREADABLE: Final = compiled_late("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\ufeff\ud800-\udfff]")
+_TITLE: Final = compiled_late(
     r"([^\n]{0,119}[^\s.?!;,])[ \t]*\n\s*(?=\S)|((?:\S{1,40} ){0,7}\S{0,40}[^\s.?!;,]): \s*(?=\S)"
 )
-_BREAK: Final = re.compile(
+_BREAK: Final = compiled_late(
     r"\n+|(?:(?<=[.!?])|(?<=[.!?][\"'”’)\]]))(?<!\b[A-Z]\.)(?<!\b(?:M[rst]|Dr|St|Jr|vs|No|ca)\.)"
     r"(?<!\b(?:Mrs|Inc|Ltd)\.)\s+(?![a-zß-ÿ])"
 )
@@ -54,12 +56,12 @@ class SpanKind(Enum):
     """A ``SpanKind`` is a kind of text that may answer a question, with the pattern by which it is found.
     If several patterns match, the first kind is taken."""
 
-    DATE = re.compile(
+    DATE = compiled_late(
         rf"\b(?:\d{{1,2}} {_MONTH}|{_MONTH} \d{{1,2}}\b|{_MONTH}(?= \d{{4}}))(?:,? \d{{4}}\b)?"
     )
-    YEAR = re.compile(r"(?<!\d)[12]\d{3}\b(?![-.,]\d)")
-    NUMBER = re.compile(rf"(?i)\b(?:\d+(?:[.,]\d+)*[^\W\d]*|{_NUMERAL})\b(?: (?:{_SCALE}|percent)\b)*")
-    NAME = re.compile(rf"\b{NAMED}")
+    YEAR = compiled_late(r"(?<!\d)[12]\d{3}\b(?![-.,]\d)")
+    NUMBER = compiled_late(rf"(?i)\b(?:\d+(?:[.,]\d+)*[^\W\d]*|{_NUMERAL})\b(?: (?:{_SCALE}|percent)\b)*")
+    NAME = compiled_late(rf"\b{NAMED}")
 
 
 class Span(NamedTuple):

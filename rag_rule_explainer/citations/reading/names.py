@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from ...predicates.late_patterns import compiled_late
 from .citing_text import Citable
 from .meaning import Meaning
 
-_NAMING = re.compile(
+_NAMING = compiled_late(
     r"(?:doc(?:ument)?|source|file|page|ref(?:erence)?doc|node|original)?(?:title|name|source|file|filename|"
     r"path|ur[il]|link|href|address|doi|isbn|id|key|permalink|slug|label|citation|reference|headline)"
 )
@@ -19,13 +20,13 @@ _LONGEST = 2000
 _SHORT = 2
 """A name with at most this number of letters counts only at the beginning of a reference, or between
 commas."""
-_BEFORE = re.compile(
+_BEFORE = compiled_late(
     r"(?:^|[^\w\s/&-]|\b(?:and|und|et|y|see|from|source|document|doc|title|file|id))\s*\Z"
 )
-_AFTER = re.compile(
+_AFTER = compiled_late(
     r"\s*(?:\Z|[^\w\s/&-]|(?:and|und|et|y|pp?|pages?|sections?|sec|chapter|ch|seite|\d{4})\b|[-–—]\s)"
 )
-_APART = re.compile(r"\s*(?:\Z|[,;:|–—]|-\s)")
+_APART = compiled_late(r"\s*(?:\Z|[,;:|–—]|-\s)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """This module finds the text and the citations in what an application returns: texts, messages, responses
 and dicts of LangChain, LlamaIndex, Haystack, Anthropic and OpenAI. It imports none of them."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from ...predicates.late_patterns import compiled_late
 from .citable_sources import CitableSources
 from .citing_text import CitingText, ReadCitation
 from .of_annotations import part_of, read_annotation, type_of_block
@@ -17,7 +17,7 @@ _INSIDE = ("message", "blocks", "content", "answer", "answers", "result", "respo
 """The parts of an output that may contain its text, in the order in which they are searched."""
 _LISTED = ("citations", "cited", "source_ids", "cited_sources", "references")
 """The fields of a structured output that may list the cited sources."""
-_NUMBER = re.compile(r"\s*[\[(【]?\s*([0-9]{1,5})\s*[\])】]?\s*")
+_NUMBER = compiled_late(r"\s*[\[(【]?\s*([0-9]{1,5})\s*[\])】]?\s*")
 _OF_ENTRY = ("source_id", "source", "id", "number", "document_id")
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from ...predicates.late_patterns import compiled_late
 from ...sources import Source
 
 STRETCH = 8
@@ -23,10 +24,10 @@ SHORTEST = (3, 12)
 Stretch = tuple[str, ...]
 
 # In scripts without spaces between words, each character counts as a word.
-_WORD = re.compile(
+_WORD = compiled_late(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
 )
-_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/])|[nrtbf])')
+_ESCAPE = compiled_late(r'\\(?:u([0-9a-fA-F]{4})|(["\\/])|[nrtbf])')
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...allowed import brief, checked_list
 from ...errors import InvalidInput
+from ...predicates.late_patterns import compiled_late
 
 _MONTHS = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
@@ -24,7 +25,7 @@ _DATE = (
     rf"|{_MONTHS}\s\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?\.?\s{_MONTHS},?\s\d{{4}})"
 )
 _STEADY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), mark)
+    (compiled_late(pattern), mark)
     for pattern, mark in (
         (
             # A prefix before the UUID is allowed, as in LangChain's lc_<uuid>.
@@ -44,7 +45,7 @@ _STEADY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_YEAR = compiled_late(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
 _SUCH_AS = r"such as [r'request no\. \d+']"

@@ -13,6 +13,7 @@ import secrets
 import unicodedata
 from collections.abc import Callable, Sequence
 
+from ..late_patterns import compiled_late
 from .protocol import Candidate, JudgeRequest, Matter
 
 LONGEST = 8_000
@@ -49,7 +50,7 @@ _KEPT = frozenset("\n\t\u200c\u200d")
 zero-width joiners are needed for Persian, Indic and emoji text."""
 _LINES = {"\r\n": "\n", "\r": "\n", "\u0085": "\n", "\u2028": "\n", "\u2029": "\n"}
 
-_FOR_A_JUDGE = re.compile(
+_FOR_A_JUDGE = compiled_late(
     r"""
     \b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|prior
         |criteri|candidate|everything|all)

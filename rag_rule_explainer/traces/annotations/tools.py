@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from ...errors import InvalidInput, MissingExtra
+from ...predicates.late_patterns import compiled_late
 from ...printable import printable_within
 from ..places import TracedPlaces
 from .langfuse import langfuse_client, langfuse_payload, send_to_langfuse
@@ -58,11 +59,11 @@ class AnnotatedTool:
             raise MissingExtra(f"sending to {self.name} needs its own client: pip install {self.package}")
 
 
-_TRACE, _SPAN = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{16}")
+_TRACE, _SPAN = compiled_late(r"[0-9a-f]{32}"), compiled_late(r"[0-9a-f]{16}")
 """The ids of OpenTelemetry."""
-_RUN = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_OF_MLFLOW = re.compile(r"(trace:/[\w./-]{1,200}/|tr-)[0-9a-f]{32}")
-_OF_LANGFUSE = re.compile(r"[\w.:-]{1,200}")
+_RUN = compiled_late(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_OF_MLFLOW = compiled_late(r"(trace:/[\w./-]{1,200}/|tr-)[0-9a-f]{32}")
+_OF_LANGFUSE = compiled_late(r"[\w.:-]{1,200}")
 """The pattern of ids in Langfuse, which users may choose themselves."""
 
 _TOOLS = (

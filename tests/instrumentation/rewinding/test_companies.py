@@ -4,12 +4,14 @@ import itertools
 import sys
 from collections.abc import Callable
 from importlib import import_module, invalidate_caches
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from rag_rule_explainer.instrumentation.rewinding import companies
 from rag_rule_explainer.instrumentation.rewinding.companies import is_own
 from rag_rule_explainer.instrumentation.rewinding.rewinding import Rewinding
 
@@ -85,3 +87,10 @@ def test_a_package_is_a_companys_where_no_index_has_it(install: Install) -> None
 def test_libraries_and_frameworks_are_nobodys_own(name: str) -> None:
     import_module(name)
     assert not is_own(name)
+
+
+def test_each_package_is_found_in_the_distribution_that_python_finds_for_it() -> None:
+    found = {package: each.metadata["Name"] for package, each in vars(companies)["_by_package"]().items()}
+    known = {package: names[0] for package, names in packages_distributions().items()}
+    assert "yaml" in known, "it is installed by PyYAML, so a name is no guess"
+    assert {package: found.get(package) for package in known} == known

@@ -1,0 +1,39 @@
+"""This module compiles regular expressions when they are first used.
+
+The modules that recognise citations and refusals have some hundred patterns. To compile them all takes a
+fifth of the time in which a process starts, and most explanations use few of them.
+"""
+
+import re
+from typing import Any, cast
+
+from typing_extensions import override
+
+
+def compiled_late(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Returns the regular expression. It is compiled when an attribute or a method of it is first
+    used."""
+    return cast("re.Pattern[str]", _Late(pattern, flags))
+
+
+class _Late:
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._as_given = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # no attribute of a regular expression, but asked by copies, for example
+            raise AttributeError(name)
+        found = getattr(self._compiled(), name)
+        # It is found without this method from then on.
+        setattr(self, name, found)
+        return found
+
+    def _compiled(self) -> re.Pattern[str]:
+        made = vars(self).get("_made")
+        if made is None:
+            made = self._made = re.compile(*self._as_given)
+        return made
+
+    @override
+    def __repr__(self) -> str:
+        return repr(self._compiled())
