@@ -22,7 +22,7 @@ from ..shared_state.name_reads import (
 )
 from ..shared_state.reaching import is_ours
 from .data import is_data
-from .owners import Node, Owner
+from .owners import OF_MODELS, Node, Owner
 from .parts import OF_A_FUNCTION
 from .snapshot import KeptPart, Snapshot
 from .values import ABSENT
@@ -82,7 +82,7 @@ class Bearing:
         self._snapshot = snapshot
         self._codes = [*_running(snapshot.functions, set(_asked_for(snapshot.things)))]
         self._not_of_models = [
-            node.thing.__code__ for node in snapshot.functions if node.owner is not Owner.MODEL
+            node.thing.__code__ for node in snapshot.functions if node.owner not in OF_MODELS
         ]
         self.named = frozenset(name for code in self._not_of_models for name in names_in(code))
         self.texts = tuple(text for code in self._codes for text in texts_in_code(code))
@@ -141,7 +141,7 @@ class Bearing:
         """
         node = node.of_object()
         variables = (name for code in self._not_of_models for name in code.co_freevars)
-        if node.owner is Owner.MODEL or not {*node.names()} & self.named.union(variables):
+        if node.owner in OF_MODELS or not {*node.names()} & self.named.union(variables):
             return False
         for each in self.named - _RUNNING:
             code = _code_of(getattr_static(cast("type[Any]", type(node.thing)), each, None))

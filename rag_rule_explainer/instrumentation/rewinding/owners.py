@@ -29,12 +29,20 @@ _WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet, ReferenceType)
 
 class Owner(Enum):
     """An ``Owner`` says to whom an object belongs, judged by its class. A collection belongs to the owner
-    of the object that holds it."""
+    of the object that holds it.
+
+    ``MODEL``: a model whose class is not the user's, with what it holds. ``USERS_MODEL``: a model of a
+    class that the user wrote, or an object of the user's inside any model.
+    """
 
     USER = auto()
     FRAMEWORK = auto()
     MODEL = auto()
+    USERS_MODEL = auto()
     LIBRARY = auto()
+
+
+OF_MODELS = frozenset({Owner.MODEL, Owner.USERS_MODEL})
 
 
 @dataclass(slots=True, eq=False)
@@ -121,13 +129,16 @@ def is_model(kind: type) -> bool:
 def owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
     """Returns the owner (user, framework, model or library) of ``value``, and the number of consecutive
     library objects on the path of references to it. ``holder``: the node that refers to ``value``."""
-    if is_model(type(value)) or holder.owner is Owner.MODEL:
-        # An object inside a model belongs to the model, even if its class does not.
-        return Owner.MODEL, 0
+    is_inside = holder.owner in OF_MODELS
+    if is_model(type(value)):
+        return (Owner.USERS_MODEL if is_of_own(value) else Owner.MODEL), 0
     if isinstance(value, _COLLECTIONS) and not is_own(type(value).__module__):
         return holder.owner, holder.steps
     if isinstance(value, _FUNCTION) or is_of_own(value):
-        return Owner.USER, 0
+        return (Owner.USERS_MODEL if is_inside else Owner.USER), 0
+    if holder.owner is Owner.MODEL:
+        # A client inside a model of a provider belongs to the model, even if its class does not.
+        return Owner.MODEL, 0
     if not is_of_library(value):
         return Owner.FRAMEWORK, 0
     return Owner.LIBRARY, holder.steps + 1

@@ -263,7 +263,7 @@ class Reachable:
         if isinstance(value, type):
             # A library's class may still have a base class or a metaclass of the user's.
             if is_own(value.__module__ or ""):
-                owner = Owner.MODEL if is_model(value) else Owner.USER
+                owner = Owner.USERS_MODEL if is_model(value) else Owner.USER
                 self._waiting.append(Node(value, name, holder, owner))
             return
         owner, steps = owner_of(value, holder)

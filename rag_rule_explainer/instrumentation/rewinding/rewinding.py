@@ -26,6 +26,7 @@ from .snapshot import KeptPart, Snapshot
 from .values import DICT, LISTED, SET
 
 _MOST_NAMED = 3
+_METHODS: Any = (staticmethod, classmethod)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +211,9 @@ class Rewinding:
         for kept in self._snapshot.kept if renewed else ():
             content = kept.now()
             if isinstance(content, DICT):
-                if any(id(value) in renewed for value in content.values()):
-                    yield kept, {name: renewed.get(id(value), value) for name, value in content.items()}
+                new = {name: _instead(value, renewed) for name, value in content.items()}
+                if any(value is not content[name] for name, value in new.items()):
+                    yield kept, new
             elif isinstance(content, LISTED) and any(id(value) in renewed for value in content):
                 yield kept, type(content)(renewed.get(id(value), value) for value in content)
 
@@ -254,6 +256,14 @@ def _with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
     if isinstance(thing, (list, deque)) and after[: len(put)] == put:
         return [*now, *after[len(put) :]]
     return now
+
+
+def _instead(value: Any, renewed: dict[int, Any]) -> Any:
+    """Returns the value with an empty cache in place of a filled one. A class holds the cache of a static
+    or class method inside another object."""
+    if isinstance(value, _METHODS) and id(value.__func__) in renewed:
+        return type(value)(renewed[id(value.__func__)])
+    return renewed.get(id(value), value)
 
 
 def _renewed(cached: Any) -> Any:

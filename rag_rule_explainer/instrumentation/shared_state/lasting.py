@@ -184,13 +184,14 @@ class Lasting:
         """Yields state that the baseline changed and code reads, although no code was found that writes
         it."""
         written = {place_of(each)[0] for each in writes_in(after)}
-        for held, name, value in changed_values(self.before, after, after.is_in_users):
+        for held, name, value in changed_values(self.before, after, after.is_in_users_or_models):
             known = self.before.of(held.thing)
             label = name if not is_collection(held.thing) else held.name
             was = next((old for known, old in known.plain if known == name), None) if known else None
             if was is None or type(was) is not type(value) or label in written:
                 continue
-            if is_read(reading, label, in_texts=False):
+            # What a model puts into a text goes to its provider, so no compared request shows it.
+            if is_read(reading, label, in_texts=held.is_of_model):
                 place = place_in(after, held, name)
                 yield Left(place, f"the baseline changed {place}, where the next run finds it")
 
