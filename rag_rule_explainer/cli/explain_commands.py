@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..estimate.assumptions import Assumptions
+from ..session.estimate.assumptions import Assumptions
 from .annotated import AnnotateOptions
 from .explain import estimate
 from .explaining import explain
