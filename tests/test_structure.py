@@ -164,7 +164,7 @@ def test_no_function_takes_much() -> None:
 
 
 TWINS = (
-    {"langchain_rag_rule_explainer", "llama_index_rag_rule_explainer", "plain_rag_rule_explainer"},
+    {each.name for each in INTEGRATIONS},
     # What the plain integration has of the kit, the others have of their own.
     {"langchain_rag_rule_explainer", "llama_index_rag_rule_explainer", "searches/of_functions.py"},
     {"langchain_rag_rule_explainer", "llama_index_rag_rule_explainer", "requests/client_watch.py"},
