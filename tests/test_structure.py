@@ -12,7 +12,7 @@ import pytest
 HERE = Path(__file__).parents[1]
 PACKAGE = HERE / "rag_rule_explainer"
 INTEGRATIONS = sorted(HERE.glob("integrations/*/*_rag_rule_explainer"))
-OPEN_TO_INTEGRATIONS = ("instrumentation", "predicates", "allowed", "errors", "testing", "pytest_plugin")
+OPEN_TO_INTEGRATIONS = ("instrumentation", "predicates", "errors", "testing", "pytest_plugin")
 """Rooms that an integration may use, beside the names of the package itself. The assertions of the plugin
 are for users, and a scorer is one of these."""
 
@@ -51,6 +51,33 @@ def test_an_integration_uses_what_is_open_to_integrations_alone(integration: Pat
     assert used
     closed = {name for name in used if name.split(".")[1] not in OPEN_TO_INTEGRATIONS}
     assert not closed
+
+
+def test_the_plain_integration_is_a_small_user_of_the_kit() -> None:
+    files = list((HERE / "integrations/plain/plain_rag_rule_explainer").glob("*.py"))
+    used = {name for file in files for name in imported_by(file) if name.startswith(PACKAGE.name)}
+    assert not {name for name in used if not name.startswith(f"{PACKAGE.name}.instrumentation")}
+    assert sum(len(file.read_text().splitlines()) for file in files) <= 600
+
+
+def test_only_miners_of_subsets_read_masks() -> None:
+    """The rest knows an arrangement by its key; plans alone name the units that their methods mine."""
+    naming = {
+        file.name
+        for room in ("session", "probing", "explanation", "instrumentation", "report")
+        for file in (PACKAGE / room).glob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module == "lattice"
+        for alias in node.names
+        if alias.name in {"Mask", "Subset", "bits"}
+    }
+    assert naming <= {"plan.py", "planning.py", "deciding.py", "judged_subsets.py"}
+
+
+def test_few_layers_say_who_may_know_whom() -> None:
+    settings = (HERE / "pyproject.toml").read_text()
+    layers = settings.partition("exhaustive = true\nlayers = [")[2].partition("]")[0]
+    assert 0 < len(layers.split(",\n")) - 1 <= 14
 
 
 @pytest.mark.parametrize("integration", INTEGRATIONS, ids=lambda path: path.name)
@@ -137,7 +164,7 @@ def test_no_function_takes_much() -> None:
 
 
 TWINS = (
-    {"langchain_rag_rule_explainer", "llama_index_rag_rule_explainer", "plain_rag_rule_explainer"},
+    {each.name for each in INTEGRATIONS},
     # What the plain integration has of the kit, the others have of their own.
     {"langchain_rag_rule_explainer", "llama_index_rag_rule_explainer", "searches/of_functions.py"},
     {"langchain_rag_rule_explainer", "llama_index_rag_rule_explainer", "requests/client_watch.py"},

@@ -1,6 +1,8 @@
-"""This module re-exports the parts of ``probing`` that integrations need: checks of replies, and
-tracing."""
+"""This module re-exports the parts of the core that integrations need: sources, answers and conditions,
+checks of replies, and tracing."""
 
+from ..errors import MissingExtra
+from ..predicates import PredicateLike
 from ..probing import threads
 from ..probing.finish_reasons import reason_in
 from ..probing.replaying import WantedScope
@@ -19,7 +21,11 @@ from ..probing.tracing.marks import (
 from ..probing.tracing.traced import Unheard, heard, is_sent, note, own_root, unheard
 from ..probing.wholeness import ANY, Said, fault_of
 from ..probing.wholeness import EMPTY_REPLY as EMPTY
+from ..progress.report import Progress
+from ..sources import Source
 from ..sources.given import Given
+from ..tool_calls import ToolCall
+from ..verdicts import Answer
 
 __all__ = [
     "ANY",
@@ -28,9 +34,15 @@ __all__ = [
     "EXPLANATION",
     "REPLAY",
     "REPLAY_TAG",
+    "Answer",
     "Given",
+    "MissingExtra",
     "Outcome",
+    "PredicateLike",
+    "Progress",
     "Said",
+    "Source",
+    "ToolCall",
     "TraceMarks",
     "TracedExplanation",
     "TracedReplay",

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, SkipValidation
 from typing_extensions import Unpack, override
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.allowed import showing
+from rag_rule_explainer.instrumentation.checks import showing
 from rag_rule_explainer.instrumentation.explainer_options import FrameworkFields
 from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained, check_alone
 from rag_rule_explainer.instrumentation.run_context import participation

@@ -8,8 +8,8 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.utils import Input, Output
 
 from rag_rule_explainer import CitedAnswer, Explanation
-from rag_rule_explainer.allowed import showing
 from rag_rule_explainer.instrumentation.call import Call
+from rag_rule_explainer.instrumentation.checks import showing
 from rag_rule_explainer.instrumentation.citing import (
     acited,
     cite_options_from,

@@ -21,7 +21,7 @@ from pydantic import ConfigDict
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.allowed import check_no_others, checked_function
+from rag_rule_explainer.instrumentation.checks import check_no_others, checked_function
 from rag_rule_explainer.instrumentation.clients import Client
 from rag_rule_explainer.instrumentation.run_context import participation
 from rag_rule_explainer.instrumentation.searches.gates import (

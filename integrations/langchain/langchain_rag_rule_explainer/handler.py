@@ -13,8 +13,8 @@ from langchain_core.runnables import RunnableConfig
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, InvalidInput
-from rag_rule_explainer.allowed import brief, called_as, checked_flag, checked_whole
 from rag_rule_explainer.instrumentation.call import Call, Recorded
+from rag_rule_explainer.instrumentation.checks import brief, called_as, checked_flag, checked_whole
 from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.engine import TracedExplanation
 from rag_rule_explainer.instrumentation.outputs import unexplained

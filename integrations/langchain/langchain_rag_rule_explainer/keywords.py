@@ -19,7 +19,7 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.passthrough import RunnableAssign, RunnablePick
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.allowed import CALLED_ELSEWHERE, brief, checked_whole
+from rag_rule_explainer.instrumentation.checks import CALLED_ELSEWHERE, brief, checked_whole
 
 from .graphs import graph_in
 

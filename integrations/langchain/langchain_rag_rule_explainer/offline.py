@@ -8,8 +8,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from typing_extensions import override
 
-from rag_rule_explainer.testing.prompts import parse_prompt
-from rag_rule_explainer.testing.reader import read_answer as read
+from rag_rule_explainer.instrumentation.offline import offline_answer
 
 
 class OfflineChatModel(BaseChatModel):
@@ -33,9 +32,8 @@ class OfflineChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        task = parse_prompt("\n\n".join(message.text for message in messages))
         reply = AIMessage(
-            content=read(task.question, task.passages),
+            content=offline_answer("\n\n".join(message.text for message in messages)),
             response_metadata={"finish_reason": "stop", "model_name": self._llm_type},
         )
         return ChatResult(generations=[ChatGeneration(message=reply)])

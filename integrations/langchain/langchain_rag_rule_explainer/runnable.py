@@ -19,8 +19,8 @@ from rag_rule_explainer import (
     Settings,
     Verification,
 )
-from rag_rule_explainer.allowed import keywords_of, showing
 from rag_rule_explainer.instrumentation.call import Call, RuleKindLike
+from rag_rule_explainer.instrumentation.checks import keywords_of, showing
 from rag_rule_explainer.instrumentation.engine import TracedExplanation
 from rag_rule_explainer.instrumentation.explainer_options import ExplainerOptions, FrameworkFields
 from rag_rule_explainer.instrumentation.options import AnswerOf, Manner, QuestionOf

@@ -7,8 +7,8 @@ from typing import Any
 from typing_extensions import Unpack, override
 
 from rag_rule_explainer import Answer
-from rag_rule_explainer.allowed import showing
 from rag_rule_explainer.instrumentation.call import Call
+from rag_rule_explainer.instrumentation.checks import showing
 from rag_rule_explainer.instrumentation.explainer_options import ExplainerOptions, FrameworkFields
 from rag_rule_explainer.instrumentation.options import AnswerOf, CallInput, Manner, QuestionOf
 from rag_rule_explainer.instrumentation.rule_explainer import ApplicationExplainer

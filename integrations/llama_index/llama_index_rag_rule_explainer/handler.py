@@ -21,8 +21,8 @@ from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, InvalidInput
-from rag_rule_explainer.allowed import brief, checked_flag, checked_whole
 from rag_rule_explainer.instrumentation.call import Call, Recorded
+from rag_rule_explainer.instrumentation.checks import brief, checked_flag, checked_whole
 from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.outputs import Explained, unexplained

@@ -17,9 +17,8 @@ from llama_index.core.llms import CustomLLM
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
 from typing_extensions import override
 
-from rag_rule_explainer.testing.prompts import parse_prompt
+from rag_rule_explainer.instrumentation.offline import offline_answer, word_by_word
 from rag_rule_explainer.testing.reader import NO_ANSWER
-from rag_rule_explainer.testing.reader import read_answer as read
 
 _WINDOW = 32_768
 _END = {"finish_reason": "stop"}
@@ -75,7 +74,7 @@ class OfflineLLM(CustomLLM):
     ) -> CompletionResponseGen:
         def pieces() -> CompletionResponseGen:
             text = ""
-            for piece in _pieces(_answer(prompt)):
+            for piece in word_by_word(_answer(prompt)):
                 text += piece
                 yield CompletionResponse(text=text, delta=piece, raw=_END)
 
@@ -92,7 +91,7 @@ class OfflineLLM(CustomLLM):
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
         def pieces() -> ChatResponseGen:
             text = ""
-            for piece in _pieces(_answer(_joined(messages))):
+            for piece in word_by_word(_answer(_joined(messages))):
                 text += piece
                 reply = ChatMessage(content=text, role=MessageRole.ASSISTANT)
                 yield ChatResponse(message=reply, delta=piece, raw=_END)
@@ -104,18 +103,12 @@ def _joined(messages: Sequence[ChatMessage]) -> str:
     return "\n\n".join(message.content or "" for message in messages)
 
 
-def _pieces(text: str) -> list[str]:
-    return re.findall(r"\s*\S+", text)
-
-
 def _answer(prompt: str) -> str:
     follow_up = _FOLLOW_UP.search(prompt)
     if follow_up is not None:
         return follow_up.group(1)
     refining = next(filter(None, (each.search(prompt) for each in _REFINING)), None)
     if refining is None:
-        task = parse_prompt(prompt)
-        return read(task.question, task.passages)
-    task = parse_prompt(f"Context:\n{refining['context']}\n\nQuestion: {refining['question']}")
-    found = read(task.question, task.passages)
+        return offline_answer(prompt)
+    found = offline_answer(f"Context:\n{refining['context']}\n\nQuestion: {refining['question']}")
     return refining["answer"] if found == NO_ANSWER else found

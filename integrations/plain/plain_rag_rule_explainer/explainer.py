@@ -7,16 +7,15 @@ from typing import Any
 
 from typing_extensions import Unpack, override
 
-from rag_rule_explainer import Progress, Source
-from rag_rule_explainer.allowed import showing
 from rag_rule_explainer.instrumentation.call import Call
+from rag_rule_explainer.instrumentation.checks import showing
+from rag_rule_explainer.instrumentation.engine import PredicateLike, Progress, Source
 from rag_rule_explainer.instrumentation.explainer_options import ExplainerFields, ExplainerOptions
 from rag_rule_explainer.instrumentation.options import AnswerOf, CallInput, QuestionOf
 from rag_rule_explainer.instrumentation.rule_explainer import ApplicationExplainer
 from rag_rule_explainer.instrumentation.runs import ApplicationRun
 from rag_rule_explainer.instrumentation.searches.of_functions import Found
 from rag_rule_explainer.instrumentation.showing import showing_settings
-from rag_rule_explainer.predicates import PredicateLike
 
 from .application import PlainApplication
 from .reading import answer_in, question_in

@@ -1,13 +1,11 @@
 """This module makes an OpenAI client that needs no API key and no network, for demos and tests."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from rag_rule_explainer.errors import MissingExtra
-from rag_rule_explainer.testing.prompts import parse_prompt
-from rag_rule_explainer.testing.reader import read_answer
+from rag_rule_explainer.instrumentation.engine import MissingExtra
+from rag_rule_explainer.instrumentation.offline import offline_answer, word_by_word
 
 from .wire import asked_in
 
@@ -16,8 +14,7 @@ if TYPE_CHECKING:
 
 
 def _read(body: Mapping[str, Any]) -> str:
-    task = parse_prompt(asked_in(body).text)
-    return read_answer(task.question, task.passages)
+    return offline_answer(asked_in(body).text)
 
 
 _STREAMED = {"content-type": "text/event-stream"}
@@ -29,7 +26,7 @@ def _events(message: Mapping[str, Any], end: str) -> Iterator[str]:
     text, calls = str(message.get("content") or ""), message.get("tool_calls") or ()
     deltas: list[dict[str, Any]] = [
         {"role": "assistant"},
-        *({"content": piece} for piece in re.findall(r"\s*\S+", text)),
+        *({"content": piece} for piece in word_by_word(text)),
         *({"tool_calls": [{"index": place, **call}]} for place, call in enumerate(calls)),
     ]
     choices: list[dict[str, Any]] = [

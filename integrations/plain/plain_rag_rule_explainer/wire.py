@@ -5,9 +5,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from rag_rule_explainer import ToolCall
 from rag_rule_explainer.instrumentation.copies.copying import described
-from rag_rule_explainer.instrumentation.engine import Said, reason_in
+from rag_rule_explainer.instrumentation.engine import Said, ToolCall, reason_in
 from rag_rule_explainer.instrumentation.requests.client_watch import Called, ModelReply, ModelRequest
 
 _SHOWN = ("instructions", "prompt", "messages", "input")

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from rag_rule_explainer import CitationClass, CitedAnswer, Explanation, InvalidInput, Limits, Sampled
-from rag_rule_explainer.allowed import brief, checked_list, checked_whole
 from rag_rule_explainer.instrumentation.application_files import load_object
+from rag_rule_explainer.instrumentation.checks import brief, checked_list, checked_whole
 from rag_rule_explainer.instrumentation.integration import Integration
 from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.pytest_plugin import (

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any, TypeAlias, cast
 
 from rag_rule_explainer import Explanation, InvalidInput, MissingExtra, RagRuleError
-from rag_rule_explainer.allowed import brief
+from rag_rule_explainer.instrumentation.checks import brief
 
 _INTERRUPTED = "interrupted"
 Asking: TypeAlias = Callable[[Any, Any], Any]
