@@ -11,7 +11,8 @@ from ..verdicts import Answer, logged_answer
 from .bounds import seconds_for
 from .copies.copying import described
 from .doubts import ASKED, REORDERED
-from .recording.remarks import ASKED_ANEW, SEVERAL_RESULTS, WAITED
+from .recording.remarks import ASKED_ANEW, NAMED_OUTER, SEVERAL_RESULTS, WAITED
+from .recording.scores import RELATIVE_SCORES, has_relative_scores
 from .replays import Replays
 from .requests.marks import texts_of
 from .source_kinds.after_action import came_after_the_action
@@ -101,6 +102,8 @@ class RecordedBaseline(Generic[Item]):
                 *came_after_the_action(run.first, run.manner, case.question),
                 *run.fidelity.notes,
                 *run.application.notes(run.captured),
+                *((RELATIVE_SCORES,) if has_relative_scores(run.captured.batches) else ()),
+                *((NAMED_OUTER,) if run.captured.holds_others_fast else ()),
                 *(() if self._acting() else run.manner.idle_stubs(self._called())),
             ),
             versions=run.application.versions(),

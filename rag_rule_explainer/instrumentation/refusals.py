@@ -150,14 +150,18 @@ class Refusals:
 
     def answers_otherwise(self, changed: Changed, kept: Sequence[Source] | None) -> str:
         """Returns the doubt (a warning for the user) for an answer that differs from an earlier answer on
-        the same sources, although the models' replies are equal.
+        the same sources. The models' replies are equal, unless the earlier state was restored.
 
         ``kept``: the sources of the replay; None for all sources.
         """
+        replied = (
+            "replied the same after the search as before it"
+            if changed.alike
+            else "were asked the same, and replied otherwise after the search than before it"
+        )
         return (
-            f"{NOTHING_COMPARED}on {'all sources' if kept is None else listed(kept)} models replied the "
-            f"same after the search as before it, and {changed.clause}: what replays left has changed "
-            f"it. {self.ways_out}. {IGNORE}"
+            f"{NOTHING_COMPARED}on {'all sources' if kept is None else listed(kept)} models {replied}, "
+            f"and {changed.clause}: what replays left has changed it. {self.ways_out}. {IGNORE}"
         )
 
     def _unless(self, place: str) -> str:

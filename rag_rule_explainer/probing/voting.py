@@ -36,6 +36,11 @@ class Voting:
         # it replaces the vote. The judgements are stored here, by base predicate.
         self._without_sources: dict[Predicate, Verdict] = {}
 
+    @property
+    def is_wanted(self) -> bool:
+        """Returns True iff votes decide verdicts."""
+        return self._noise.votes
+
     def outcome(self, arrangement: Arrangement, base: Predicate) -> Verdict | None:
         """Returns the outcome of the vote on this arrangement; None if there was none. ``base``: the
         predicate without its negation."""

@@ -6,16 +6,24 @@ from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 
 from ..lattice import ArrangementKey, unit_count
+from ..printable import plain_id, shortened
 from ..probing.limits import LimitReached
+from ..probing.prober import Prober
 from ..probing.replayer import Replayer
 from ..probing.replaying import ReplayFidelity
 from ..rules import RuleKind
 from ..sources import Arrangement, SourceSet
-from ..verdicts import Verdict
+from ..verdicts import Answer, Verdict
 from .plan import MOST_AGAIN, MOST_REWOUND
 from .tracked_search import TrackedSearch
 
 NOT_COMPARED_AGAIN = "the application was not run once more at the end, to see that it is still the same"
+
+JUDGED_OTHERWISE = (
+    "fidelity not checked: run again on {sources} after the search, the application was judged otherwise "
+    "({came!r} instead of {was}). Its model answers by chance, or remembers what it was asked before. "
+    "noise=9 lets votes decide; a model that remembers needs a session of its own in every run"
+)
 
 _FIRST_AGAIN = 2
 """The number of subsets of each search that are replayed again if the application's state has changed.
@@ -34,14 +42,19 @@ class FinalComparison:
     """
 
     sources: SourceSet
-    replayer: Replayer
+    prober: Prober
     tracked_searches: Sequence[TrackedSearch]
     notes: list[str]
 
+    @property
+    def replayer(self) -> Replayer:
+        """Runs the application."""
+        return self.prober.sampler.replayer
+
     async def run(self, fidelity: ReplayFidelity) -> None:
-        """Repeats the replays. If an answer differs from the earlier one, ``fidelity.doubt`` then says
-        so, as a warning for the user. Raises StateShared if the requests to models differ from those of
-        the earlier replays."""
+        """Repeats the replays. If an answer differs from the earlier one, or is judged otherwise,
+        ``fidelity.doubt`` then says so, as a warning for the user. Raises StateShared if the requests to
+        models differ from those of the earlier replays."""
         await self._compare(fidelity)
         fidelity.remember()
 
@@ -53,10 +66,10 @@ class FinalComparison:
         if fidelity.doubt:
             # Something that every run changes, such as a count of runs or a budget of a day, may have
             # changed what the application does by now. The baseline is the run that is the longest ago.
-            await self._replay(self.sources.full)
+            await self._replay(self.sources.full, fidelity)
             return
         for key in self._to_repeat(fidelity):
-            if fidelity.doubt or not await self._replay(key):
+            if fidelity.doubt or not await self._replay(key, fidelity):
                 return
         await self._compare_rewound(fidelity)
 
@@ -64,26 +77,56 @@ class FinalComparison:
         for key in self._rewound(fidelity):
             has_room = True
             with fidelity.rewound():
-                has_room = await self._replay(key)
+                has_room = await self._replay(key, fidelity)
             if fidelity.doubt or not has_room:
                 return
 
-    async def _replay(self, key: ArrangementKey) -> bool:
+    async def _replay(self, key: ArrangementKey, fidelity: ReplayFidelity) -> bool:
         """Replays a subset once more. During the replay, ``fidelity`` compares it with the earlier one,
         and sets its ``doubt`` if they differ. Returns False iff a limit allows no more replays."""
+        arrangement = Arrangement.of(self.sources, key)
 
         def begin() -> None:
             self.replayer.charge()
             self.replayer.budget.repeat_check += 1
 
         try:
-            reply = await self.replayer.run(Arrangement.of(self.sources, key), begin, "comparison")
+            reply = await self.replayer.run(arrangement, begin, "comparison")
+            if reply.answer is not None and not fidelity.doubt:
+                fidelity.doubt = await self._judged_otherwise(key, arrangement, reply.answer)
         except LimitReached as limit:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {limit}")
             return False
         if reply.cause is not None:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
         return True
+
+    async def _judged_otherwise(
+        self, key: ArrangementKey, arrangement: Arrangement, answer: Answer
+    ) -> str:
+        """Returns the doubt (a warning for the user) for an answer whose verdict is the opposite of the
+        search's verdict on the same sources; empty if it is not.
+
+        The model may then answer by chance, or remember earlier requests where nothing shows it. A judge
+        is not asked again for this. A verdict by vote may differ from that on one answer.
+        """
+        case = self.prober.case(arrangement, answer)
+        for tracked in self.tracked_searches:
+            judging, was = tracked.judging, tracked.search.verdicts.get(key, Verdict.UNKNOWN)
+            if was is Verdict.UNKNOWN or tracked.voting.is_wanted:
+                continue
+            judgement = judging.known(case)
+            if judgement is None and not judging.has_jury:
+                judgement = await judging.judge(case)
+            if judgement is not None and judgement.verdict is ~was:
+                earlier = tracked.get(key)
+                known = None if earlier is None else earlier.reply.answer
+                return JUDGED_OTHERWISE.format(
+                    sources=_listed(arrangement),
+                    came=shortened(answer.text, 100),
+                    was="an earlier answer" if known is None else repr(shortened(known.text, 100)),
+                )
+        return ""
 
     def _to_repeat(self, fidelity: ReplayFidelity) -> tuple[ArrangementKey, ...]:
         """Returns the subsets that are replayed again.
@@ -172,6 +215,10 @@ class FinalComparison:
             if len(lacked) == lattice.size:
                 break
         return chosen
+
+
+def _listed(arrangement: Arrangement) -> str:
+    return shortened(", ".join(map(plain_id, arrangement.ids)), 100) or "no sources"
 
 
 def _fewest_first(key: ArrangementKey) -> tuple[int, ArrangementKey]:

@@ -286,7 +286,7 @@ class _Run:
         session, tracked = self.session, searching.tracked_searches
         await try_promoting_beside(tracked, searching.baseline, session, self.sampler)
         if self.store.fidelity is not None:
-            comparison = FinalComparison(session.sources, self.sampler.replayer, tracked, session.notes)
+            comparison = FinalComparison(session.sources, searching.prober, tracked, session.notes)
             await comparison.run(self.store.fidelity)
         await searching.end_traces(session.trace)
         await self.store.note_the_doubt(searching.baseline)

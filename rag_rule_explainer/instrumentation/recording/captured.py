@@ -109,6 +109,17 @@ class Captured(Generic[Item]):
             )
         )
 
+    @property
+    def holds_others_fast(self) -> bool:
+        """Returns True iff the user named the retrievers, and one of these reorders or drops what the
+        searches inside it found. It is served as recorded, so replays do not show what it would do."""
+        if not self.only:
+            return False
+        _, keys = opened_searches(
+            self.retrievals, self.identify, lambda seen: bool(seen.dropped) or seen.is_rearranged
+        )
+        return bool(keys)
+
     def _without(self, wanted: Callable[[Inside], bool]) -> "Captured[Item]":
         retrievals, keys = opened_searches(self.retrievals, self.identify, wanted)
         return self._with(tuple(retrievals), keys) if keys else self

@@ -16,6 +16,11 @@ ASKED_ANEW = (
     'real searches. on_new_query="filter" searches live instead. Or gate one function that makes both '
     "searches: rules are then about what is left out of its result"
 )
+NAMED_OUTER = (
+    "a retriever named in retrievers= reorders or drops what the searches inside it found. It is served "
+    "as recorded, so rules do not know what it would bring up in place of a document that is left out. "
+    "Name the searches inside it instead, and it runs in every replay"
+)
 WAITED = "some replays have no verdict, so rules may be missing: {reason}"
 NOT_SEARCHED_FOR = (
     "{named} was retained, and the application did not search for it, because its queries depend on "

@@ -19,11 +19,12 @@ from .volatile import Steady
 
 
 class Changed(NamedTuple):
-    """A ``Changed`` holds two different answers that runs gave on the same sources and the same model
-    replies: the first answer and a later one."""
+    """A ``Changed`` holds two different answers that runs gave on the same sources: the first answer and
+    a later one. ``alike``: True iff the models' replies were equal."""
 
     was: str
     came: str
+    alike: bool = True
 
     @property
     def clause(self) -> str:
@@ -86,7 +87,8 @@ class Answers:
             known = self._first.setdefault(key, (replies, text))
             self.departs = self.departs or self._goes_another_way(answer, exchanges, beside)
         replied, was = known
-        return Changed(was, text) if text != was and (whatever or replies == replied) else None
+        alike = replies == replied
+        return Changed(was, text, alike) if text != was and (whatever or alike) else None
 
     def _goes_another_way(
         self, answer: Answer, exchanges: Sequence[Exchange], beside: Iterable[str]

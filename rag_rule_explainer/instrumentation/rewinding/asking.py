@@ -204,6 +204,12 @@ _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
     (threading.Thread, frozenset({"name", "getName"}), lambda thread: thread.name),
     (threading.Thread, frozenset({"is_alive"}), lambda thread: thread.is_alive()),
     (asyncio.AbstractEventLoop, frozenset({"get_debug"}), lambda loop: loop.get_debug()),
+    (
+        asyncio.AbstractEventLoop,
+        frozenset({"get_exception_handler"}),
+        lambda loop: loop.get_exception_handler(),
+    ),
+    (asyncio.AbstractEventLoop, frozenset({"get_task_factory"}), lambda loop: loop.get_task_factory()),
     (finalize, frozenset({"alive"}), lambda thing: thing.alive),
     (
         BaseModel,

@@ -21,6 +21,7 @@ from ..shared_state.name_reads import (
     texts_in_code,
 )
 from ..shared_state.reaching import is_ours
+from .companies import is_of_own
 from .data import is_data
 from .owners import OF_MODELS, Node, Owner
 from .parts import OF_A_FUNCTION
@@ -38,13 +39,17 @@ OF_ALL = frozenset(
 _OF_PYTHON = frozenset(
     {
         *("__class__", "__pydantic_private__", "__pydantic_extra__", "__call__", *OF_A_FUNCTION),
+        *("__bases__", "__annotations__"),
     }
 )
 """Special names, such as ``__class__``, whose values one run may set and later runs may use."""
+_DESCRIBING = frozenset({"__doc__", "__annotations__"})
+"""Special names whose values matter only where the code reads them."""
 _HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"})
 """The names under which functions and bound runnables store values that later become arguments of other
 code."""
 _COLLECTIONS = (dict, list, set, deque)
+_CACHED_PROPERTY: Any = cached_property
 _ASKING: Any = (attrgetter, itemgetter, methodcaller)
 _LONGEST_TEMPLATE = 20_000
 _RUNNING = frozenset(
@@ -86,7 +91,10 @@ class Bearing:
         ]
         self.named = frozenset(name for code in self._not_of_models for name in names_in(code))
         self.texts = tuple(text for code in self._codes for text in texts_in_code(code))
-        self._read = dict[str, bool]()
+        of_models = {id(each) for each in self._codes} - {id(each) for each in self._not_of_models}
+        names = (name for code in self._codes if id(code) in of_models for name in names_in(code))
+        self._named_by_models = frozenset(names)
+        self._read = dict[tuple[str, bool], bool]()
 
     def matters(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff a change of the value ``name`` in this part may influence a later run."""
@@ -95,10 +103,18 @@ class Bearing:
             # A client or an index that is made once and then kept behaves the same in every run. So this
             # change has no influence.
             return False
+        if kept.node.owner is Owner.USERS_MODEL and _is_computed_by_framework(kept.node.thing, name):
+            return False
         if name.startswith("__") and name.endswith("__"):
-            return name in _OF_PYTHON and (name != "__doc__" or self.is_read(name))
+            return name in _OF_PYTHON and (name not in _DESCRIBING or self.is_read(name))
+        return kept.is_register or self._may_be_read(kept, name)
+
+    def _may_be_read(self, kept: KeptPart, name: str) -> bool:
+        """Returns True iff the application's code may read the value ``name`` of this part, and, on an
+        object of a framework, sets it as well."""
         if kept.node.owner in {Owner.FRAMEWORK, Owner.MODEL}:
             return self._is_users_doing(kept, name)
+        is_models = kept.node.owner is Owner.USERS_MODEL
         if isinstance(kept.node.thing, ModuleType) and kept.node.owner is Owner.LIBRARY:
             return not kept.is_of_additions or self.is_read(name)
         if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
@@ -106,8 +122,8 @@ class Bearing:
             # Code reads an argument by the name of the parameter, which is a local variable. So its names
             # cannot be searched for.
             is_argument = bool(names & _HANDED_OVER) or isinstance(kept.node.object(), partial)
-            return not names or is_argument or any(map(self.is_read, names))
-        return self.is_read(name) or self._is_shown(kept)
+            return not names or is_argument or any(self.is_read(each, is_models) for each in names)
+        return self.is_read(name, is_models) or self._is_shown(kept)
 
     def _is_shown(self, kept: KeptPart) -> bool:
         """Returns True iff the code may read all attributes of the object at once, by ``str()`` or
@@ -186,15 +202,23 @@ class Bearing:
         """Returns True iff the code contains this name, as a name or in a string constant."""
         return name in self.named or is_in(self.texts, name)
 
-    def is_read(self, name: str) -> bool:
-        """Returns True iff the code may read an attribute, an entry or a variable of this name."""
-        if name not in self._read:
-            self._read[name] = bool(OF_ALL & self.named) or any(
-                reads(code, name, in_texts=True, as_limit=self._is_forgiving) or is_in_texts(code, name)
-                for code in self._codes
+    def is_read(self, name: str, of_a_model: bool = False) -> bool:
+        """Returns True iff the code may read an attribute, an entry or a variable of this name.
+        ``of_a_model``: True if it belongs to a model of the user's class, so that only the code of models
+        may read it without naming it."""
+        key = (name, of_a_model)
+        if key not in self._read:
+            named = self._named_by_models if of_a_model else self.named
+            self._read[key] = (
+                bool(OF_ALL & named)
+                or any(
+                    reads(code, name, in_texts=True, as_limit=self._is_forgiving)
+                    or is_in_texts(code, name)
+                    for code in self._codes
+                )
+                or is_in(self._held_texts, name)
             )
-            self._read[name] = self._read[name] or is_in(self._held_texts, name)
-        return self._read[name]
+        return self._read[key]
 
 
 def _code_of(member: Any) -> CodeType | None:
@@ -236,6 +260,12 @@ def _set_in(code: CodeType) -> Iterator[str]:
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             yield from _set_in(inner)
+
+
+def _is_computed_by_framework(thing: object, name: str) -> bool:
+    """Returns True iff the attribute is a cached property of a class that is not the user's."""
+    found: Any = getattr_static(cast("type[Any]", type(thing)), name, None) if name else None
+    return isinstance(found, _CACHED_PROPERTY) and not is_of_own(found.func)
 
 
 def _is_nothing(value: object) -> bool:

@@ -9,7 +9,7 @@ import dis
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from ..shared_state.contents import names_in
@@ -48,8 +48,8 @@ def _distinct(nodes: Iterable[Node]) -> Iterator[Node]:
 
 
 def _named(functions: Iterable[Node]) -> Iterator[Node]:
-    """Yields the library classes and modules that the functions name, either by a global or as an
-    attribute of such a module."""
+    """Yields the library classes, functions and modules that the user's functions name, either by a
+    global or as an attribute of such a module."""
     for function in functions:
         held, names = function.thing.__globals__, frozenset(names_in(function.thing.__code__))
         waiting = [(name, held[name]) for name in sorted(names & held.keys())]
@@ -60,10 +60,10 @@ def _named(functions: Iterable[Node]) -> Iterator[Node]:
                 waiting += [
                     (each, inner[each])
                     for each in sorted(names & inner.keys())
-                    if isinstance(inner[each], type) or _is_inside(inner[each], value)
+                    if isinstance(inner[each], (type, FunctionType)) or _is_inside(inner[each], value)
                 ]
                 yield Node(value, name, owner=Owner.LIBRARY)
-            elif isinstance(value, type) and not is_own(value.__module__ or ""):
+            elif isinstance(value, (type, FunctionType)) and not is_own(value.__module__ or ""):
                 yield Node(value, name, owner=Owner.LIBRARY)
 
 
@@ -94,6 +94,7 @@ def _attributes(thing: Any) -> Any:
 
 def _set_from_now_on(thing: Any, names: frozenset[str]) -> Part:
     known = {name: value for name, value in _attributes(thing).items() if name in names}
+    is_shared = isinstance(thing, (type, ModuleType, FunctionType))
 
     def read(thing: Any) -> dict[str, Any]:
         now = _attributes(thing)
@@ -101,7 +102,10 @@ def _set_from_now_on(thing: Any, names: frozenset[str]) -> Part:
             name: now.get(name, ABSENT)
             for name in names
             if now.get(name, ABSENT) is not known.get(name, ABSENT)
-            and _is_the_users(now.get(name, ABSENT), is_new=name not in known)
+            and (
+                (is_shared and name in known)
+                or _is_the_users(now.get(name, ABSENT), is_new=name not in known)
+            )
         }
 
     def write(thing: Any, content: dict[str, Any]) -> None:

@@ -87,6 +87,7 @@ def of_names(names: frozenset[str]) -> Part:
     return Part(read, write, is_named=True)
 
 
+_BASES = "__bases__"
 _DESCRIBING = frozenset({"__doc__", "__annotations__", "__pydantic_fields__"})
 """Special names of a class that hold a description of it. Code may change these and read them."""
 
@@ -96,20 +97,22 @@ def _is_of_python(name: str) -> bool:
 
 
 def _read_class(kind: type) -> dict[str, Any]:
-    return {
+    own: dict[str, Any] = {
         name: value
         for name, value in vars(kind).items()
         if not name.startswith("_abc_")
         and (isinstance(value, _FUNCTIONS) or name in _DESCRIBING or not _is_of_python(name))
         and not isinstance(value, MemberDescriptorType)
     }
+    return {**own, _BASES: kind.__bases__}
 
 
 def _write_class(kind: type, content: dict[str, Any]) -> None:
     for name in _read_class(kind).keys() - content.keys():
         type.__delattr__(kind, name)
     for name, value in content.items():
-        if vars(kind).get(name, ABSENT) is not value:
+        now: Any = kind.__bases__ if name == _BASES else vars(kind).get(name, ABSENT)
+        if now is not value and not (name == _BASES and now == value):
             type.__setattr__(kind, name, value)
 
 

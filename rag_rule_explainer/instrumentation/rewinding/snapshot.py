@@ -1,19 +1,24 @@
 """This module takes snapshots of an application's state: the content of each reachable object."""
 
+import asyncio
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..shared_state.contents import names_in
 from .additions import added_to, watched_for_additions
 from .foreign_attributes import with_foreign_attributes
 from .going_on import own_threads
 from .owners import Node, Owner
 from .parts import Part, of_names, parts_of
 from .reachable import Reachable
+from .registers import registers_of
 from .values import ABSENT, DICT, LISTED, SET, is_equal, is_plain, is_same
 
 _MOST_IN_A_LIBRARY = 100
+_MOST_WHERE_NAMED = 5000
+"""The most entries of a library's collection that are compared, if code names the collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +27,15 @@ class KeptPart:
     the snapshot was taken.
 
     ``is_all``: False if ``content`` is only a selection. Of a library's object, only plain data is
-    selected.
+    selected. ``is_register``: True if the user's code calls a function of a library that changes the
+    part.
     """
 
     node: Node
     part: Part
     content: Any
     is_all: bool = True
+    is_register: bool = False
 
     @property
     def is_of_additions(self) -> bool:
@@ -88,9 +95,17 @@ class Snapshot:
         self.modules = frozenset(sys.modules)
         self.nodes = reachable.nodes
         known = set(map(id, reachable.others))
-        self.others = [*reachable.others, *(each for each in own_threads() if id(each) not in known)]
+        beside: list[Any] = [*own_threads(), *_running_loop()]
+        self.others = [*reachable.others, *(each for each in beside if id(each) not in known)]
         self.things = [node.thing for node in reachable.nodes]
         self.kept = [*_kept(reachable)]
+
+
+def _running_loop() -> list[asyncio.AbstractEventLoop]:
+    try:
+        return [asyncio.get_running_loop()]
+    except RuntimeError:
+        return []
 
 
 def _kept(reachable: Reachable) -> Iterator[KeptPart]:
@@ -102,16 +117,20 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
     for name, names in reachable.settings.items():
         module, part = sys.modules[name], of_names(names)
         yield KeptPart(Node(module, name, owner=Owner.LIBRARY), part, part.read(module))
+    read = frozenset(name for node in reachable.functions for name in names_in(node.thing.__code__))
     for module in reachable.libraries.values():
         plain = {name: value for name, value in list(vars(module).items()) if is_plain(value)}
         part, node = of_names(frozenset(plain)), Node(module, module.__name__, owner=Owner.LIBRARY)
         yield KeptPart(node, part, plain, is_all=False)
         for name, value in list(vars(module).items()):
-            if type(value) in {dict, list, set} and len(value) < _MOST_IN_A_LIBRARY:
+            most = _MOST_WHERE_NAMED if name in read else _MOST_IN_A_LIBRARY
+            if type(value) in {dict, list, set} and len(value) < most:
                 contents = [(part, part.read(value)) for part in parts_of(value)]
                 yield from _kept_of(Node(value, name, node, Owner.LIBRARY, contents=contents))
     for node in watched_for_additions(reachable.functions, reachable.others):
         yield KeptPart(node, added_to(node.thing), {})
+    for node, part in registers_of(reachable.functions):
+        yield KeptPart(node, part, part.read(node.thing), is_register=True)
     for node, part in with_foreign_attributes(reachable.functions, reachable.nodes):
         yield KeptPart(node, part, {})
 

@@ -78,6 +78,8 @@ _REGISTERS: tuple[tuple[str, str, frozenset[str], Callable[[Any], object]], ...]
 )
 """Registers of the standard library. Each entry has the module, the name of the function that sets the
 register, the names by which the user's code reads it, and a function that returns its content."""
+_OF_EACH_THREAD = frozenset({"asyncio", "decimal", "random"})
+"""Modules whose settings differ between threads, or change with every draw."""
 _OF_THIS_PACKAGE = "rag-rule"
 """The beginning of the names of this package's own threads."""
 
@@ -109,6 +111,7 @@ def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "decimal.DefaultContext", _default_context
     if "getcontext" in named:
         yield "decimal.getcontext", _current_context
+    yield from _asked_of_pairs(named)
     for module in (builtins, sys):
         for name in sorted(named & vars(module).keys()):
             yield f"{module.__name__}.{name}", _plain_in(module, name)
@@ -129,6 +132,17 @@ def _asked_of_registers(named: frozenset[str]) -> Iterator[tuple[str, Callable[[
     for module, function, readers, ask in _REGISTERS:
         if named & readers and module in sys.modules:
             yield f"{module}.{function}", partial(ask, sys.modules[module])
+
+
+def _asked_of_pairs(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yields the settings that the code both sets and reads by functions with paired names, such as
+    ``sys.setswitchinterval`` and ``sys.getswitchinterval``."""
+    for setter in sorted(each for each in named if each.startswith("set") and len(each) > len("set_")):
+        getter = f"get{setter.removeprefix('set')}"
+        for name, module in list(sys.modules.items()) if getter in named else ():
+            known = name in sys.stdlib_module_names and name not in _OF_EACH_THREAD
+            if known and {setter, getter} <= vars(module).keys():
+                yield f"{name}.{setter}", vars(module)[getter]
 
 
 def settings_of_loggers(named: frozenset[str], loggers: frozenset[str]) -> dict[str, object]:

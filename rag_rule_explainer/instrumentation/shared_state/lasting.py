@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from .ambient import left_on_loop_or_thread
 from .background import written_in_background
 from .caching import Caches
 from .code import users_functions
@@ -106,6 +107,7 @@ class Lasting:
                 Left(name, f"{clause} in a thread or task that nobody waits for")
                 for name, clause in written_in_background(after)
             ),
+            *left_on_loop_or_thread(after, reading),
             *self._of_others(after),
             *self._unexplained(after, reading),
             *(

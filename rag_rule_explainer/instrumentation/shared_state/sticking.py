@@ -71,7 +71,7 @@ def sticking_in(holdings: Holdings, reading: Holdings, *, of_models: bool = Fals
         sticking = found.setdefault(name, Sticking(name, all_writes[0]))
         sticking.changes = sticking.changes or any(map(_surely_changes, all_writes))
         sticking.keyed = sticking.keyed and key == ANY_KEY
-        sticking.is_made = sticking.is_made and all(map(_makes_it_of_constants, all_writes))
+        sticking.is_made = sticking.is_made and all(map(makes_it_of_constants, all_writes))
     for each in found.values():
         each.keyed = each.keyed and _is_asked_by_key(holdings, each.name)
     return list(found.values())
@@ -88,7 +88,7 @@ def set_at_times(holdings: Holdings, variables: Collection[ContextVar[Any]]) -> 
             yield each
 
 
-def _makes_it_of_constants(written: Written) -> bool:
+def makes_it_of_constants(written: Written) -> bool:
     """Returns True iff the code sets the value to None, or to the result of a call whose arguments
     contain no local variable except ``self`` or ``cls``."""
     node, value = written.node, getattr(written.node, "value", None)

@@ -29,6 +29,10 @@ _HANDING_ON = frozenset(
 )
 """Functions that return a part of their argument, and methods that return a part of their object. A
 change of the result is then a change of that object."""
+OF_THE_MOMENT = frozenset(
+    {"get_running_loop", "get_event_loop", "current_thread", "currentThread", "main_thread"}
+)
+"""Functions that return an object of the process: the event loop or a thread."""
 _TO_FILES = frozenset({"write_text", "write_bytes", "chdir", "putenv", "commit"})
 _MAKING = frozenset({"__init__", "__new__", "__post_init__", "model_post_init", "__init_subclass__"})
 _SERVED = frozenset({"BaseRetriever", "Embeddings", "BaseEmbedding"})
@@ -115,6 +119,12 @@ def _is_method(holder: object, function: FunctionType) -> bool:
         name in vars(each) and function.__qualname__ == f"{each.__qualname__}.{name}"
         for each in kind.__mro__
     )
+
+
+def changed_names(code: CodeType) -> frozenset[str]:
+    """Returns the names of the globals, and of the objects in them, that a function changes."""
+    writes = _writes(code, frozenset[str](), is_method=False)
+    return frozenset(_root(target) for target, _ in writes)
 
 
 @lru_cache(maxsize=512)
@@ -233,7 +243,7 @@ def _root(target: ast.expr) -> str:
     while not isinstance(target, ast.Name):
         if isinstance(target, (ast.Attribute, ast.Subscript)):
             target = target.value
-        elif isinstance(target, ast.Call) and label_of(target.func) in _HANDING_ON:
+        elif isinstance(target, ast.Call) and label_of(target.func) in _HANDING_ON | OF_THE_MOMENT:
             if isinstance(target.func, ast.Attribute):
                 target = target.func.value
             elif target.args:

@@ -88,3 +88,63 @@ def test_what_depends_on_what_is_found_beside_is_made_anew(shape: Any, scope: st
     assert ids(explanation) == ["a", "b", "d"]
     assert (retention(explanation), omission(explanation)) == (retained, omitted)
     assert all(rule.proved for rule in explanation.rules)
+
+
+def shares(found: list[Document]) -> list[Document]:
+    """Scores each document by its share of the sum, so that a score depends on what is found beside."""
+    for place, each in enumerate(found):
+        each.metadata["score"] = (place + 1) / sum(range(len(found) + 1))
+    return found
+
+
+def from_zero_to_one(found: list[Document]) -> list[Document]:
+    for place, each in enumerate(found):
+        each.metadata["relevance_score"] = place / (len(found) - 1)
+    return found
+
+
+def own(found: list[Document]) -> list[Document]:
+    for place, each in enumerate(found):
+        each.metadata["score"] = 0.9 - place / 10
+    return found
+
+
+def explained_by(retriever: BaseRetriever, **parameters: Any) -> Explanation:
+    model = Telling()
+
+    def answer(question: str) -> str:
+        found = retriever.invoke(question)
+        return model.invoke("\n".join(each.page_content for each in found) or "nothing").text
+
+    return RuleExplainer(answer, predicate=BAD, miner="exact", **parameters).explain("why?")
+
+
+class Scoring(Counting):
+    """A store that scores what it finds itself, so that no search inside is known."""
+
+    change: Callable[[list[Document]], list[Document]]
+
+    @override
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        return self.change(super()._get_relevant_documents(query, run_manager=run_manager))
+
+
+@pytest.mark.parametrize(("change", "told"), [(shares, True), (from_zero_to_one, True), (own, False)])
+def test_scores_that_are_computed_from_each_other_are_noted(change: Any, told: bool) -> None:
+    explanation = explained_by(Scoring(documents=facts("abd"), change=change))
+    assert retention(explanation) == sets("bd")
+    assert any("recorded scores" in note for note in explanation.notes) is told
+
+
+@pytest.mark.parametrize(("named", "told"), [("outer", True), ("inner", False), ("none", False)])
+def test_a_named_retriever_around_others_is_served_as_recorded_with_a_note(
+    named: str, told: bool
+) -> None:
+    inner = Counting(documents=facts("abd"))
+    outer = Around(inner=inner, change=best_at_both_ends)
+    parameters = {"outer": [outer], "inner": [inner], "none": []}[named]
+    explanation = explained_by(outer, **({"retrievers": parameters} if parameters else {}))
+    assert retention(explanation) == sets("bd")
+    assert any("named in retrievers=" in note for note in explanation.notes) is told

@@ -17,6 +17,7 @@ from tests.integrations.leaving import (
     set_beside,
     set_elsewhere,
     set_farther,
+    set_in_process,
     set_once,
 )
 from tests.integrations.leaving.parts import KEY, Leaving, said
@@ -104,6 +105,9 @@ SHAPES = (
     *(Shape(each, "a service that may keep it") for each in services.TELLING),
     *(Shape(each, "fidelity not checked") for each in set_farther.SET_FARTHER),
     *(Shape(each, "fidelity not checked") for each in set_behind.SET_BEHIND),
+    *(Shape(each, "fidelity not checked") for each in set_in_process.SET_IN_PROCESS),
+    Shape(set_in_process.a_name_of_the_thread_for_each_run),
+    Shape(set_in_process.on_the_current_thread, "thread.ever_two, where the next run finds it"),
 )
 
 
@@ -124,8 +128,9 @@ def minimal(rules: list[frozenset[str]]) -> Rules:
     return {each for each in rules if not any(other < each for other in rules)}
 
 
-RACING = frozenset({"noted_in_a_thread", "noted_by_an_executor", "in_a_task"})
-"""What these leave comes early or late, so a repeated replay at times shows it at once."""
+RACING = frozenset({"noted_in_a_thread", "noted_by_an_executor", "in_a_task", "on_the_current_thread"})
+"""What these leave comes early or late, or to one of several threads, so a repeated replay at times shows
+it at once."""
 
 
 def checked(shape: Shape, explain: Callable[[str], Explanation]) -> None:

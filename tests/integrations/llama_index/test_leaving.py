@@ -67,8 +67,23 @@ class Remembering(Telling):
         return "bad news" if "Basalt" in " ".join(self.sent) else "good news"
 
 
+class Forgetful(Telling):
+    """Its cache forgets what it was shown."""
+
+    known: dict[int, str] = Field(default_factory=dict[int, str])
+
+    @override
+    def _reply(self, prompt: str) -> str:
+        return self.known.setdefault(len(prompt) // 100, super()._reply(prompt))
+
+
 @pytest.mark.parametrize(
-    ("model", "told"), [(Tired(), "writes self.asked_so_far"), (Remembering(), "writes self.sent.append")]
+    ("model", "told"),
+    [
+        (Tired(), "writes self.asked_so_far"),
+        (Remembering(), "writes self.sent.append"),
+        (Forgetful(), "with Forgetful.known as before the baseline"),
+    ],
 )
 def test_what_a_model_of_the_users_own_goes_by_leaves_claims_unverified(
     model: Telling, told: str

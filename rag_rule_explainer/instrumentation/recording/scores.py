@@ -1,0 +1,53 @@
+"""This module finds scores that a search has computed from each other, such as shares of a sum.
+
+Replays are served documents with their recorded scores. A search that found fewer documents would compute
+other scores of this kind.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from math import isclose
+from typing import Any
+
+from ...sources import Source
+from .retrievals import Batch
+
+RELATIVE_SCORES = (
+    "the scores of a search seem to be computed from each other (they add up to 1, or run from 0 to 1). "
+    "Replays serve what is kept with its recorded scores, so rules are about leaving out results as they "
+    "were scored. If the application shows scores or goes by them, a search that found fewer would score "
+    "otherwise: gate(...) what is searched before the scores are computed, so that replays compute them"
+)
+_NAMES = ("score", "similarity", "relevance")
+
+
+def has_relative_scores(batches: Iterable[Batch[Any]]) -> bool:
+    """Returns True iff the scores of one search add up to 1, or have 0 as the lowest and 1 as the
+    highest. A search of one document shows neither."""
+    return any(map(_are_relative, _columns(batches)))
+
+
+def _columns(batches: Iterable[Batch[Any]]) -> Iterator[list[float]]:
+    """Yields all scores of the same name in one result, if each of its documents has one."""
+    for batch in batches:
+        columns = defaultdict[str, list[float]](list)
+        for source, item in batch:
+            for name, score in _scores_of(source, item):
+                columns[name].append(score)
+        yield from (each for each in columns.values() if len(each) == len(batch) > 1)
+
+
+def _scores_of(source: Source, item: Any) -> Iterator[tuple[str, float]]:
+    scored: tuple[Any, ...] = getattr(item, "scores", ())
+    own: list[tuple[str, Any]] = [("", each) for each in scored[:1]]
+    own.append(("node", getattr(getattr(item, "node", None), "score", None)))
+    named = ((name, each) for name, each in source.metadata.items() if any(n in name for n in _NAMES))
+    for name, each in (*own, *named):
+        if isinstance(each, (int, float)) and not isinstance(each, bool):
+            yield name, float(each)
+
+
+def _are_relative(scores: list[float]) -> bool:
+    if isclose(sum(scores), 1.0, abs_tol=1e-6) and min(scores) >= 0 and len(set(scores)) > 1:
+        return True
+    return min(scores) == 0 and max(scores) == 1 and len(set(scores)) > 2

@@ -1,0 +1,70 @@
+"""This module finds the registers of libraries that the user's code may change by a call: globals that a
+function such as ``install_opener`` sets, and collections that one such as ``addLevelName`` fills."""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from types import FunctionType, ModuleType
+from typing import Any
+
+from ..shared_state.contents import names_in
+from ..shared_state.reaching import FRAMEWORKS, is_ours
+from ..shared_state.writing import changed_names
+from .companies import is_own
+from .owners import Node, Owner
+from .parts import Part, of_names, parts_of
+
+_SETTING = re.compile(
+    "_?(set|add|install|register|push|enable|disable|use|configure|patch|update|remove)"
+)
+"""The beginnings of names of functions that set something for the whole process."""
+_COLLECTIONS: Any = (dict, list, set)
+_MOST_ENTRIES = 5000
+
+
+def registers_of(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]:
+    """Yields each global of a library, and each collection in one, that a function of the library
+    changes which the user's code names. ``functions``: the user's functions."""
+    seen = set[int]()
+    for function in _setting(functions):
+        module = sys.modules.get(str(function.__globals__.get("__name__")))
+        if id(function) in seen or module is None or vars(module) is not function.__globals__:
+            continue
+        seen.add(id(function))
+        names = changed_names(function.__code__) & vars(module).keys()
+        if names:
+            yield Node(module, module.__name__, owner=Owner.LIBRARY), of_names(names)
+        for name in sorted(names):
+            value: Any = vars(module)[name]
+            if isinstance(value, _COLLECTIONS) and len(value) < _MOST_ENTRIES:
+                yield from ((Node(value, name, owner=Owner.LIBRARY), part) for part in parts_of(value))
+
+
+def _setting(functions: Iterable[Node]) -> Iterator[FunctionType]:
+    for node in functions:
+        names = frozenset(names_in(node.thing.__code__))
+        wanted = frozenset(filter(_SETTING.match, names))
+        spaces = list(_spaces(node.thing.__globals__, names)) if wanted else []
+        for name in sorted(wanted):
+            yield from (space[name] for space in spaces if _is_a_librarys(space.get(name)))
+
+
+def _spaces(held: dict[str, Any], names: frozenset[str]) -> Iterator[dict[str, Any]]:
+    """Yields the globals of the code, and those of the modules that it names, such as the module
+    ``request`` in ``urllib.request``."""
+    waiting, seen = [held], set[int]()
+    while waiting:
+        space = waiting.pop()
+        if id(space) not in seen:
+            seen.add(id(space))
+            yield space
+            inner = (space.get(name) for name in names)
+            waiting += [vars(each) for each in inner if isinstance(each, ModuleType)]
+
+
+def _is_a_librarys(value: Any) -> bool:
+    if not isinstance(value, FunctionType) or is_ours(value):
+        return False
+    module = str(value.__module__)
+    # The settings of the frameworks are found on another way, whatever their functions are called.
+    return not is_own(module) and not module.startswith(FRAMEWORKS)

@@ -1,0 +1,60 @@
+"""This module finds writes to objects that code gets without holding them: the running event loop and the
+current thread.
+
+They are not reachable from the application, and each thread or loop has its own, so no comparison of
+objects shows what a run leaves on them.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from .code import tree_of
+from .counting import is_read, is_read_by_models
+from .files import Left
+from .holdings import Holdings
+from .sticking import makes_it_of_constants, place_of
+from .writing import OF_THE_MOMENT, Written, label_of, writes_in
+
+_SET_FOR_A_WHILE = frozenset({"name", "daemon"})
+"""Attributes of a thread that it has in any case. They are compared by their values."""
+
+
+def left_on_loop_or_thread(holdings: Holdings, reading: Holdings) -> Iterator[Left]:
+    """Yields the values that code sets on the running event loop or on a thread, and that code of
+    ``reading`` reads. Leaves out an object that does not depend on the run, such as a client."""
+    for each in writes_in(holdings):
+        name, _ = place_of(each)
+        if (
+            name in {"", *_SET_FOR_A_WHILE}
+            or not _is_on_loop_or_thread(each)
+            or makes_it_of_constants(each)
+        ):
+            continue
+        if is_read(reading, name) or is_read_by_models(reading, name):
+            yield Left(name, f"{each.clause}, where the next run finds it")
+
+
+def _is_on_loop_or_thread(written: Written) -> bool:
+    """Returns True iff the changed object is an event loop or a thread that the code gets by a call, such
+    as ``asyncio.get_running_loop()``, or a part of one."""
+    target: ast.expr = written.target
+    while isinstance(target, (ast.Attribute, ast.Subscript)):
+        target = target.value
+    if isinstance(target, ast.Name):
+        return target.id in _names_of(written)
+    return _is_got(target)
+
+
+def _names_of(written: Written) -> frozenset[str]:
+    tree = tree_of(written.code)
+    assigned = [] if tree is None else [each for each in ast.walk(tree) if isinstance(each, ast.Assign)]
+    return frozenset(
+        target.id
+        for each in assigned
+        for target in each.targets
+        if isinstance(target, ast.Name) and _is_got(each.value)
+    )
+
+
+def _is_got(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and label_of(value.func) in OF_THE_MOMENT
