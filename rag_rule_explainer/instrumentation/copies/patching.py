@@ -111,6 +111,8 @@ class Patches:
         # The method names that match no pattern. They are remembered because most classes have many
         # method names in common, and these need not be matched again.
         self._left_alone: dict[Root, set[str]] = {place: set() for place in self._at_root}
+        # Which method names match which pattern: the keys are the id of an interception, and a name.
+        self._matching: dict[tuple[int, str], bool] = {}
         self._lock = threading.RLock()
         self._users = 0
         self._known: dict[Root, dict[type, None]] = {place: {} for place in self._at_root}
@@ -183,11 +185,17 @@ class Patches:
         known.update(loaded)
         return new
 
+    def _is_named(self, interception: Interception, name: str) -> bool:
+        key = id(interception), name
+        if key not in self._matching:
+            self._matching[key] = interception.names.fullmatch(name) is not None
+        return self._matching[key]
+
     def _wrap(self, owner: type, names: list[str], interception: Interception) -> None:
         if owner.__name__ == interception.owner and (owner, _HOOK) not in self._wrapped:
             self._hook(owner)
         for name in names:
-            if (owner, name) in self._wrapped or not interception.names.fullmatch(name):
+            if (owner, name) in self._wrapped or not self._is_named(interception, name):
                 continue
             method = vars(owner)[name]
             if callable(method):

@@ -7,6 +7,7 @@ is state that an application passes from one run to the next.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from ...allowed import brief, checked_list
@@ -45,6 +46,8 @@ _STEADY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
+_LONGEST_REMEMBERED = 10_000
+"""The most characters of a text whose form without volatile parts is remembered."""
 _YEAR = compiled_late(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
@@ -86,9 +89,17 @@ class Steady:
     def __call__(self, text: str) -> str:
         """Returns the text with a placeholder for each volatile or ignored part."""
         text = self.without_ignored(text)
-        for pattern, mark in _STEADY:
-            text = pattern.sub(mark, text)
-        return text
+        return _remembered(text) if len(text) <= _LONGEST_REMEMBERED else _without_volatile(text)
+
+
+def _without_volatile(text: str) -> str:
+    for pattern, mark in _STEADY:
+        text = pattern.sub(mark, text)
+    return text
+
+
+# The requests of one explanation have most of their texts in common.
+_remembered = lru_cache(maxsize=256)(_without_volatile)
 
 
 def _compiled(given: Any) -> re.Pattern[str]:

@@ -24,6 +24,7 @@ from pydantic import BaseModel
 from ..copies.state import Same
 from ..shared_state.per_class import per_class
 from ..shared_state.positions import state_text_of
+from ..shared_state.reaching import SIMPLE
 from .bearing import OF_ALL
 from .companies import is_of_own
 from .going_on import GOING_ON, variables_of
@@ -80,6 +81,8 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
     ``named``: the names that the application's code contains. Some state is compared only if the code
     contains a name by which it can read this state.
     """
+    if type(thing) in SIMPLE:
+        return
     yield from _always_asked(type(thing))
     for names, ask in _asked_where_named(type(thing)):
         if named & names:

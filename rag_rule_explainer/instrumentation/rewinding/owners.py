@@ -10,7 +10,7 @@ from typing import Any
 from weakref import ReferenceType, WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 from ..shared_state.per_class import per_class
-from ..shared_state.reaching import FRAMEWORKS
+from ..shared_state.reaching import FRAMEWORKS, SIMPLE
 from .companies import is_of_own, is_own
 from .parts import Part
 
@@ -104,7 +104,7 @@ def bound_to(value: Any) -> Any:
 def is_a_register(node: Node) -> bool:
     """Returns True for a library's collection of weak references, such as the list of active runs. It is
     not searched, because it is not the application's."""
-    if not isinstance(node.thing, _WEAK):
+    if not _is_of_weak_references(type(node.thing)):
         return False
     holder = node.object()
     return not (is_own(holder.__name__) if isinstance(holder, ModuleType) else is_of_own(holder))
@@ -126,13 +126,24 @@ def is_model(kind: type) -> bool:
     return any(each.__name__ in _MODELS for each in kind.__mro__)
 
 
+@per_class
+def _is_of_collections(kind: type) -> bool:
+    return issubclass(kind, _COLLECTIONS)
+
+
+@per_class
+def _is_of_weak_references(kind: type) -> bool:
+    return issubclass(kind, _WEAK)
+
+
 def owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
     """Returns the owner (user, framework, model or library) of ``value``, and the number of consecutive
     library objects on the path of references to it. ``holder``: the node that refers to ``value``."""
     is_inside = holder.owner in OF_MODELS
-    if is_model(type(value)):
+    is_simple = type(value) in SIMPLE
+    if not is_simple and is_model(type(value)):
         return (Owner.USERS_MODEL if is_of_own(value) else Owner.MODEL), 0
-    if isinstance(value, _COLLECTIONS) and not is_own(type(value).__module__):
+    if is_simple or (_is_of_collections(type(value)) and not is_own(type(value).__module__)):
         return holder.owner, holder.steps
     if isinstance(value, _FUNCTION) or is_of_own(value):
         return (Owner.USERS_MODEL if is_inside else Owner.USER), 0

@@ -9,12 +9,13 @@ import io
 import random
 from array import array
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, cast
 
 from ..shared_state.per_class import per_class
+from ..shared_state.reaching import SIMPLE
 from .buffers import (
     is_buffer,
     is_of_numpy,
@@ -46,19 +47,22 @@ class Part:
     is_named: bool = False
 
 
-def parts_of(thing: object) -> Iterator[Part]:
-    """Yields the parts of an object that can be restored; none for a class or a module."""
-    for kinds, part in _BY_TYPE:
-        if isinstance(thing, kinds):
-            yield part
-            break
-    else:
-        if is_of_numpy(thing):
-            yield _OF_NUMPY
-        elif is_a_generator_of_numpy(thing):
-            yield _OF_A_GENERATOR
-        elif is_buffer(thing):
-            yield _BUFFER
+def parts_of(thing: object) -> Iterable[Part]:
+    """Returns the parts of an object that can be restored; none for a class or a module."""
+    known = _OF_SIMPLE.get(type(thing))
+    return _parts_of(thing) if known is None else known
+
+
+def _parts_of(thing: object) -> Iterator[Part]:
+    of_type = _of_type(type(thing))
+    if of_type is not None:
+        yield of_type
+    elif is_of_numpy(thing):
+        yield _OF_NUMPY
+    elif is_a_generator_of_numpy(thing):
+        yield _OF_A_GENERATOR
+    elif is_buffer(thing):
+        yield _BUFFER
     if isinstance(thing, FunctionType):
         yield _DEFAULTS
     if isinstance(_dict_of(thing), dict):
@@ -259,6 +263,15 @@ _BY_TYPE: tuple[tuple[Any, Part], ...] = (
     (random.Random, Part(lambda thing: thing.getstate(), lambda thing, content: thing.setstate(content))),
 )
 
+
+@per_class
+def _of_type(kind: type) -> Part | None:
+    return next((part for kinds, part in _BY_TYPE if issubclass(kind, kinds)), None)
+
+
+_OF_SIMPLE: dict[type, tuple[Part, ...]] = {
+    kind: tuple(filter(None, (_of_type(kind),))) for kind in SIMPLE
+}
 
 _OF_NUMPY = Part(lambda thing: thing.tobytes(), write_numpy)
 _OF_A_GENERATOR = Part(read_generator, write_generator)

@@ -6,17 +6,15 @@ Connections and threads are not searched.
 """
 
 import asyncio
-import dis
 import gc
-import logging
 import sys
 import threading
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from concurrent.futures import Executor
 from contextlib import suppress
 from contextvars import Context, ContextVar
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from itertools import islice
 from multiprocessing.process import BaseProcess
 from multiprocessing.sharedctypes import SynchronizedBase
@@ -35,8 +33,9 @@ from weakref import ReferenceType
 
 from ..shared_state.contents import function_in, names_in
 from ..shared_state.holdings import is_resting
-from ..shared_state.reaching import FRAMEWORKS, is_opaque, is_ours, is_users
+from ..shared_state.reaching import FRAMEWORKS, SIMPLE, is_opaque, is_ours, is_users
 from .companies import is_of_own, is_own
+from .named import globals_set_in, named_by, own_of_loggers
 from .owners import Node, Owner, bound_to, is_a_register, is_model, is_of_library, owner_of, package_of
 from .parts import CLASS, parts_of
 from .randomness import hidden_generators
@@ -107,7 +106,9 @@ class Reachable:
 
     def _look(self, node: Node) -> None:
         thing = node.thing
-        if isinstance(thing, FunctionType):
+        if type(thing) in SIMPLE:  # most objects are of these types
+            self._take_contents(node)
+        elif isinstance(thing, FunctionType):
             self._look_at_function(node)
         elif isinstance(thing, type):
             self._look_at_class(node)
@@ -133,17 +134,20 @@ class Reachable:
             if isinstance(thing, SynchronizedBase):
                 self._add(thing.get_obj(), node.name, node)
             return
-        self._take_parts(node)
-        if isinstance(thing, TUPLES):
-            self._add_all((("", each) for each in islice(iter(thing), _MOST_INSIDE)), node)
-        elif isinstance(thing, _REFERENCE):
+        self._take_contents(node)
+        if isinstance(thing, _REFERENCE):
             self._add(thing(), node.name, node)
-        elif not node.contents or isinstance(thing, _REFERRING):
+        elif isinstance(thing, _REFERRING) or not (node.contents or isinstance(thing, TUPLES)):
             self._add_referents(node)
         elif isinstance(thing, _WITH_DEFAULTS):
             self._add(thing.default_factory, "", node)
         if not is_of_library(thing):
             self._add(type(thing), "", node)
+
+    def _take_contents(self, node: Node) -> None:
+        self._take_parts(node)
+        if isinstance(node.thing, TUPLES):
+            self._add_all((("", each) for each in islice(iter(node.thing), _MOST_INSIDE)), node)
 
     def _take_parts(self, node: Node) -> None:
         for part in parts_of(node.thing):
@@ -151,10 +155,12 @@ class Reachable:
             node.contents.append((part, content))
             if part.is_named:
                 listed: list[tuple[Any, Any]] = list(islice(content.items(), _MOST_INSIDE))
-                self._add_all(
-                    ((key if isinstance(key, str) else "", value) for key, value in listed), node
-                )
-                self._add_all((("", key) for key, _ in listed if not isinstance(key, str)), node)
+                for key, value in listed:
+                    if type(value) not in _PLAINEST:  # most values are of these types
+                        self._add(value, key if isinstance(key, str) else "", node)
+                for key, _ in listed:
+                    if type(key) not in _PLAINEST and not isinstance(key, str):
+                        self._add(key, "", node)
             elif isinstance(content, (*LISTED, SET)):
                 entries: Any = islice(iter(content), _MOST_INSIDE)
                 self._add_all((("", each) for each in entries), node)
@@ -187,11 +193,11 @@ class Reachable:
             held = function.__globals__
             self._add_all([("", held), *((name, held[name]) for name in names & held.keys())], node)
         self._take_libraries(function.__globals__[name] for name in names & function.__globals__.keys())
-        named = list(_named_by(names, function.__globals__))
+        named = list(named_by(names, function.__globals__))
         self._take_settings(named)
         self._add_all(hidden_generators(named, names), node)
         if "getLogger" in names:
-            self._add_all((("handlers", each) for each in _own_of_loggers()), node)
+            self._add_all((("handlers", each) for each in own_of_loggers()), node)
         if _IMPORTING & names:
             self._look_at_modules(names, node)
         package = str(function.__globals__.get("__package__") or "")
@@ -227,7 +233,7 @@ class Reachable:
         for each in named:
             if isinstance(each, FunctionType) and str(each.__module__).startswith(FRAMEWORKS):
                 module = str(each.__globals__.get("__name__", ""))
-                stored = _globals_set_in(each.__code__)
+                stored = globals_set_in(each.__code__)
                 self.settings[module] = self.settings.get(module, frozenset()) | stored
 
     def _look_at_module(self, module: ModuleType, names: frozenset[str], of: Node) -> None:
@@ -250,7 +256,17 @@ class Reachable:
             if type(value) not in _PLAINEST:  # most values are of these types
                 self._add(value, name, holder)
 
+    def _add_simple(self, value: Any, name: str, holder: Node) -> None:
+        if holder.steps <= _FROM_A_LIBRARY and not is_plain(value):
+            owner, steps = owner_of(value, holder)
+            self._waiting.append(Node(value, name, holder, owner, steps))
+
     def _add(self, value: Any, name: str, holder: Node) -> None:
+        if id(value) in self._seen:
+            return
+        if type(value) in SIMPLE:  # most values are of these types
+            self._add_simple(value, name, holder)
+            return
         value = bound_to(value)
         if id(value) in self._seen or value is ABSENT or is_plain(value):
             return
@@ -271,30 +287,6 @@ class Reachable:
             self._waiting.append(Node(value, name, holder, owner, steps))
 
 
-def _named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
-    """Yields each object to which one of these names may refer in code: a global, a module, or an
-    attribute of a module. ``held``: the globals."""
-    for name in names:
-        for each in (held.get(name), sys.modules.get(name)):
-            yield each
-            if isinstance(each, ModuleType):
-                yield from (vars(each)[name] for name in names & vars(each).keys())
-
-
-def _own_of_loggers() -> Iterator[Any]:
-    """Yields the handlers and filters of loggers, if their classes are the user's own."""
-    for logger in (logging.root, *list(logging.root.manager.loggerDict.values())):
-        if isinstance(logger, logging.Logger):
-            yield from (each for each in (*logger.handlers, *logger.filters) if is_of_own(each))
-
-
 def _module_of(thing: Any) -> str:
     known = thing if isinstance(thing, (type, FunctionType)) else type(thing)
     return str(known.__module__)
-
-
-@cache
-def _globals_set_in(code: CodeType) -> frozenset[str]:
-    return frozenset(
-        str(each.argval) for each in dis.get_instructions(code) if each.opname == "STORE_GLOBAL"
-    )

@@ -54,11 +54,9 @@ class KeptPart:
         if not self.part.is_named:
             return [] if is_equal(self.content, now) else [""]
         was = self.content
-        names = [
-            name
-            for name in ({**was, **now} if self.is_all else was)
-            if not is_same(was.get(name, ABSENT), now.get(name, ABSENT))
-        ]
+        names = [name for name, value in was.items() if _is_other(value, now.get(name, ABSENT))]
+        if self.is_all:
+            names += [name for name, value in now.items() if name not in was and value is not ABSENT]
         if not names and self.is_all and isinstance(self.node.thing, DICT) and list(was) != list(now):
             return [""]
         return [name if isinstance(name, str) else "" for name in names]
@@ -75,6 +73,10 @@ class KeptPart:
             else:
                 content.pop(name, None)
         return content
+
+
+def _is_other(value: object, now: object) -> bool:
+    return now is not value and not is_same(value, now)  # most values are the same object
 
 
 class Snapshot:

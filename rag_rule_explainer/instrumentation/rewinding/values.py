@@ -1,6 +1,7 @@
 """This module compares values: texts and numbers by equality, all other objects by identity."""
 
 from collections import deque
+from operator import is_
 from typing import Any, cast
 
 _PLAIN = (str, int, float, bool, bytes, complex, type(None))
@@ -55,8 +56,10 @@ def is_equal(first: Any, second: Any, depth: int = 1) -> bool:
             is_equal(value, second[key], depth - 1) for key, value in first.items()
         )
     if isinstance(first, LISTED):
-        return len(first) == len(second) and all(
-            is_equal(each, others, depth - 1) for each, others in zip(first, second, strict=True)
+        # Most entries are the same objects.
+        return len(first) == len(second) and (
+            all(map(is_, first, second))
+            or all(is_equal(each, others, depth - 1) for each, others in zip(first, second, strict=True))
         )
     if isinstance(first, (SET, frozenset)):
         return {id(each) for each in first} == {id(each) for each in second} or bool(first == second)

@@ -26,8 +26,9 @@ from .contents import (
     is_of_user,
     parameters_of,
 )
+from .per_class import per_class
 from .positions import position_of, state_text_of
-from .reaching import FRAMEWORKS, is_opaque, is_users
+from .reaching import FRAMEWORKS, SIMPLE, is_opaque, is_users
 
 _MOST = 3000
 """The largest number of objects that are visited."""
@@ -35,6 +36,8 @@ _MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
 """The names of the frameworks' base classes of models."""
 _TOOLS = frozenset({"BaseTool"})
 """The names of the frameworks' base classes of tools."""
+_LOOKED_INTO = (FunctionType, CodeType, MethodType, partial, dict, *COLLECTIONS, *NAMESPACES)
+_SIMPLE = SIMPLE | {FunctionType, MethodType}
 Plain = str | int | float
 
 
@@ -159,7 +162,8 @@ class Holdings:
         held.size = len(cast("list[Any]", thing)) if is_collection(thing) else 0
         try:
             entries = list(self._inside(thing))
-            entries = [each for each in entries if not is_resting(thing, each[1], self._tools)]
+            if self._tools is not None:
+                entries = [each for each in entries if not is_resting(thing, each[1], self._tools)]
             if is_frameworks(thing):
                 held.values = dict(entries)
         except Exception:  # an object of the user's may raise any error when it is read
@@ -170,7 +174,9 @@ class Holdings:
                 self._take(held, place, inner, value)
 
     def _take(self, held: Held, place: int, name: str, value: Any) -> None:
-        if isinstance(value, (str, int, float)):
+        if type(value) in _SIMPLE:  # most values are of these types
+            self._waiting.append((value, name, place))
+        elif isinstance(value, (str, int, float)):
             held.plain.append((name, value))
         elif isinstance(value, ContextVar):
             self.outer.setdefault(name, cast("object", value))
@@ -213,7 +219,7 @@ class Holdings:
 def _is_looked_into(value: object) -> bool:
     if value is None or isinstance(value, (bytes, ModuleType)):
         return False
-    if isinstance(value, (FunctionType, CodeType, MethodType, partial, dict, *COLLECTIONS, *NAMESPACES)):
+    if _is_of_looked_into(type(value)):
         return True
     module = (value if isinstance(value, type) else type(value)).__module__
     if isinstance(value, type):
@@ -226,7 +232,16 @@ def _is_looked_into(value: object) -> bool:
 
 
 def _is_model(thing: object) -> bool:
-    kind = thing if isinstance(thing, type) else type(thing)
+    return _is_of_models(thing if isinstance(thing, type) else type(thing))
+
+
+@per_class
+def _is_of_looked_into(kind: type) -> bool:
+    return issubclass(kind, _LOOKED_INTO)
+
+
+@per_class
+def _is_of_models(kind: type) -> bool:
     return any(each.__name__ in _MODELS for each in kind.__mro__)
 
 

@@ -4,7 +4,7 @@ the same few classes thousands of times, so this saves time."""
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 Result = TypeVar("Result")
 
@@ -15,11 +15,13 @@ def per_class(function: Callable[[type], Result]) -> Callable[[Any], Result]:
     Use it only if the result for a class never changes. The cache keeps no class alive.
     """
     known: WeakKeyDictionary[type, Result] = WeakKeyDictionary()
+    # Its own ``__getitem__`` does no more than this, in a call of Python code.
+    found: dict[ref[type], Result] = vars(known)["data"]
 
     @wraps(function)
     def recalled(kind: type) -> Result:
         try:
-            return known[kind]
+            return found[ref(kind)]
         except KeyError:
             return known.setdefault(kind, function(kind))
         except Exception:  # a metaclass of the user's may have no hash, or raise when it is compared

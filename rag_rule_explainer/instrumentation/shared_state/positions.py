@@ -32,7 +32,7 @@ def position_of(thing: object) -> Position | None:
         plain = {k: v for k, v in frame.f_locals.items() if isinstance(v, (str, int, float))}
         return Position(f"{frame.f_lasti} {sorted(plain.items())}")
     kind = type(thing)
-    if not isinstance(thing, Iterator) or kind.__module__ not in {"builtins", "itertools"}:
+    if kind.__module__ not in {"builtins", "itertools"} or not isinstance(thing, Iterator):
         return None
     if "__repr__" in vars(kind):
         return Position(repr(cast("object", thing)))

@@ -65,9 +65,17 @@ def _is_of_proxies(kind: type) -> bool:
     return names_itself or kind is ProxyType or kind is CallableProxyType
 
 
+SIMPLE: frozenset[type] = frozenset({dict, list, set, tuple, frozenset})
+"""The builtin types of most of the objects that are visited. Their subclasses are not among them, so it
+is known how to read them, without a look at what a class defines."""
+_READABLE: frozenset[type] = SIMPLE | {str, int, float, bool, bytes, type(None), FunctionType, MethodType}
+
+
 def is_opaque(thing: object) -> bool:
     """Returns True for an object that must not be read, because any access may fail: a proxy, such as a
     weak reference that acts like its object, and an object whose class or dict cannot be read."""
+    if type(thing) in _READABLE:
+        return False
     if _is_of_proxies(type(thing)):
         return True
     try:
