@@ -8,6 +8,7 @@ from . import (
     attributes,
     chat_stores,
     contexts,
+    dispatching,
     key_values,
     memories,
     outside,
@@ -16,7 +17,6 @@ from . import (
     retrievers,
     standstills,
     tools,
-    watching,
 )
 
 interception = Patches(
@@ -34,7 +34,7 @@ interception = Patches(
         # come later.
         *attributes.INTERCEPTIONS,
         *standstills.INTERCEPTIONS,
-        *watching.INTERCEPTIONS,
+        *dispatching.INTERCEPTIONS,
         *handing.INTERCEPTIONS,
         *connections.INTERCEPTIONS,
         *predictions.INTERCEPTIONS,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, cast
 
+from llama_index.core.agent.workflow.workflow_events import ToolCallResult
 from llama_index.core.workflow.events import Event, HumanResponseEvent, InputRequiredEvent
 from typing_extensions import override
 from workflows import events
@@ -143,7 +144,10 @@ def _telling(_name: str, method: Any) -> Any:
     @wraps(method)
     async def tell(adapter: Any, event: Event) -> None:
         await method(adapter, event)
-        now = _run.get()
+        now, run = _run.get(), participation()
+        if run is not None and isinstance(event, ToolCallResult):
+            watch: Any = run.watch
+            watch.calls.note_not_run(event)
         if now is None:
             return
         if isinstance(event, InputRequiredEvent):

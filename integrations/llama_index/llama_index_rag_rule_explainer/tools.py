@@ -10,6 +10,7 @@ from copy import copy
 from functools import wraps
 from typing import Any
 
+from llama_index.core.agent.workflow.multi_agent_workflow import handoff
 from llama_index.core.tools import FunctionTool, ToolOutput
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
@@ -18,8 +19,7 @@ from rag_rule_explainer.instrumentation.tool_replay import ToolOutcome, UsedTool
 
 _HANDOFF = "handoff"
 """The name of the tool by which an agent of an ``AgentWorkflow`` passes the task to the next agent. Its
-calls are not recorded as uses of a tool. LlamaIndex reserves this name, so no tool of the application has
-it."""
+calls are not recorded as uses of a tool."""
 
 
 _running: ContextVar[object] = ContextVar("rag_rule_llama_index_tool", default=None)
@@ -65,9 +65,18 @@ def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool 
     if run is None or _running.get() is tool:
         return None
     called = str(tool.metadata.name)
+    if _hands_over(tool):
+        run.own_tools.add(called)
+        return run.use_tool(None)
     context = getattr(tool, "ctx_param_name", None)
     given = {key: each for key, each in kwargs.items() if key != context}
-    return run.use_tool(None if called == _HANDOFF else called, _arguments(args, given))
+    return run.use_tool(called, _arguments(args, given))
+
+
+def _hands_over(tool: Any) -> bool:
+    """Returns True iff the tool is the one by which an agent of an ``AgentWorkflow`` passes the task to
+    the next agent."""
+    return tool.metadata.name == _HANDOFF and getattr(tool, "_async_fn", None) is handoff
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool, RetrieverTool
 from llama_index.core.workflow import Context, StartEvent, StopEvent, Workflow, step
+from llama_index.llms.openai import OpenAI
 from typing_extensions import override
 
 from rag_rule_explainer import ToolCall
@@ -98,6 +99,16 @@ def plain(_: Clients) -> Built:
 
 def streaming(_: Clients) -> Built:
     return Built(agent_of(ran := [], streaming=True), QUESTION, ran)
+
+
+def over_the_wire(clients: Clients) -> Built:
+    """Its model streams, as it does unless one says otherwise, and says in its last chunk but one why it
+    ended."""
+    http: Any = (clients.client._client, clients.aclient._client)  # pyright: ignore[reportPrivateUsage] -- to share
+    url = str(clients.client.base_url)
+    given: Any = {"api_base": url, "api_key": "none", "max_retries": 0}
+    llm = OpenAI("gpt-4o-mini", http_client=http[0], async_http_client=http[1], **given)
+    return Built(FunctionAgent(tools=tools_of(ran := []), llm=llm), QUESTION, ran)
 
 
 def in_parallel(_: Clients) -> Built:
@@ -225,6 +236,7 @@ def with_context(_: Clients) -> Built:
 SHAPES = (
     Shape("`FunctionAgent`", plain),
     Shape("`FunctionAgent`: streaming", streaming),
+    Shape("`FunctionAgent`: the `OpenAI` class, streaming", over_the_wire),
     Shape("`FunctionAgent`: parallel calls", in_parallel, script=AT_ONCE),
     Shape("`FunctionAgent`: a result leads to the next call", led_on, script=LED_ON),
     Shape("`FunctionAgent`: with a context", with_context),
