@@ -9,6 +9,7 @@ from . import (
     chat_stores,
     contexts,
     dispatching,
+    event_streams,
     key_values,
     memories,
     outside,
@@ -33,6 +34,7 @@ interception = Patches(
         # runs recognise it. The general patches below record only that the run made the object, so they
         # come later.
         *attributes.INTERCEPTIONS,
+        *event_streams.INTERCEPTIONS,
         *standstills.INTERCEPTIONS,
         *dispatching.INTERCEPTIONS,
         *handing.INTERCEPTIONS,

@@ -211,6 +211,18 @@ def by_hand(_: Clients) -> Built:
     return Built(Reading(Scripted(script_of=ONE_BY_ONE), tools_of(ran := [])), {"query": QUESTION}, ran)
 
 
+def reading_events(_: Clients) -> Built:
+    """A function that shows what the agent does while it does it."""
+    agent = agent_of(ran := [])
+
+    async def ask(question: str) -> str:
+        handler = agent.run(user_msg=question)
+        shown = [each async for each in handler.stream_events()]
+        return f"{await handler} {len(shown)} events."
+
+    return Built(ask, QUESTION, ran)
+
+
 def delegating(_: Clients, **options: Any) -> Built:
     *reading, paying = tools_of(ran := [])
     expert: Any = FunctionAgent(tools=reading, llm=Scripted(script_of=READS))
@@ -270,4 +282,5 @@ SHAPES = (
     Shape("`ReActAgent`", reacting),
     Shape("`AgentWorkflow`: one agent hands over to another", handing_over, script=HANDS_OVER),
     Shape("a `Workflow` by hand", by_hand),
+    Shape("a function that reads an agent's events", reading_events),
 )
