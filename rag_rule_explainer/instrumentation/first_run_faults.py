@@ -106,6 +106,17 @@ def check_unrecorded(manner: Manner, first: Participation) -> None:
         raise InvalidInput(". Also, ".join(told))
 
 
+def tools_that_acted(manner: Manner, first: Participation) -> list[str]:
+    """Returns the names of the tools that would run again if a first run that failed were repeated: those
+    that ran, and those that a model called, because a plain function may have run for the call. Tools
+    that retrieve or were named safe are left out; so are all tools if they run in replays too."""
+    if not manner.replays_tools or manner.on_new_tool_call == "live":
+        return []
+    called = {call.name for said in first.watch.said if not said.apart for call in said.called}
+    called |= {each.call.name for each in first.executed} | {each.name for each in first.unmarked}
+    return sorted(called - first.retrieving_tools - manner.safe_tools - first.stubbed - first.own_tools)
+
+
 def check_stubs(manner: Manner, first: Participation) -> None:
     """Raises InvalidInput for a stub that was not used, if a tool with nearly its name was called.
 
