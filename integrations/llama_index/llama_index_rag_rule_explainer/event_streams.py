@@ -30,16 +30,23 @@ def _streaming(_name: str, method: Any) -> Any:
             async for event in events:
                 yield event
             return
-        # The run itself must not be cancelled where nobody reads its events any more.
-        running = asyncio.shield(handler)
+        # It is not cancelled where nobody reads the events any more, as that would cancel the run.
+        running = asyncio.ensure_future(handler)
+        running.add_done_callback(read_error)
         try:
             while (event := await _next_of(events, running)) is not _END:
                 yield event
         finally:
-            running.cancel()
             await events.aclose()
 
     return stream
+
+
+def read_error(task: "asyncio.Future[Any]") -> None:
+    """Reads the error of a run's task. Otherwise asyncio would report the error if nobody awaits the
+    run."""
+    if not task.cancelled():
+        task.exception()
 
 
 async def _next_of(events: AsyncGenerator[Any, None], running: "asyncio.Future[Any]") -> Any:

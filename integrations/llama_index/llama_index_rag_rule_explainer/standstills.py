@@ -99,6 +99,12 @@ def note_answered(reason: Exception) -> None:
         now[0].answered = str(reason)
 
 
+def is_explained_so_far() -> bool:
+    """Returns True iff this is a first run of which only one reply of a model is explained."""
+    run, now = participation(), _run.get()
+    return run is not None and run.conversation is not None and (now is None or not now[1])
+
+
 def asking(workflow: str, handler: Any, event: Event) -> Exception | None:
     """Returns an error if this event shows that the run waits for a human; else None.
 

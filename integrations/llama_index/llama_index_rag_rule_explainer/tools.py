@@ -12,6 +12,7 @@ from typing import Any
 
 from llama_index.core.agent.workflow.multi_agent_workflow import handoff
 from llama_index.core.tools import FunctionTool, ToolOutput
+from workflows.runtime.types import results
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
@@ -22,6 +23,10 @@ _HANDOFF = "handoff"
 calls are not recorded as uses of a tool."""
 
 
+_PAUSES: tuple[type[Exception], ...] = (
+    (results.WaitingForEvent,) if hasattr(results, "WaitingForEvent") else ()
+)
+"""The error by which a tool waits for an event, such as a human's answer. It is called again then."""
 _running: ContextVar[object] = ContextVar("rag_rule_llama_index_tool", default=None)
 """The tool that runs in this context. A call that the tool makes of itself, as in ``__call__``, is no new
 call."""
@@ -37,7 +42,7 @@ def _calling(name: str, method: Any) -> Any:
         with _within(self), using_tool(str(self.metadata.name)):
             if used.outcome is not None:
                 return _made(_output(self, used.outcome, args, kwargs))
-            with used.noting_errors():
+            with used.noting_errors(_PAUSES):
                 result = bound(*args, **kwargs)
         return _made(used.noted(result))
 
@@ -51,7 +56,7 @@ def _calling(name: str, method: Any) -> Any:
         with _within(own), using_tool(str(self.metadata.name)):
             if used.outcome is not None:
                 return _made(_output(self, used.outcome, args, kwargs))
-            with used.noting_errors():
+            with used.noting_errors(_PAUSES):
                 result = await bound(*args, **kwargs)
         return _made(used.noted(result))
 

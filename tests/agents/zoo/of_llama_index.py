@@ -15,17 +15,26 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool, RetrieverTool
-from llama_index.core.workflow import Context, StartEvent, StopEvent, Workflow, step
+from llama_index.core.workflow import (
+    Context,
+    HumanResponseEvent,
+    InputRequiredEvent,
+    StartEvent,
+    StopEvent,
+    Workflow,
+    step,
+)
 from llama_index.llms.openai import OpenAI
 from typing_extensions import override
 
-from rag_rule_explainer import ToolCall
+from rag_rule_explainer import BaselineFailed, ToolCall
 from tests.agents.zoo.scripts import AT_ONCE, LED_ON, LOOK, ONE_BY_ONE, PAY, SEARCH, Script, Step, World
 from tests.agents.zoo.shapes import (
     DELEGATED,
     DELEGATES,
     DOCUMENTS,
     EARLIER,
+    PAID,
     QUESTION,
     READS,
     UNDATED,
@@ -211,6 +220,35 @@ def by_hand(_: Clients) -> Built:
     return Built(Reading(Scripted(script_of=ONE_BY_ONE), tools_of(ran := [])), {"query": QUESTION}, ran)
 
 
+def of_a_human(_: Clients) -> Built:
+    """Asks before it pays."""
+    ran = list[str]()
+
+    async def pay(ctx: Context, to: str) -> str:
+        """Pays."""
+        asked = InputRequiredEvent(prefix="May I pay?")
+        said = await ctx.wait_for_event(HumanResponseEvent, waiter_event=asked)
+        ran.append("pay")
+        return PAID.format(to) if said.response == "yes" else "No."
+
+    tools = [*tools_of(ran)[:2], FunctionTool.from_defaults(async_fn=pay)]
+    return Built(FunctionAgent(tools=tools, llm=Scripted()), QUESTION, ran)
+
+
+def answered(clients: Clients) -> Built:
+    """A function that answers in the human's place, as the error says."""
+    made = of_a_human(clients)
+
+    async def ask(question: str) -> str:
+        handler = made.application.run(user_msg=question)
+        async for event in handler.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                handler.ctx.send_event(HumanResponseEvent(response="yes"))
+        return str(await handler)
+
+    return Built(ask, QUESTION, made.ran)
+
+
 def reading_events(_: Clients) -> Built:
     """A function that shows what the agent does while it does it."""
     agent = agent_of(ran := [])
@@ -282,5 +320,12 @@ SHAPES = (
     Shape("`ReActAgent`", reacting),
     Shape("`AgentWorkflow`: one agent hands over to another", handing_over, script=HANDS_OVER),
     Shape("a `Workflow` by hand", by_hand),
+    Shape(
+        "`FunctionAgent`: a human approves",
+        of_a_human,
+        refused={"whole_run": (BaselineFailed, "asks a human")},
+        once=("search_inbox", "calendar"),
+    ),
+    Shape("`FunctionAgent`: a human approves, in a function that answers", answered),
     Shape("a function that reads an agent's events", reading_events),
 )
