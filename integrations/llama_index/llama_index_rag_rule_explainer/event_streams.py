@@ -1,4 +1,5 @@
-"""This module ends the stream of a workflow's events where the run of the workflow ends."""
+"""This module ends the stream of a workflow's events where the run of the workflow ends, and refuses
+workflows whose runs cannot be ended early."""
 
 import asyncio
 import re
@@ -7,8 +8,11 @@ from contextlib import suppress
 from functools import wraps
 from typing import Any
 
+from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.instrumentation.copies.patching import Interception
-from rag_rule_explainer.instrumentation.run_context import participation
+from rag_rule_explainer.instrumentation.run_context import participation, refused
+
+from .recorded_replies import check_that_runs_can_end_early
 
 _PASSES = 8
 """The number of times that the event loop goes round before a stream is known to have no event left. An
@@ -66,5 +70,26 @@ async def _next_of(events: AsyncGenerator[Any, None], running: "asyncio.Future[A
                 await coming
 
 
+def _beginning(_name: str, method: Any) -> Any:
+    """Returns the replacement of the method that begins a workflow's run. It raises InvalidInput in a
+    baseline of which only the next action is explained, if replays could not end there."""
+
+    @wraps(method)
+    def run(workflow: Any, *args: Any, **kwargs: Any) -> Any:
+        current = participation()
+        if current is not None and current.conversation is not None:
+            try:
+                check_that_runs_can_end_early()
+            except InvalidInput as error:
+                raise refused(error) from None
+        return method(workflow, *args, **kwargs)
+
+    return run
+
+
 HANDLER = ("workflows.handler", "WorkflowHandler")
-INTERCEPTIONS = (Interception(*HANDLER, re.compile("stream_events"), _streaming),)
+WORKFLOW = ("workflows.workflow", "Workflow")
+INTERCEPTIONS = (
+    Interception(*HANDLER, re.compile("stream_events"), _streaming),
+    Interception(*WORKFLOW, re.compile("run"), _beginning),
+)

@@ -1,5 +1,6 @@
 """LlamaIndex's agents and workflows."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -25,6 +26,9 @@ from llama_index.core.workflow import (
     step,
 )
 from llama_index.llms.openai import OpenAI
+from llama_index.tools.mcp import McpToolSpec
+from mcp.server.fastmcp import FastMCP
+from mcp.types import CallToolResult, ListToolsResult
 from typing_extensions import override
 
 from rag_rule_explainer import BaselineFailed, ToolCall
@@ -226,7 +230,8 @@ def of_a_human(_: Clients) -> Built:
 
     async def pay(ctx: Context, to: str) -> str:
         """Pays."""
-        asked = InputRequiredEvent(prefix="May I pay?")
+        may: Any = {"prefix": "May I pay?"}
+        asked = InputRequiredEvent(**may)
         said = await ctx.wait_for_event(HumanResponseEvent, waiter_event=asked)
         ran.append("pay")
         return PAID.format(to) if said.response == "yes" else "No."
@@ -243,7 +248,8 @@ def answered(clients: Clients) -> Built:
         handler = made.application.run(user_msg=question)
         async for event in handler.stream_events():
             if isinstance(event, InputRequiredEvent):
-                handler.ctx.send_event(HumanResponseEvent(response="yes"))
+                yes: Any = {"response": "yes"}
+                handler.ctx.send_event(HumanResponseEvent(**yes))
         return str(await handler)
 
     return Built(ask, QUESTION, made.ran)
@@ -259,6 +265,29 @@ def reading_events(_: Clients) -> Built:
         return f"{await handler} {len(shown)} events."
 
     return Built(ask, QUESTION, ran)
+
+
+class InThisProcess:
+    """A session with a server of MCP, without the wire between them."""
+
+    def __init__(self, server: Any) -> None:
+        self.server = server
+
+    async def list_tools(self) -> Any:
+        return ListToolsResult(tools=await self.server.list_tools())
+
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
+        content, structured = await self.server.call_tool(name, arguments)
+        return CallToolResult(content=list(content), structuredContent=structured)
+
+
+def over_mcp(_: Clients) -> Built:
+    server = FastMCP("mailbox", log_level="ERROR")
+    for each in functions(ran := []).values():
+        server.add_tool(each)
+    session: Any = InThisProcess(server)
+    tools = asyncio.run(McpToolSpec(session).to_tool_list_async())
+    return Built(FunctionAgent(tools=[*tools], llm=Scripted()), QUESTION, ran)
 
 
 def delegating(_: Clients, **options: Any) -> Built:
@@ -315,6 +344,7 @@ SHAPES = (
         kinds=("documents", "tools", "turns"),
         once=("calendar", "pay"),
     ),
+    Shape("`FunctionAgent`: tools over MCP", over_mcp),
     Shape("`FunctionAgent`: an agent in a tool", delegating, DELEGATED, DELEGATES),
     Shape("`FunctionAgent`: an agent in a tool, named safe", opened, ways=("whole_run",)),
     Shape("`ReActAgent`", reacting),

@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 from llama_index.core.workflow import StopEvent
-from llama_index_rag_rule_explainer import RuleExplainer
+from llama_index_rag_rule_explainer import RuleExplainer, recorded_replies
 
+from rag_rule_explainer import InvalidInput
 from tests.agents.zoo.of_llama_index import agent_of
 from tests.agents.zoo.shapes import PAYS, QUESTION
 from tests.integrations.known import retention
+from tests.integrations.llama_index.test_plain_functions_as_tools import Loop
 
 pytestmark = [pytest.mark.waits, pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(200)]
+NEXT: Any = {"source_kinds": ["tools"], "replay_of": "next_action", "rules": "retention"}
 PAID_FOR = {frozenset({"search_inbox #1, item 2", "calendar #1"})}
 
 
@@ -52,8 +55,33 @@ def test_the_next_action_of_an_agent_whose_events_are_read(
     async def ask(question: str) -> str:
         return await reads(agent.run(user_msg=question))
 
-    options: Any = {"source_kinds": ["tools"], "replay_of": "next_action", "rules": "retention"}
-    explanation = RuleExplainer(ask, PAYS, **options).explain(QUESTION)
+    explanation = RuleExplainer(ask, PAYS, **NEXT).explain(QUESTION)
     assert retention(explanation) == PAID_FOR
     assert explanation.ended
     assert ran == ["search_inbox", "calendar", "pay"]
+
+
+class TestOldWorkflows:
+    """Their runs may wait for ever where a replay ends them."""
+
+    @pytest.fixture(autouse=True)
+    def old(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(recorded_replies, "version", lambda _: "2.13.1")
+
+    def test_are_refused_before_anything_runs(self) -> None:
+        agent = agent_of(ran := [])
+
+        async def ask(question: str) -> Any:
+            return await agent.run(user_msg=question)
+
+        with pytest.raises(InvalidInput, match=r"2\.26 or newer, and 2\.13\.1"):
+            RuleExplainer(agent, PAYS, **NEXT)
+        for made in (ask, lambda: agent):
+            with pytest.raises(InvalidInput, match=r"2\.26 or newer, and 2\.13\.1"):
+                RuleExplainer(made, PAYS, **NEXT).explain(QUESTION)
+        assert ran == []
+
+    def test_are_no_matter_where_none_runs(self) -> None:
+        explanation = RuleExplainer(Loop(ran := []).ask, PAYS, **NEXT).explain(QUESTION)
+        assert retention(explanation) == PAID_FOR
+        assert ran == ["search_inbox", "calendar", "pay"]
