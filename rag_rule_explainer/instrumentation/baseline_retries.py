@@ -12,6 +12,7 @@ from ..probing.limits import Limits
 from ..probing.replaying import Baseline, Replay, UnusableReply
 from ..probing.retries import Retries
 from ..sources import Source
+from .runs import ApplicationRun
 
 T = TypeVar("T")
 Recorded = tuple[Sequence[Source], Baseline]
@@ -27,10 +28,12 @@ class MadeBaseline(NamedTuple):
 
 class Failed(NamedTuple):
     """A ``Failed`` holds the error of a failed baseline (``error``). ``reply`` is the error that a replay
-    would have raised if it had failed in the same way; retries are decided by it."""
+    would have raised if it had failed in the same way; retries are decided by it. ``acted``: the names of
+    the tools that ran, and that may not run once more."""
 
     error: BaselineFailed
     reply: UnusableReply
+    acted: Sequence[str] = ()
 
 
 Attempt = Callable[[], Awaitable[MadeBaseline | Failed]]
@@ -40,7 +43,8 @@ async def made(
     attempt: Attempt, retries: Retries, limits: Limits, pause: Callable[[float], Awaitable[None]]
 ) -> MadeBaseline:
     """Calls ``attempt`` until it succeeds or may not be repeated, and returns the baseline that it made.
-    Raises the BaselineFailed of the last attempt if none succeeds.
+    Raises the BaselineFailed of the last attempt if none succeeds. An attempt in which a tool ran that
+    may not run once more is not repeated.
 
     ``pause``: a function that waits the given number of seconds between attempts.
     """
@@ -50,6 +54,8 @@ async def made(
         tried = await attempt()
         if isinstance(tried, Failed):
             failed.append(tried)
+            if tried.acted:
+                raise _error_of(tried, _within(limits, retries))
         return tried
 
     async def wait(seconds: float) -> None:
@@ -69,6 +75,28 @@ async def made(
     paid = tuple(each.reply for each in failed)
     spent = replace(baseline, failed=paid, seconds=time.monotonic() - started)
     return tried._replace(recorded=(sources, spent))
+
+
+def _error_of(failed: Failed, retries: Retries) -> BaselineFailed:
+    """Returns the error of an attempt that is not repeated. It says so if it would have been repeated."""
+    from ..probing.retrying import may_help
+
+    if not may_help(retries, failed.reply):
+        return failed.error
+    return not_repeated(failed.error, failed.acted, "the failure may pass")
+
+
+def not_repeated(error: Exception, acted: Sequence[str], why: str) -> BaselineFailed:
+    """Returns the error of a first run that is not repeated, because tools ran in it. ``acted``: their
+    names; ``why``: the reason for which it would have been repeated."""
+    named = ", ".join(map(repr, acted))
+    told = BaselineFailed(
+        f"{error} ({why}, but the run was not repeated: the calls of {named} may have been carried out, "
+        "and would be once more; call it again if that does no harm. safe_tools= names tools that may "
+        "run twice, such as ones that only read, and a run of such tools is repeated)"
+    )
+    told.__cause__ = error.__cause__ or error
+    return told
 
 
 def without_loop(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -97,3 +125,16 @@ def _within(limits: Limits, retries: Retries) -> Retries:
 
 def _cause(tried: MadeBaseline | Failed) -> BaseException | None:
     return tried.reply if isinstance(tried, Failed) else None
+
+
+def is_async_only(run: ApplicationRun[Any], failed: Exception) -> bool:
+    """Returns True iff a first run failed because a component has no sync interface. Raises
+    BaselineFailed if a tool ran in it that may not run once more."""
+    cause = failed.__cause__ if isinstance(failed, BaselineFailed) else failed
+    if cause is None or not run.application.tells_of_async(f"{type(cause).__name__}: {cause}"):
+        return False
+    if run.acted:
+        raise not_repeated(
+            failed, run.acted, "it has to run through its async interface: await aexplain()"
+        )
+    return True

@@ -49,9 +49,9 @@ def _end_at_new_tools(run: Participation, first: Participation, answering: ToolR
     ends where the tool is reached."""
     ran = {each.call.name for each in first.executed}
     named = {call.name for said in first.watch.said if not said.apart for call in said.called}
-    if answering.on_new != "unknown" or not named <= ran:
+    known = {*ran, *first.own_tools, *answering.safe, *run.stubs}
+    if answering.on_new != "unknown" or not named <= ran | first.own_tools:
         return
-    known = {*ran, *answering.safe, *run.stubs}
 
     def end(_: str) -> None:
         calls = [call for said in list(run.watch.said) if not said.apart for call in said.called]

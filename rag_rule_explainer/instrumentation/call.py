@@ -27,9 +27,10 @@ from ..session.estimate.assumptions import Assumptions
 from ..session.estimate.estimate import Estimate
 from ..session.session import INTERRUPTED
 from ..sources.given import named_ids
-from .baseline_retries import Failed, MadeBaseline, Recorded, block, made, without_loop
+from .baseline_retries import Failed, MadeBaseline, Recorded, block, is_async_only, made, without_loop
 from .events import Events
 from .outputs import Explained, Unexplained, unexplained
+from .replays import replays_muted
 from .run_context import ModelWatch
 from .runs import ApplicationRun
 
@@ -178,7 +179,7 @@ class Call(Generic[Item]):
             try:
                 return await baseline()
             except BaselineFailed as failed:
-                return Failed(failed, self.run.failure(failed))
+                return Failed(failed, self.run.failure(failed), self.run.acted)
 
         # In the user's own run, a failed attempt may have written to the user's real memory. Such a run
         # is therefore never repeated.
@@ -216,7 +217,7 @@ class Call(Generic[Item]):
         """Calls ``ask``, which is ``explain`` or ``verify`` of the explainer, for a recorded baseline,
         and returns its result."""
         sources, baseline = recorded
-        with kept(), self._as_one(), self.run.muting(), self._judge_watched() as judge:
+        with kept(), self._as_one(), replays_muted(self.run.manner), self._judge_watched() as judge:
             return ask(
                 self.run.case.question,
                 sources,
@@ -233,7 +234,7 @@ class Call(Generic[Item]):
     async def _aasked(self, ask: Callable[..., Awaitable[Said]], recorded: Recorded) -> Said:
         sources, baseline = recorded
         await self._ask_tracers()
-        with self._as_one(), self.run.muting(), self._judge_watched() as judge:
+        with self._as_one(), replays_muted(self.run.manner), self._judge_watched() as judge:
             async with self.events.on_loop() as progress:
                 return await ask(
                     self.run.case.question,
@@ -284,11 +285,9 @@ class Call(Generic[Item]):
             await threads.shared().run(self.run.application.ask_tracers)
 
     def is_async_only(self, failed: Exception) -> bool:
-        """Returns True iff the application failed because a component has no sync interface."""
-        cause = failed.__cause__ if isinstance(failed, BaselineFailed) else failed
-        return cause is not None and self.run.application.tells_of_async(
-            f"{type(cause).__name__}: {cause}"
-        )
+        """Returns True iff the application failed because a component has no sync interface, so that it
+        is to run again. Raises BaselineFailed if a tool ran that may not run once more."""
+        return is_async_only(self.run, failed)
 
     @contextmanager
     def _judge_watched(self) -> Generator[ModelWatch, None, None]:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured
 from ..probing.replaying import UnusableReply
 from .options import CallInput, Manner
-from .requests.unrecorded_tools import RUNS_AGAIN
+from .requests.unrecorded_tools import MAY_RUN_AGAIN, RUNS_AGAIN
 from .run_context import Participation
 from .source_kinds.gathering import running_tools
 
@@ -89,16 +89,32 @@ def check_unrecorded(manner: Manner, first: Participation) -> None:
     ends at the action, so it does not run what ran after it."""
     allowed = first.retrieving_tools | manner.safe_tools
     running, answers = running_tools(first, manner), manner.on_new_tool_call != "live"
-    again = set[str]()
+    again = dict[str, bool]()
     for each in first.unmarked:
         repeats = first.before is None or each.at < first.before
-        if each.name in manner.stub_tools:
-            raise InvalidInput(_NO_STUB.format(name=each.name))
+        if each.name in manner.stub_tools and (each.is_seen or repeats):
+            told = _NO_STUB if each.is_seen else MAY_RUN_AGAIN
+            raise InvalidInput(told.format(name=each.name, names=repr(each.name)))
         runs = repeats and each.name not in allowed and running.issuperset(each.within)
         if runs and answers and manner.replays_tools:
-            again.add(each.name)
-    if again:
-        raise InvalidInput(RUNS_AGAIN.format(names=", ".join(map(repr, sorted(again)))))
+            again[each.name] = again.get(each.name, False) or each.is_seen
+    told = list[str]()
+    for message, is_seen in ((RUNS_AGAIN, True), (MAY_RUN_AGAIN, False)):
+        names = sorted(name for name, each in again.items() if each is is_seen)
+        told += [message.format(names=", ".join(map(repr, names)))] if names else []
+    if told:
+        raise InvalidInput(". Also, ".join(told))
+
+
+def tools_that_acted(manner: Manner, first: Participation) -> list[str]:
+    """Returns the names of the tools that would run again if a first run that failed were repeated: those
+    that ran, and those that a model called, because a plain function may have run for the call. Tools
+    that retrieve or were named safe are left out; so are all tools if they run in replays too."""
+    if not manner.replays_tools or manner.on_new_tool_call == "live":
+        return []
+    called = {call.name for said in first.watch.said if not said.apart for call in said.called}
+    called |= {each.call.name for each in first.executed} | {each.name for each in first.unmarked}
+    return sorted(called - first.retrieving_tools - manner.safe_tools - first.stubbed - first.own_tools)
 
 
 def check_stubs(manner: Manner, first: Participation) -> None:

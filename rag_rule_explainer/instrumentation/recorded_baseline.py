@@ -182,7 +182,8 @@ class RecordedBaseline(Generic[Item]):
                 f"it changes anything, pass stub_tools={{{tool!r}: its result}}, or on_new_tool_call="
                 "'unknown', by which no tool runs again"
             )
-        own = {each.name for each in run.first.unmarked} - run.first.retrieving_tools - acting
+        seen = {each.name for each in run.first.unmarked if each.is_seen}
+        own = seen - run.first.retrieving_tools - acting
         if not run.manner.replays_tools:
             yield from (_OWN.format(name=each) for each in sorted(own))
         if acting:

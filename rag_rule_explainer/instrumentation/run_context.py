@@ -76,11 +76,13 @@ def failing(watch: ModelWatch) -> Generator[None, None, None]:
 class UnrecordedTool(NamedTuple):
     """An ``UnrecordedTool`` is a tool whose call was answered, although no tool of this name ran.
     ``within``: the tools inside which the model was asked; ``at``: the moment of the request with the
-    answer."""
+    answer. ``is_seen``: False if no request has an answer: only the model's reply shows that it was
+    called, and ``at`` is the moment of that reply."""
 
     name: str
     within: tuple[str, ...] = ()
     at: int = 0
+    is_seen: bool = True
 
 
 @dataclass(slots=True, eq=False)
@@ -99,14 +101,15 @@ class Participation:
     replays, and inside which models were asked or other tools ran, of which there is no record here.
     ``tool_record``: what came of the calls of a baseline; ``tool_replay`` answers those of a replay; None
     if tools run. ``takes_results``: True if results of tools are sources; ``tool_sources``: those of a
-    baseline. ``unmarked``: the tools whose calls cannot be answered, because nothing says which functions
-    they are. ``unkept``: the tools whose results have messages of the conversation, so that no replay can
-    be given them. ``conversation``: records and serves the models' replies; None if whole runs are
-    replayed. ``action``: the request of a baseline whose reply is explained, an ``ActionPoint``; None for
-    the whole run. ``prompts``: is shown the requests before they are sent; ``prompt_sources``: the
-    sources in those of a baseline. ``begun``: the threads that the run started. ``waits``: why the run
-    waits for a human, with advice; empty if it does not. ``doubts``: warnings about what its searches
-    returned.
+    baseline. ``unmarked``: the tools whose calls cannot be answered, because nothing says which
+    functions they are. ``own_tools``: the tools of the framework itself that ran, such as the one that
+    hands over to another agent; they run in replays. ``unkept``: the tools whose results have messages
+    of the conversation, so that no replay can be given them. ``conversation``: records and serves the
+    models' replies; None if whole runs are replayed. ``action``: the request of a baseline whose reply
+    is explained, an ``ActionPoint``; None for the whole run. ``prompts``: is shown the requests before
+    they are sent; ``prompt_sources``: the sources in those of a baseline. ``begun``: the threads that
+    the run started. ``waits``: why the run waits for a human, with advice; empty if it does not.
+    ``doubts``: warnings about what its searches returned.
     """
 
     gate: GoingOn
@@ -126,6 +129,7 @@ class Participation:
     takes_results: bool = False
     tool_sources: ResultSources | None = None
     unmarked: set[UnrecordedTool] = field(default_factory=set[UnrecordedTool])
+    own_tools: set[str] = field(default_factory=set[str])
     unkept: set[str] = field(default_factory=set[str])
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True

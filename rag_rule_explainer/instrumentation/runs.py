@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Generator, Hashable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
@@ -19,17 +19,23 @@ from .beginnings import begin_baseline
 from .copies.state import State
 from .doubts import BASELINE
 from .fidelity import Fidelity
-from .first_run_faults import application_failed, check_tools, no_answer, nothing_retrieved
+from .first_run_faults import (
+    application_failed,
+    check_tools,
+    no_answer,
+    nothing_retrieved,
+    tools_that_acted,
+)
 from .isolation.attributes import data_copy
 from .options import CallInput, Manner
 from .outer_steps import repeated_part
 from .recorded_baseline import RecordedBaseline
 from .recording.captured import Captured
 from .recording.exposure_checks import ExposureChecks
+from .recording.first_gate import first_gate
 from .recording.recorder import Recording
-from .recording.refetching import Refetch, Refetching
-from .recording.serving import Serving
-from .replays import Replays, inside_run, participation_of, replays_muted
+from .recording.refetching import Refetch
+from .replays import Replays, inside_run, participation_of
 from .run_context import ModelWatch, Participation, failed_reply
 from .searches.items import why_empty
 from .searches.retrieval_result import Retrieved
@@ -82,17 +88,7 @@ class ApplicationRun(Generic[Item]):
 
     def _baseline_participation(self) -> Participation:
         check_kinds(self.manner, self.case)
-        only, identify = self.manner.recorded_retrievers, self.application.identify
-        gate: Recording[Item] | Serving[Item]
-        if self.case.documents is None:
-            added = self.application.brought(self.case.add_documents) if self.case.add_documents else []
-            gate = Recording(identify, added, only, takes_all=self.manner.scope == "retrieved")
-            if self.case.refetch is not None:
-                gate.refetching = Refetching(self.case.refetch, identify, self.application.brought)
-        else:
-            brought = self.application.brought(self.case.documents)
-            self._captured = Captured[Item].brought(brought, identify, only)
-            gate = Serving(self._captured, self._captured.sources)
+        gate, self._captured = first_gate(self.application, self.manner, self.case)
         copies = State(live=self.case.live)
         first = participation_of(self.application, self.manner, self._state, gate, copies)
         early = self._state.leftovers.early
@@ -248,6 +244,11 @@ class ApplicationRun(Generic[Item]):
             raise nothing_retrieved(reason, self.manner, first.tools)
         return self._captured
 
+    @property
+    def acted(self) -> list[str]:
+        """Returns the names of the tools that ran in the first run, and that may not run once more."""
+        return tools_that_acted(self.manner, self._first)
+
     def failure(self, failed: BaselineFailed) -> UnusableReply:
         """Returns the error that a replay would raise if it failed in the same way as this baseline."""
         return failed_reply(str(failed), self._first.watch, failed.__cause__)
@@ -294,7 +295,3 @@ class ApplicationRun(Generic[Item]):
         if self._recorded is None:
             raise RuntimeError("recorded() comes before the first replay")
         return self._recorded
-
-    def muting(self) -> AbstractContextManager[None]:
-        """Mutes prints and warnings during the block, unless the user set ``print_replays``."""
-        return replays_muted(self.manner)

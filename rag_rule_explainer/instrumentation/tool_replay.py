@@ -229,10 +229,13 @@ class UsedTool:
         return result if self.replay is None else self.replay.lasting(result)
 
     @contextmanager
-    def noting_errors(self) -> Generator[None, None, None]:
-        """Records an error that the block raises as the outcome of the call."""
+    def noting_errors(self, pauses: tuple[type[Exception], ...] = ()) -> Generator[None, None, None]:
+        """Records an error that the block raises as the outcome of the call. ``pauses``: errors that are
+        no outcome, as the framework only pauses the tool by them, and calls it again."""
         try:
             yield
+        except pauses:
+            raise
         except Exception as error:
             if self.record is not None and self.call is not None:
                 self.record.note(self.call, self.key, ToolOutcome(error=error))

@@ -15,6 +15,7 @@ from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.instrumentation.function_application import AsyncOnlyError
+from rag_rule_explainer.instrumentation.run_context import participation
 
 from .kinds import why_none
 from .reading import adrained, drained
@@ -23,6 +24,11 @@ from .workflows import result_of
 Engine: TypeAlias = BaseQueryEngine | BaseChatEngine | Workflow | Callable[..., Any]
 """An application that can be explained: an engine, a workflow such as an agent, or a function. The
 function has one input; or it has no parameter, and makes an application for every run."""
+
+_NOT_TWICE = (
+    "{engine!r} called {ran}, and then needed a running event loop, so it would have to be called again, "
+    "and its tools with it; make it an async function"
+)
 
 
 class Entry(Protocol):
@@ -188,13 +194,17 @@ class Calling(Entry):
         output.
 
         If the function raises an error because it needs the running event loop, it is called again in the
-        event loop's thread.
+        event loop's thread. Raises InvalidInput if a tool ran before that, which would run once more.
         """
         try:
             return await anyio.to_thread.run_sync(self.engine, given)
         except RuntimeError as error:
             if not _wants_a_loop(error):
                 raise
+            run = participation()
+            if run is not None and run.executed:
+                ran = ", ".join(sorted({repr(each.call.name) for each in run.executed}))
+                raise InvalidInput(_NOT_TWICE.format(engine=self.engine, ran=ran)) from error
             return self.engine(given)
 
     @override

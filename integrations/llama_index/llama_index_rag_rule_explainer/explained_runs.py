@@ -12,6 +12,8 @@ from llama_index.core.workflow.events import Event, StopEvent
 from llama_index.core.workflow.handler import WorkflowHandler
 from workflows.events import InternalDispatchEvent
 
+from .event_streams import read_error
+
 _END = object()
 _NOT_BEGUN = "the explained run has not begun yet; await something first, such as its events"
 
@@ -104,7 +106,7 @@ class ExplainedRun:
                 listener.events.put_nowait(_END)
 
         task = asyncio.create_task(heard())
-        task.add_done_callback(_retrieved)
+        task.add_done_callback(read_error)
         return cls(task, listener)
 
     @property
@@ -156,10 +158,3 @@ class ExplainedRun:
         while (event := await self._listener.events.get()) is not _END:
             if expose_internal or not isinstance(event, InternalDispatchEvent):
                 yield event
-
-
-def _retrieved(task: "asyncio.Task[Any]") -> None:
-    """Reads the error of a run's task. Otherwise asyncio would report the error if nobody awaits the
-    run."""
-    if not task.cancelled():
-        task.exception()

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from llama_index.core.workflow import Workflow
 from typing_extensions import Unpack, override
 
 from rag_rule_explainer import Answer
@@ -109,7 +110,7 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
         options, settings = _Options.of(fields, type(self).__init__)
         self.entry = entry_of(application)
         manner = options.manner(settings, predicate, Manner.instances(options.retrievers))
-        if manner.replay_of == "next_action":
+        if manner.replay_of == "next_action" and isinstance(application, Workflow):
             check_that_runs_can_end_early()
         explainer = options.explainer(predicate, settings)
         super().__init__(application, options.question_of, manner, explainer)

@@ -8,6 +8,8 @@ from . import (
     attributes,
     chat_stores,
     contexts,
+    dispatching,
+    event_streams,
     key_values,
     memories,
     outside,
@@ -16,7 +18,6 @@ from . import (
     retrievers,
     standstills,
     tools,
-    watching,
 )
 
 interception = Patches(
@@ -33,8 +34,9 @@ interception = Patches(
         # runs recognise it. The general patches below record only that the run made the object, so they
         # come later.
         *attributes.INTERCEPTIONS,
+        *event_streams.INTERCEPTIONS,
         *standstills.INTERCEPTIONS,
-        *watching.INTERCEPTIONS,
+        *dispatching.INTERCEPTIONS,
         *handing.INTERCEPTIONS,
         *connections.INTERCEPTIONS,
         *predictions.INTERCEPTIONS,

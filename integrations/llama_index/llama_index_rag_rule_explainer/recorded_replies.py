@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 from uuid import uuid4
 
-from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
+from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.instrumentation.events.llm import LLMChatStartEvent, LLMCompletionStartEvent
 
 from rag_rule_explainer.errors import InvalidInput
@@ -13,7 +13,7 @@ from rag_rule_explainer.instrumentation.beginnings import recorded_reply
 from rag_rule_explainer.instrumentation.requests.nested_calls import is_within_no_model
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval, participation
 
-from .responses import reply_text
+from .responses import RecordedReply, reply_text
 
 _WORKFLOWS = "llama-index-workflows"
 _OLDEST = (2, 26)
@@ -49,13 +49,13 @@ def served(model: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
     watch: Any = run.watch
     key = f"{name}-{uuid4()}"
     watch.take_event(_event(model, name, args, kwargs, key))
-    reply: ChatResponse | CompletionResponse | None = recorded_reply(key)
+    reply: RecordedReply | None = recorded_reply(key)
     if reply is None:
         return None
     watch.served(key, reply)
     if "stream" not in name:
-        return reply
-    piece = reply.model_copy(update={"delta": reply_text(reply)})
+        return reply.response
+    piece = reply.response.model_copy(update={"delta": reply_text(reply.response)})
     return _aone(piece) if name.startswith("a") else _one(piece)
 
 

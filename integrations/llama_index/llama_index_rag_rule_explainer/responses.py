@@ -1,7 +1,7 @@
 """This module reads the reply, its finish reason and its tokens from the response of a model."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
 from pydantic import BaseModel
@@ -17,6 +17,14 @@ _COUNTS = {
 
 _EMPTY = "Empty Response"
 """The text that LlamaIndex uses in place of an empty reply."""
+
+
+class RecordedReply(NamedTuple):
+    """A ``RecordedReply`` is a reply that another run may be given again. ``reason``: its finish reason,
+    which a streamed reply reports in a chunk before the last one; None if none was reported."""
+
+    response: ChatResponse | CompletionResponse
+    reason: str | None
 
 
 def reply_text(response: ChatResponse | CompletionResponse | None) -> str:

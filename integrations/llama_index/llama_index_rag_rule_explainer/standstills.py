@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, cast
 
+from llama_index.core.agent.workflow.workflow_events import ToolCallResult
 from llama_index.core.workflow.events import Event, HumanResponseEvent, InputRequiredEvent
 from typing_extensions import override
 from workflows import events
@@ -98,6 +99,12 @@ def note_answered(reason: Exception) -> None:
         now[0].answered = str(reason)
 
 
+def is_explained_so_far() -> bool:
+    """Returns True iff this is a first run of which only one reply of a model is explained."""
+    run, now = participation(), _run.get()
+    return run is not None and run.conversation is not None and (now is None or not now[1])
+
+
 def asking(workflow: str, handler: Any, event: Event) -> Exception | None:
     """Returns an error if this event shows that the run waits for a human; else None.
 
@@ -143,7 +150,10 @@ def _telling(_name: str, method: Any) -> Any:
     @wraps(method)
     async def tell(adapter: Any, event: Event) -> None:
         await method(adapter, event)
-        now = _run.get()
+        now, run = _run.get(), participation()
+        if run is not None and isinstance(event, ToolCallResult):
+            watch: Any = run.watch
+            watch.calls.note_not_run(event)
         if now is None:
             return
         if isinstance(event, InputRequiredEvent):

@@ -10,7 +10,9 @@ from copy import copy
 from functools import wraps
 from typing import Any
 
+from llama_index.core.agent.workflow.multi_agent_workflow import handoff
 from llama_index.core.tools import FunctionTool, ToolOutput
+from workflows.runtime.types import results  # pyright: ignore[reportMissingTypeStubs]
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
@@ -18,10 +20,13 @@ from rag_rule_explainer.instrumentation.tool_replay import ToolOutcome, UsedTool
 
 _HANDOFF = "handoff"
 """The name of the tool by which an agent of an ``AgentWorkflow`` passes the task to the next agent. Its
-calls are not recorded as uses of a tool. LlamaIndex reserves this name, so no tool of the application has
-it."""
+calls are not recorded as uses of a tool."""
 
 
+_PAUSES: tuple[type[Exception], ...] = (
+    (results.WaitingForEvent,) if hasattr(results, "WaitingForEvent") else ()
+)
+"""The error by which a tool waits for an event, such as a human's answer. It is called again then."""
 _running: ContextVar[object] = ContextVar("rag_rule_llama_index_tool", default=None)
 """The tool that runs in this context. A call that the tool makes of itself, as in ``__call__``, is no new
 call."""
@@ -37,7 +42,7 @@ def _calling(name: str, method: Any) -> Any:
         with _within(self), using_tool(str(self.metadata.name)):
             if used.outcome is not None:
                 return _made(_output(self, used.outcome, args, kwargs))
-            with used.noting_errors():
+            with used.noting_errors(_PAUSES):
                 result = bound(*args, **kwargs)
         return _made(used.noted(result))
 
@@ -51,7 +56,7 @@ def _calling(name: str, method: Any) -> Any:
         with _within(own), using_tool(str(self.metadata.name)):
             if used.outcome is not None:
                 return _made(_output(self, used.outcome, args, kwargs))
-            with used.noting_errors():
+            with used.noting_errors(_PAUSES):
                 result = await bound(*args, **kwargs)
         return _made(used.noted(result))
 
@@ -65,9 +70,18 @@ def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool 
     if run is None or _running.get() is tool:
         return None
     called = str(tool.metadata.name)
+    if _hands_over(tool):
+        run.own_tools.add(called)
+        return run.use_tool(None)
     context = getattr(tool, "ctx_param_name", None)
     given = {key: each for key, each in kwargs.items() if key != context}
-    return run.use_tool(None if called == _HANDOFF else called, _arguments(args, given))
+    return run.use_tool(called, _arguments(args, given))
+
+
+def _hands_over(tool: Any) -> bool:
+    """Returns True iff the tool is the one by which an agent of an ``AgentWorkflow`` passes the task to
+    the next agent."""
+    return tool.metadata.name == _HANDOFF and getattr(tool, "_async_fn", None) is handoff
 
 
 @contextmanager

@@ -1,12 +1,10 @@
 """This module records the requests of a run to models, and the replies, from LlamaIndex's events."""
 
-import re
 import threading
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
-from functools import lru_cache, wraps
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatResponse, CompletionResponse
@@ -20,26 +18,26 @@ from llama_index.core.instrumentation.events.llm import (
     LLMCompletionStartEvent,
     LLMPredictEndEvent,
     LLMPredictStartEvent,
+    LLMStructuredPredictStartEvent,
 )
 from llama_index.core.instrumentation.events.span import SpanDropEvent
 
 from rag_rule_explainer.instrumentation.beginnings import note_reply
-from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.engine import Said, fault_of
 from rag_rule_explainer.instrumentation.requests.exchanges import Exchanges
 from rag_rule_explainer.instrumentation.requests.nested_calls import (
     Nesting,
-    calls_noted,
     is_within_a_model,
     nesting,
 )
 from rag_rule_explainer.instrumentation.requests.source_recognition import Request
 from rag_rule_explainer.instrumentation.requests.tools_in_use import tools_in_use
-from rag_rule_explainer.instrumentation.run_context import inside_retrieval, participation
+from rag_rule_explainer.instrumentation.run_context import inside_retrieval
 
-from .edited_prompts import asking_with_edits
+from .message_calls import CallsOfRun
 from .parameters import parameters_in
 from .responses import (
+    RecordedReply,
     message_text,
     message_with_role,
     model_of,
@@ -56,13 +54,15 @@ MODEL_FAILED = "a model failed, and the application answered without its reply"
 class Watch:
     """A ``Watch`` records the requests of one run to models, the tokens spent, and faults of the replies.
 
-    ``failures``: the errors that models raised, even if the application caught them.
+    ``failures``: the errors that models raised, even if the application caught them. ``calls``: the tool
+    calls in the replies.
     """
 
     def __init__(self, *, accepts: Collection[str] = ()) -> None:
         self.failures: list[str] = []
         self._fault = ""
         self.said: list[Said] = []
+        self.calls = CallsOfRun()
         self._accepts = frozenset(accepts)
         self._guard = threading.Lock()
         self.steps = 0
@@ -111,25 +111,23 @@ class Watch:
         with self._guard:
             return {model: dict(spent) for model, spent in self._spent.items()}
 
-    def served(self, key: str, response: ChatResponse | CompletionResponse) -> None:
+    def served(self, key: str, reply: RecordedReply) -> None:
         """Records a reply that the application got from the record of another run, where its tokens were
         spent. ``key``: that of the request's event."""
-        self._replied(response, key, is_recorded=True)
+        with self._guard:
+            self._reasons[key] = reply.reason
+        self._replied(reply.response, key, is_recorded=True)
 
     def take_event(self, event: Any) -> None:
         """Records what an event of the dispatcher reports about models. All other events are ignored."""
         if isinstance(event, (LLMChatStartEvent, LLMCompletionStartEvent)):
-            self._asking.add(event.span_id)
-        if isinstance(event, LLMChatStartEvent):
-            text = "\n\n".join(message_text(message) for message in event.messages)
-            sent = "\n\n".join([*map(message_with_role, event.messages), parameters_in(event)])
-            self._asked(event.span_id, text, sent)
-        elif isinstance(event, LLMCompletionStartEvent):
-            self._asked(event.span_id, event.prompt, f"{event.prompt}\n\n{parameters_in(event)}")
+            self._starts(event)
         elif isinstance(event, LLMPredictStartEvent):
             self._predicts(event)
         elif isinstance(event, LLMPredictEndEvent):
             self.predicted(event.span_id, event.output)
+        elif isinstance(event, LLMStructuredPredictStartEvent):
+            self.calls.structured.add(getattr(event.output_cls, "__name__", ""))
         elif isinstance(event, (LLMChatInProgressEvent, LLMCompletionInProgressEvent)):
             reason = stop_reason_of(event.response)
             with self._guard:
@@ -140,6 +138,17 @@ class Watch:
             self.failures.append(event.err_str)
         elif isinstance(event, ExceptionEvent) and event.span_id in self._asking:
             self.failures.append(f"{type(event.exception).__name__}: {event.exception}")
+
+    def _starts(self, event: LLMChatStartEvent | LLMCompletionStartEvent) -> None:
+        self._asking.add(event.span_id)
+        if isinstance(event, LLMCompletionStartEvent):
+            self._asked(event.span_id, event.prompt, f"{event.prompt}\n\n{parameters_in(event)}")
+            return
+        text = "\n\n".join(message_text(message) for message in event.messages)
+        sent = "\n\n".join([*map(message_with_role, event.messages), parameters_in(event)])
+        if not inside_retrieval.get():
+            self.calls.note_answers(event.messages)
+        self._asked(event.span_id, text, sent)
 
     def _predicts(self, event: LLMPredictStartEvent) -> None:
         values = (event.template_args or {}).values()
@@ -186,15 +195,22 @@ class Watch:
             )
             self._replies.append(reply_text(response))
             self.said.append(said)
+            if not said.apart:
+                self.calls.note_made(response, said, len(self.said))
             account = self._spent.setdefault(model_of(response), {}) if usage else {}
             for kind, count in usage.items():
                 account[kind] = account.get(kind, 0) + count
             self._fault = self._fault or fault_of(said, self._accepts)
-        note_reply(span, response, said)
+        note_reply(span, None if response is None else RecordedReply(response, said.reason), said)
         self._sent.reply(span, reply_text(response), reply_with_role(response))
 
 
 _watching: ContextVar[Watch | None] = ContextVar("rag_rule_llama_index_watch", default=None)
+
+
+def current_watch() -> Watch | None:
+    """Returns the ``Watch`` of this context; None if there is none."""
+    return _watching.get()
 
 
 @contextmanager
@@ -230,71 +246,3 @@ def prediction_begun() -> Generator[Callable[[str], None] | None, None, None]:
         yield None if watch is None else lambda text: watch.predicted(begun[0] if begun else None, text)
     finally:
         _beginning.reset(token)
-
-
-_OF_MODELS = (
-    LLMChatStartEvent,
-    LLMChatInProgressEvent,
-    LLMChatEndEvent,
-    LLMCompletionStartEvent,
-    LLMCompletionInProgressEvent,
-    LLMCompletionEndEvent,
-    LLMPredictStartEvent,
-    LLMPredictEndEvent,
-    SpanDropEvent,
-    ExceptionEvent,
-)
-
-
-@lru_cache(maxsize=256)
-def _counts(kind: type) -> bool:
-    """Returns True for classes of events that ``take_event`` uses.
-
-    The result is cached, because a replay has many events of other classes.
-    """
-    return issubclass(kind, _OF_MODELS)
-
-
-def _dispatching(name: str, method: Any) -> Any:
-    """Returns the replacement of a method of the dispatcher.
-
-    The replacement passes events to the current ``Watch``. In replays that are not traced, it does not
-    call the method, so that no event handler and no span handler is called.
-    """
-    is_event, begins = name.endswith("event"), name == "span_enter"
-
-    def is_traced(given: tuple[Any, ...], identity: str = "") -> bool:
-        watch, run = _watching.get(), participation()
-        if is_event and watch is not None and given and _counts(type(given[0])):
-            watch.take_event(given[0])
-        if begins and run is not None and run.trace is not None and not run.trace.explained_run:
-            # The first span of a run is the outermost span, so its id is used as the id of the run.
-            run.trace.explained_run = identity
-        return run is None or run.traced
-
-    @wraps(method)
-    def dispatch(self: object, *args: Any, **kwargs: Any) -> Any:
-        traced = is_traced(args, str(kwargs.get("id_", "")))
-        return method(self, *args, **kwargs) if traced else None
-
-    @wraps(method)
-    async def adispatch(self: object, *args: Any, **kwargs: Any) -> Any:
-        return await method(self, *args, **kwargs) if is_traced(args) else None
-
-    return adispatch if name == "aevent" else dispatch
-
-
-INTERCEPTIONS = (
-    Interception(
-        "llama_index_instrumentation.dispatcher",
-        "Dispatcher",
-        re.compile("a?event|span_(enter|exit|drop)"),
-        _dispatching,
-    ),
-    Interception(
-        "llama_index.core.base.llms.base",
-        "BaseLLM",
-        re.compile("a?(stream_)?(chat|complete)"),
-        asking_with_edits(calls_noted(lambda: _watching.get() is not None)),
-    ),
-)

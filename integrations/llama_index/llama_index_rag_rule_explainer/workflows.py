@@ -17,14 +17,15 @@ from rag_rule_explainer import InvalidInput
 
 from .explained_runs import listening
 from .reading import QUESTION_KEYS
-from .standstills import asking, note_answered
+from .standstills import asking, is_explained_so_far, note_answered
 
 
 async def result_of(workflow: Workflow, given: Any) -> Any:
     """Runs a workflow once, and returns its result.
 
     If the workflow waits for a human, raises BaselineFailed, or UnusableReply in a replay. However, if
-    the caller reads the events of this run (see ``Listener``), the run waits for the caller's answer.
+    the caller reads the events of this run (see ``Listener``), the run waits for the caller's answer. If
+    only the next action is explained, which was taken before, a first run ends there without a result.
     """
     handler = _begun(workflow, run_arguments(workflow, given))
     listener, name = listening.get(), type(workflow).__name__
@@ -50,6 +51,9 @@ async def result_of(workflow: Workflow, given: Any) -> Any:
         reason = None if not hearing.done() or hearing.exception() else hearing.result()
         if reason is not None:
             await handler.cancel_run()
+            if is_explained_so_far():
+                note_answered(reason)
+                return None
             raise reason
         return await running
     finally:

@@ -17,6 +17,13 @@ RUNS_AGAIN = (
     "running it does no harm, name it: safe_tools=[{names}]. In LangChain, a call that runs nothing, as "
     "a guard rail refuses it, is answered with ToolMessage(..., status='error')"
 )
+MAY_RUN_AGAIN = (
+    "a model called {names}, no tool of the name ran for it, and no later request has a result of it; if "
+    "the application carries it out itself, by a plain function, every replay would run that again. Put "
+    "@tool on that function, or call it by the tool's own call or invoke; or, if running it does no "
+    "harm, or nothing runs, name it: safe_tools=[{names}]; or explain the next action alone, which ends "
+    "before anything runs: replay_of='next_action'"
+)
 RAN = (
     "the tool {name!r} ran in a replay, as the application does not call it as a tool, and nothing says "
     "which function it is; put @tool on that function, or call it by the tool's own invoke; or, if "

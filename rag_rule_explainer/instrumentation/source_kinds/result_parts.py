@@ -7,9 +7,8 @@ and Markdown. Any other result is one part.
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, is_dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, cast
 
 from ...errors import InvalidInput
@@ -17,11 +16,10 @@ from ..clients.of_listing import listing
 from ..clients.of_text import json_listing
 from ..clients.protocol import Client
 from .kinds import Omit
+from .mcp_parts import parts_of_mcp
+from .part_texts import PLAIN, blanked, emptied, json_in, text_block, text_of_part
 
-_PLAIN = (int, float, bool, type(None))
-"""The types of items whose list is one part, because a single number, as in a vector, means nothing."""
 _MARK = re.compile(r"(?:[-*•]|\d{1,4}[.)])[ \t]+(?=\S)")
-_COLLECTIONS: tuple[Callable[[], Any], ...] = (list, tuple, dict, set, frozenset, bytes)
 
 
 class ResultParts(Protocol):
@@ -156,7 +154,7 @@ class OnePart:
         """Returns the result itself, or an empty or a blanked one of its type."""
         if not omitted:
             return self.value
-        return blanked(self.value) if omit == "blank" else _emptied(self.value)
+        return blanked(self.value) if omit == "blank" else emptied(self.value)
 
 
 class _PartsInBlock(NamedTuple):
@@ -182,14 +180,14 @@ def parts_of_result(result: Any) -> ResultParts | None:
         items = cast("Sequence[Any]", result)
         if not items:
             return None
-        block = _text_block(items[0]) if len(items) == 1 else None
+        block = text_block(items[0]) if len(items) == 1 else None
         if block is not None:
             inner = parts_of_result(block["text"])
             return None if inner is None else _PartsInBlock(inner, block, inner.is_list)
-        return OnePart(items) if all(isinstance(each, _PLAIN) for each in items) else ListedParts(items)
+        return OnePart(items) if all(isinstance(each, PLAIN) for each in items) else ListedParts(items)
     if result is None or (not result and isinstance(result, (Mapping, set, frozenset, bytes))):
         return None
-    return _enclosed(listing, result) or OnePart(result)
+    return parts_of_mcp(result, parts_of_result) or _enclosed(listing, result) or OnePart(result)
 
 
 def _enclosed(client: Client, result: Any) -> ResultParts | None:
@@ -201,11 +199,11 @@ def _enclosed(client: Client, result: Any) -> ResultParts | None:
 
 
 def _parts_of_text(text: str) -> ResultParts:
-    values: Any = _json_in(text) if text.lstrip().startswith("[") else None
+    values: Any = json_in(text) if text.lstrip().startswith("[") else None
     if not isinstance(values, list):
         return _enclosed(json_listing, text) or _points(text) or OnePart(text)
     listed, spans = cast("list[Any]", values), list[tuple[int, int]]()
-    if all(isinstance(each, _PLAIN) for each in listed):
+    if all(isinstance(each, PLAIN) for each in listed):
         return OnePart(text)
     place, decoder = text.index("[") + 1, json.JSONDecoder()
     for _ in listed:
@@ -230,62 +228,3 @@ def _points(text: str) -> ResultParts | None:
         return None
     ends = [*beginning[1:], len(lines)]
     return LinedParts(["".join(lines[n:end]) for n, end in zip(beginning, ends, strict=True)])
-
-
-def _json_in(text: str) -> Any:
-    with suppress(ValueError, RecursionError):
-        return json.loads(text)
-    return None
-
-
-def _text_block(item: Any) -> Mapping[str, Any] | None:
-    if not isinstance(item, Mapping):
-        return None
-    block = cast("Mapping[str, Any]", item)
-    return block if block.get("type") == "text" and isinstance(block.get("text"), str) else None
-
-
-def text_of_part(value: Any) -> str:
-    """Returns the text of a part: a text as it is, the text of a block of text, else its JSON."""
-    if isinstance(value, str):
-        return value
-    block = _text_block(value)
-    return block["text"] if block is not None else _as_json_text(value)
-
-
-def _as_json_text(value: Any) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=False, default=_plain)
-    except (TypeError, ValueError, RecursionError):
-        return str(value)
-
-
-def _plain(value: Any) -> Any:
-    dump = getattr(value, "model_dump", None)
-    if callable(dump):
-        return dump(mode="json")
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    return list(cast("set[Any]", value)) if isinstance(value, (set, frozenset)) else str(value)
-
-
-def blanked(value: Any) -> Any:
-    """Returns the value without its texts: the same keys, with empty values; a text that is a JSON object
-    remains one."""
-    if isinstance(value, str):
-        inner = _json_in(value) if value.lstrip().startswith("{") else None
-        return json.dumps(blanked(inner), ensure_ascii=False) if isinstance(inner, dict) else ""
-    block = _text_block(value)
-    if block is not None:
-        return {**block, "text": ""}
-    if isinstance(value, Mapping):
-        return {key: blanked(each) for key, each in cast("Mapping[Any, Any]", value).items()}
-    return _emptied(value) if not isinstance(value, _PLAIN) else None
-
-
-def _emptied(value: Any) -> Any:
-    """Returns an empty value of the same type; an empty text if the type has none."""
-    if isinstance(value, str):
-        is_object = value.lstrip().startswith("{") and isinstance(_json_in(value), dict)
-        return "{}" if is_object else ""
-    return next((kind() for kind in _COLLECTIONS if type(value) is kind), "")

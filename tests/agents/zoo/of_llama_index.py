@@ -1,5 +1,6 @@
 """LlamaIndex's agents and workflows."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -15,16 +16,29 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool, RetrieverTool
-from llama_index.core.workflow import Context, StartEvent, StopEvent, Workflow, step
+from llama_index.core.workflow import (
+    Context,
+    HumanResponseEvent,
+    InputRequiredEvent,
+    StartEvent,
+    StopEvent,
+    Workflow,
+    step,
+)
+from llama_index.llms.openai import OpenAI
+from llama_index.tools.mcp import McpToolSpec
+from mcp.server.fastmcp import FastMCP
+from mcp.types import CallToolResult, ListToolsResult
 from typing_extensions import override
 
-from rag_rule_explainer import ToolCall
+from rag_rule_explainer import BaselineFailed, ToolCall
 from tests.agents.zoo.scripts import AT_ONCE, LED_ON, LOOK, ONE_BY_ONE, PAY, SEARCH, Script, Step, World
 from tests.agents.zoo.shapes import (
     DELEGATED,
     DELEGATES,
     DOCUMENTS,
     EARLIER,
+    PAID,
     QUESTION,
     READS,
     UNDATED,
@@ -98,6 +112,16 @@ def plain(_: Clients) -> Built:
 
 def streaming(_: Clients) -> Built:
     return Built(agent_of(ran := [], streaming=True), QUESTION, ran)
+
+
+def over_the_wire(clients: Clients) -> Built:
+    """Its model streams, as it does unless one says otherwise, and says in its last chunk but one why it
+    ended."""
+    http: Any = (clients.client._client, clients.aclient._client)  # pyright: ignore[reportPrivateUsage] -- to share
+    url = str(clients.client.base_url)
+    given: Any = {"api_base": url, "api_key": "none", "max_retries": 0}
+    llm = OpenAI("gpt-4o-mini", http_client=http[0], async_http_client=http[1], **given)
+    return Built(FunctionAgent(tools=tools_of(ran := []), llm=llm), QUESTION, ran)
 
 
 def in_parallel(_: Clients) -> Built:
@@ -200,6 +224,72 @@ def by_hand(_: Clients) -> Built:
     return Built(Reading(Scripted(script_of=ONE_BY_ONE), tools_of(ran := [])), {"query": QUESTION}, ran)
 
 
+def of_a_human(_: Clients) -> Built:
+    """Asks before it pays."""
+    ran = list[str]()
+
+    async def pay(ctx: Context, to: str) -> str:
+        """Pays."""
+        may: Any = {"prefix": "May I pay?"}
+        asked = InputRequiredEvent(**may)
+        said = await ctx.wait_for_event(HumanResponseEvent, waiter_event=asked)
+        ran.append("pay")
+        return PAID.format(to) if said.response == "yes" else "No."
+
+    tools = [*tools_of(ran)[:2], FunctionTool.from_defaults(async_fn=pay)]
+    return Built(FunctionAgent(tools=tools, llm=Scripted()), QUESTION, ran)
+
+
+def answered(clients: Clients) -> Built:
+    """A function that answers in the human's place, as the error says."""
+    made = of_a_human(clients)
+
+    async def ask(question: str) -> str:
+        handler = made.application.run(user_msg=question)
+        async for event in handler.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                yes: Any = {"response": "yes"}
+                handler.ctx.send_event(HumanResponseEvent(**yes))
+        return str(await handler)
+
+    return Built(ask, QUESTION, made.ran)
+
+
+def reading_events(_: Clients) -> Built:
+    """A function that shows what the agent does while it does it."""
+    agent = agent_of(ran := [])
+
+    async def ask(question: str) -> str:
+        handler = agent.run(user_msg=question)
+        shown = [each async for each in handler.stream_events()]
+        return f"{await handler} {len(shown)} events."
+
+    return Built(ask, QUESTION, ran)
+
+
+class InThisProcess:
+    """A session with a server of MCP, without the wire between them."""
+
+    def __init__(self, server: Any) -> None:
+        self.server = server
+
+    async def list_tools(self) -> Any:
+        return ListToolsResult(tools=await self.server.list_tools())
+
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
+        content, structured = await self.server.call_tool(name, arguments)
+        return CallToolResult(content=list(content), structuredContent=structured)
+
+
+def over_mcp(_: Clients) -> Built:
+    server = FastMCP("mailbox", log_level="ERROR")
+    for each in functions(ran := []).values():
+        server.add_tool(each)
+    session: Any = InThisProcess(server)
+    tools = asyncio.run(McpToolSpec(session).to_tool_list_async())
+    return Built(FunctionAgent(tools=[*tools], llm=Scripted()), QUESTION, ran)
+
+
 def delegating(_: Clients, **options: Any) -> Built:
     *reading, paying = tools_of(ran := [])
     expert: Any = FunctionAgent(tools=reading, llm=Scripted(script_of=READS))
@@ -225,6 +315,7 @@ def with_context(_: Clients) -> Built:
 SHAPES = (
     Shape("`FunctionAgent`", plain),
     Shape("`FunctionAgent`: streaming", streaming),
+    Shape("`FunctionAgent`: the `OpenAI` class, streaming", over_the_wire),
     Shape("`FunctionAgent`: parallel calls", in_parallel, script=AT_ONCE),
     Shape("`FunctionAgent`: a result leads to the next call", led_on, script=LED_ON),
     Shape("`FunctionAgent`: with a context", with_context),
@@ -253,9 +344,18 @@ SHAPES = (
         kinds=("documents", "tools", "turns"),
         once=("calendar", "pay"),
     ),
+    Shape("`FunctionAgent`: tools over MCP", over_mcp),
     Shape("`FunctionAgent`: an agent in a tool", delegating, DELEGATED, DELEGATES),
     Shape("`FunctionAgent`: an agent in a tool, named safe", opened, ways=("whole_run",)),
     Shape("`ReActAgent`", reacting),
     Shape("`AgentWorkflow`: one agent hands over to another", handing_over, script=HANDS_OVER),
     Shape("a `Workflow` by hand", by_hand),
+    Shape(
+        "`FunctionAgent`: a human approves",
+        of_a_human,
+        refused={"whole_run": (BaselineFailed, "asks a human")},
+        once=("search_inbox", "calendar"),
+    ),
+    Shape("`FunctionAgent`: a human approves, in a function that answers", answered),
+    Shape("a function that reads an agent's events", reading_events),
 )

@@ -1,0 +1,72 @@
+"""This module reads the texts of parts of tools' results, and blanks parts."""
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, is_dataclass
+from typing import Any, cast
+
+PLAIN = (int, float, bool, type(None))
+"""The types of items whose list is one part, because a single number, as in a vector, means nothing."""
+_COLLECTIONS: tuple[Callable[[], Any], ...] = (list, tuple, dict, set, frozenset, bytes)
+
+
+def json_in(text: str) -> Any:
+    """Returns the value that a text holds as JSON; None if it holds none."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)
+    return None
+
+
+def text_block(item: Any) -> Mapping[str, Any] | None:
+    """Returns a block of text of a message's content; None if the item is none."""
+    if not isinstance(item, Mapping):
+        return None
+    block = cast("Mapping[str, Any]", item)
+    return block if block.get("type") == "text" and isinstance(block.get("text"), str) else None
+
+
+def text_of_part(value: Any) -> str:
+    """Returns the text of a part: a text as it is, the text of a block of text, else its JSON."""
+    if isinstance(value, str):
+        return value
+    block = text_block(value)
+    return block["text"] if block is not None else _as_json_text(value)
+
+
+def _as_json_text(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=_plain)
+    except (TypeError, ValueError, RecursionError):
+        return str(value)
+
+
+def _plain(value: Any) -> Any:
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return dump(mode="json")
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return list(cast("set[Any]", value)) if isinstance(value, (set, frozenset)) else str(value)
+
+
+def blanked(value: Any) -> Any:
+    """Returns the value without its texts: the same keys, with empty values; a text that is a JSON object
+    remains one."""
+    if isinstance(value, str):
+        inner = json_in(value) if value.lstrip().startswith("{") else None
+        return json.dumps(blanked(inner), ensure_ascii=False) if isinstance(inner, dict) else ""
+    block = text_block(value)
+    if block is not None:
+        return {**block, "text": ""}
+    if isinstance(value, Mapping):
+        return {key: blanked(each) for key, each in cast("Mapping[Any, Any]", value).items()}
+    return emptied(value) if not isinstance(value, PLAIN) else None
+
+
+def emptied(value: Any) -> Any:
+    """Returns an empty value of the same type; an empty text if the type has none."""
+    if isinstance(value, str):
+        is_object = value.lstrip().startswith("{") and isinstance(json_in(value), dict)
+        return "{}" if is_object else ""
+    return next((kind() for kind in _COLLECTIONS if type(value) is kind), "")
