@@ -53,6 +53,7 @@ def gathered(
             first.watch.said,
             application.result_content,
             manner.omit,
+            [each.id for each in others],
         )
         others += found.sources
     return replace(captured, others=tuple(_named_apart(others, captured.sources))) if others else captured
