@@ -1,27 +1,23 @@
 """This module splits the result of a tool into parts, and makes a result without some of them.
 
-A list has its items as parts; so have a dict and an object with one list of results, and texts that
-contain a list: JSON, what Python prints of one, and lines that begin with a dash or a number, as in YAML
-and Markdown. Any other result is one part.
+A list has its items as parts; so have a dict and an object with one list in them, and texts that contain
+a list; see ``written_list``. Any other result is one part.
 """
 
-import json
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, is_dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, cast
 
 from ...errors import InvalidInput
-from ..clients.of_listing import listing
+from ..clients.blocks import Block
+from ..clients.fields import is_listed, listed_like
+from ..clients.of_listing import Path, results_at, with_results
+from ..clients.of_mcp import mcp_content
 from ..clients.of_text import json_listing
-from ..clients.protocol import Client
 from .kinds import Omit
-
-_PLAIN = (int, float, bool, type(None))
-"""The types of items whose list is one part, because a single number, as in a vector, means nothing."""
-_MARK = re.compile(r"(?:[-*•]|\d{1,4}[.)])[ \t]+(?=\S)")
-_COLLECTIONS: tuple[Callable[[], Any], ...] = (list, tuple, dict, set, frozenset, bytes)
+from .list_paths import list_path
+from .part_values import PLAIN, blanked, emptied, text_block, text_of_part
+from .written_lists import written_list
 
 
 class ResultParts(Protocol):
@@ -30,6 +26,11 @@ class ResultParts(Protocol):
     @property
     def is_list(self) -> bool:
         """Returns True iff the parts are items of a list."""
+        ...
+
+    @property
+    def has_heading(self) -> bool:
+        """Returns True iff the first part is what stands before the items."""
         ...
 
     @property
@@ -49,6 +50,7 @@ class ListedParts:
 
     items: Sequence[Any]
     is_list: bool = True
+    has_heading: bool = False
 
     @property
     def texts(self) -> Sequence[str]:
@@ -62,49 +64,19 @@ class ListedParts:
             for place, each in enumerate(self.items)
             if omit == "blank" or place not in omitted
         ]
-        return tuple(left) if isinstance(self.items, tuple) else left
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenParts:
-    """The parts in a ``WrittenParts`` are the items of a JSON list. ``text``: the JSON; ``spans``: where
-    its items begin and end."""
-
-    text: str
-    values: Sequence[Any]
-    spans: Sequence[tuple[int, int]]
-    is_list: bool = True
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """Returns the text of each item."""
-        return [text_of_part(each) for each in self.values]
-
-    def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the JSON with the other items, written and separated as before."""
-        written = [
-            json.dumps(blanked(value), ensure_ascii=False)
-            if place in omitted
-            else self.text[slice(*self.spans[place])]
-            for place, value in enumerate(self.values)
-            if omit == "blank" or place not in omitted
-        ]
-        if not written:
-            return "[]"
-        (start, end), *others = self.spans
-        between = self.text[end : others[0][0]] if others else ""
-        return self.text[:start] + between.join(written) + self.text[self.spans[-1][1] :]
+        return listed_like(left, self.items)
 
 
 @dataclass(frozen=True, slots=True)
 class EnclosedParts:
-    """The parts in an ``EnclosedParts`` are the items of a list inside another object, which a client can
-    take apart."""
+    """The parts in an ``EnclosedParts`` are the items of a list inside a dict or an object. ``path``: the
+    keys that lead to it."""
 
-    client: Client
     items: Sequence[Any]
-    like: Any
+    whole: Any
+    path: Path
     is_list: bool = True
+    has_heading: bool = False
 
     @property
     def texts(self) -> Sequence[str]:
@@ -114,30 +86,58 @@ class EnclosedParts:
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
         """Returns what encloses the list, with the other items in it."""
         if not omitted:
-            return self.like
-        left = ListedParts(list(self.items)).without(omitted, omit)
-        return self.client.response([left], self.like)
+            return self.whole
+        return with_results(self.whole, self.path, ListedParts(list(self.items)).without(omitted, omit))
 
 
 @dataclass(frozen=True, slots=True)
-class LinedParts:
-    """The parts in a ``LinedParts`` are the points of a list in a text, each with the lines that are
-    indented below it. ``points``: their text as it stands there."""
+class RewrittenParts:
+    """The parts in a ``RewrittenParts`` are the items of a list in a text that is written again without
+    some of them, such as JSON inside a JSON string."""
 
-    points: Sequence[str]
+    items: Sequence[Any]
+    text: str
     is_list: bool = True
+    has_heading: bool = False
 
     @property
     def texts(self) -> Sequence[str]:
-        """Returns the text of each point, without the mark before it."""
-        return [_MARK.sub("", each, count=1).strip() for each in self.points]
+        """Returns the text of each item."""
+        return [text_of_part(each) for each in self.items]
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the text with the other points; of a blanked one, only its mark is left."""
-        kept = ((place, each) for place, each in enumerate(self.points))
-        if omit == "blank":
-            return "".join(f"{each.split()[0]}\n" if place in omitted else each for place, each in kept)
-        return "".join(each for place, each in kept if place not in omitted)
+        """Returns the text, written with the other items."""
+        if not omitted:
+            return self.text
+        return json_listing.response([ListedParts(list(self.items)).without(omitted, omit)], self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockParts:
+    """The parts in a ``BlockParts`` are the content blocks of an MCP tool's result, or the results that
+    its only block lists as JSON, each with the structured content that belongs to it."""
+
+    items: Sequence[Any]
+    whole: Any
+    is_list: bool = True
+    has_heading: bool = False
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Returns the text of each block."""
+        given = map(mcp_content.read, self.items)
+        return [str(each.text) if each is not None else "" for each in given]
+
+    def without(self, omitted: Collection[int], omit: Omit) -> Any:
+        """Returns the result of the tool with the other blocks."""
+        if not omitted:
+            return self.whole
+        left = [
+            Block(blanked(each.block), blanked(each.structured)) if place in omitted else each
+            for place, each in enumerate(self.items)
+            if omit == "blank" or place not in omitted
+        ]
+        return mcp_content.response([left], self.whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +146,7 @@ class OnePart:
 
     value: Any
     is_list: bool = False
+    has_heading: bool = False
 
     @property
     def texts(self) -> Sequence[str]:
@@ -156,7 +157,7 @@ class OnePart:
         """Returns the result itself, or an empty or a blanked one of its type."""
         if not omitted:
             return self.value
-        return blanked(self.value) if omit == "blank" else _emptied(self.value)
+        return blanked(self.value) if omit == "blank" else emptied(self.value)
 
 
 class _PartsInBlock(NamedTuple):
@@ -165,6 +166,7 @@ class _PartsInBlock(NamedTuple):
     inner: ResultParts
     block: Mapping[str, Any]
     is_list: bool
+    has_heading: bool
 
     @property
     def texts(self) -> Sequence[str]:
@@ -177,115 +179,48 @@ class _PartsInBlock(NamedTuple):
 def parts_of_result(result: Any) -> ResultParts | None:
     """Returns the parts of a result; None if it is empty, so that nothing of it can be omitted."""
     if isinstance(result, str):
-        return _parts_of_text(result) if result.strip() else None
-    if type(result) in {list, tuple}:
+        return (written_list(result) or _rewritten(result) or OnePart(result)) if result.strip() else None
+    if is_listed(result):
         items = cast("Sequence[Any]", result)
         if not items:
             return None
-        block = _text_block(items[0]) if len(items) == 1 else None
+        block = text_block(items[0]) if len(items) == 1 else None
         if block is not None:
             inner = parts_of_result(block["text"])
-            return None if inner is None else _PartsInBlock(inner, block, inner.is_list)
-        return OnePart(items) if all(isinstance(each, _PLAIN) for each in items) else ListedParts(items)
+            return (
+                None if inner is None else _PartsInBlock(inner, block, inner.is_list, inner.has_heading)
+            )
+        return OnePart(items) if all(isinstance(each, PLAIN) for each in items) else ListedParts(items)
     if result is None or (not result and isinstance(result, (Mapping, set, frozenset, bytes))):
         return None
-    return _enclosed(listing, result) or OnePart(result)
+    return _of_mcp(result) or _enclosed(result) or OnePart(result)
 
 
-def _enclosed(client: Client, result: Any) -> ResultParts | None:
+def _of_mcp(result: Any) -> ResultParts | None:
     try:
-        rows = client.rows(result)
+        rows = mcp_content.rows(result)
+    except InvalidInput:  # its structured content cannot be divided among its blocks
+        return None
+    if rows is None or not rows[0] or not all(mcp_content.read(each) for each in rows[0]):
+        return None
+    return BlockParts(rows[0], result, is_list=len(rows[0]) > 1)
+
+
+def _enclosed(result: Any) -> ResultParts | None:
+    path = list_path(result)
+    items = results_at(result, path) if path else ()
+    if not path or not items:
+        return None
+    try:
+        with_results(result, path, list(items))
+    except Exception:  # no way is known to copy an object of this class
+        return None
+    return EnclosedParts(items, result, path)
+
+
+def _rewritten(text: str) -> ResultParts | None:
+    try:
+        rows = json_listing.rows(text)
     except InvalidInput:  # it lists several results, and cannot be written with fewer of them
         return None
-    return EnclosedParts(client, rows[0], result) if rows is not None and rows[0] else None
-
-
-def _parts_of_text(text: str) -> ResultParts:
-    values: Any = _json_in(text) if text.lstrip().startswith("[") else None
-    if not isinstance(values, list):
-        return _enclosed(json_listing, text) or _points(text) or OnePart(text)
-    listed, spans = cast("list[Any]", values), list[tuple[int, int]]()
-    if all(isinstance(each, _PLAIN) for each in listed):
-        return OnePart(text)
-    place, decoder = text.index("[") + 1, json.JSONDecoder()
-    for _ in listed:
-        while text[place] in " \t\n\r,":
-            place += 1
-        _, end = decoder.raw_decode(text, place)
-        spans.append((place, end))
-        place = end
-    return WrittenParts(text, listed, spans)
-
-
-def _points(text: str) -> ResultParts | None:
-    lines = text.splitlines(keepends=True)
-    marks = [_MARK.match(each) for each in lines]
-    beginning = [place for place, mark in enumerate(marks) if mark is not None]
-    others = (line for line, mark in zip(lines, marks, strict=True) if mark is None)
-    if (
-        len(beginning) < 2
-        or beginning[0]
-        or any(each.strip() and not each[0].isspace() for each in others)
-    ):
-        return None
-    ends = [*beginning[1:], len(lines)]
-    return LinedParts(["".join(lines[n:end]) for n, end in zip(beginning, ends, strict=True)])
-
-
-def _json_in(text: str) -> Any:
-    with suppress(ValueError, RecursionError):
-        return json.loads(text)
-    return None
-
-
-def _text_block(item: Any) -> Mapping[str, Any] | None:
-    if not isinstance(item, Mapping):
-        return None
-    block = cast("Mapping[str, Any]", item)
-    return block if block.get("type") == "text" and isinstance(block.get("text"), str) else None
-
-
-def text_of_part(value: Any) -> str:
-    """Returns the text of a part: a text as it is, the text of a block of text, else its JSON."""
-    if isinstance(value, str):
-        return value
-    block = _text_block(value)
-    return block["text"] if block is not None else _as_json_text(value)
-
-
-def _as_json_text(value: Any) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=False, default=_plain)
-    except (TypeError, ValueError, RecursionError):
-        return str(value)
-
-
-def _plain(value: Any) -> Any:
-    dump = getattr(value, "model_dump", None)
-    if callable(dump):
-        return dump(mode="json")
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    return list(cast("set[Any]", value)) if isinstance(value, (set, frozenset)) else str(value)
-
-
-def blanked(value: Any) -> Any:
-    """Returns the value without its texts: the same keys, with empty values; a text that is a JSON object
-    remains one."""
-    if isinstance(value, str):
-        inner = _json_in(value) if value.lstrip().startswith("{") else None
-        return json.dumps(blanked(inner), ensure_ascii=False) if isinstance(inner, dict) else ""
-    block = _text_block(value)
-    if block is not None:
-        return {**block, "text": ""}
-    if isinstance(value, Mapping):
-        return {key: blanked(each) for key, each in cast("Mapping[Any, Any]", value).items()}
-    return _emptied(value) if not isinstance(value, _PLAIN) else None
-
-
-def _emptied(value: Any) -> Any:
-    """Returns an empty value of the same type; an empty text if the type has none."""
-    if isinstance(value, str):
-        is_object = value.lstrip().startswith("{") and isinstance(_json_in(value), dict)
-        return "{}" if is_object else ""
-    return next((kind() for kind in _COLLECTIONS if type(value) is kind), "")
+    return RewrittenParts(rows[0], text) if rows is not None and rows[0] else None

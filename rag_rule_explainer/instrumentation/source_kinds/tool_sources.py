@@ -152,8 +152,9 @@ class Omitting:
 
 def _sources_of(name: str, call: ToolCall, parts: ResultParts, ids: OwnIds) -> Iterable[Source]:
     metadata = {SOURCE_KIND: "tools", "tool": call.name, "result": name}
-    for number, text in enumerate(parts.texts, start=1):
-        yield Source(ids.of(f"{name}, item {number}" if parts.is_list else name), text, metadata)
+    for number, text in enumerate(parts.texts, start=int(not parts.has_heading)):
+        part = f"item {number}" if number else "heading"
+        yield Source(ids.of(f"{name}, {part}" if parts.is_list else name), text, metadata)
 
 
 def _turn(noted: NotedResult, said: Sequence[Said]) -> tuple[int, int]:
