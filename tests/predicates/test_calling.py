@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -13,10 +14,13 @@ from hypothesis import strategies as st
 from rag_rule_explainer import (
     Answer,
     Case,
+    Explainer,
+    Explanation,
     InvalidInput,
     Judgement,
     JudgeReply,
     JudgeRequest,
+    Store,
     ToolCall,
     Verdict,
     calls_in_order,
@@ -339,3 +343,23 @@ class TestAnswersThatAreOnlyACall:
         assert reads_calls(about)
         assert reads_calls(~about | contains("x"))
         assert not reads_calls(condition(lambda case: "x" in case, "it says x"))
+
+
+@pytest.mark.parametrize("account", [2**63, -(2**64), 10**30, 10**599])
+def test_large_numbers_are_told_apart_before_and_after_they_are_written(
+    account: int, tmp_path: Path
+) -> None:
+    def replay(_: str, sources: Any) -> Answer:
+        is_told = any(each.id == "D1" for each in sources)
+        said = json.dumps({"account": account if is_told else account + 1})
+        return Answer("", calls=(ToolCall.written("pay", said),))
+
+    paying = calls_tool("pay", account=account)
+    explained = [
+        Explainer(replay, predicate=paying, store=Store(str(tmp_path / "a.db"), "a")).explain("?", ["a"])
+        for _ in range(2)
+    ]
+    for each in (*explained, Explanation.model_validate_json(explained[0].to_json())):
+        assert each.baseline.calls == (ToolCall("pay", {"account": account}),)
+        assert [rule.sources for rule in each.rules] == [("D1",), ("D1",)]
+    assert explained[1].counts.replays == 0
