@@ -287,7 +287,11 @@ def test_odd_numbers_and_keys_can_be_read_back() -> None:
     value = {10**5000: 10**5000, None: 2**64, 1.5: -(10**599), 2**64: -(10**600), True: "x"}
     said = json.dumps(as_json(value))
     assert json.loads(said) == {
-        **{"<int>": "<int>", "<NoneType>": 2**64, "1.5": -(10**599), str(2**64): "<int>", "True": "x"}
+        "<int>": "<int>",
+        "<NoneType>": 2**64,
+        "1.5": -(10**599),
+        str(2**64): "<int>",
+        "True": "x",
     }
 
 
