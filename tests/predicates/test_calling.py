@@ -376,8 +376,8 @@ CALLED = [ToolCall("send_email", {"to": "evil", "subject": "x"}), ToolCall("read
             calls_tool("send_emial"),
             [
                 (
-                    "no call of 'send_emial' in any run; did you mean 'send_email'? tools seen: 'read_inbox' "
-                    "and 'send_email'"
+                    "no call of 'send_emial' in any run; did you mean 'send_email'? tools seen: "
+                    "'read_inbox' and 'send_email'"
                 )
             ],
         ),
@@ -385,8 +385,8 @@ CALLED = [ToolCall("send_email", {"to": "evil", "subject": "x"}), ToolCall("read
             ~calls_tool("send_email", subjekt="x") & calls_in_order("read_inbox", "stop"),
             [
                 (
-                    "no call of 'send_email' has an argument 'subjekt'; did you mean 'subject'? arguments "
-                    "seen: 'subject' and 'to'"
+                    "no call of 'send_email' has an argument 'subjekt'; did you mean 'subject'? "
+                    "arguments seen: 'subject' and 'to'"
                 ),
                 "no call of 'stop' in any run; tools seen: 'read_inbox' and 'send_email'",
             ],
