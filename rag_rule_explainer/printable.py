@@ -149,12 +149,14 @@ def _shown(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
-_DEEPEST, _MOST_ITEMS, _LARGEST = 32, 10_000, 2**63
+_DEEPEST, _MOST_ITEMS = 32, 10_000
+_LARGEST = 10**600
+"""The smallest number that is not written: Python may be told to read at most 640 digits."""
 
 
 def as_json(value: Any) -> "JsonValue":
     """Returns the value in the types of JSON. An object of another type becomes the name of its type;
-    none of its code is run.
+    none of its code is run. So does an integer of more than 600 digits.
 
     Containers nested deeper than 32 levels, and all containers after the first 10,000, also become the
     names of their types. Only the first 10,000 items of each container are kept.

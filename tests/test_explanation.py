@@ -284,9 +284,15 @@ def test_wide_and_shared_values_cost_no_more_than_their_budget() -> None:
 
 
 def test_odd_numbers_and_keys_can_be_read_back() -> None:
-    value = {10**5000: 10**5000, None: 2**64, 1.5: -(2**40), True: "x"}
+    value = {10**5000: 10**5000, None: 2**64, 1.5: -(10**599), 2**64: -(10**600), True: "x"}
     said = json.dumps(as_json(value))
-    assert json.loads(said) == {"<int>": "<int>", "<NoneType>": "<int>", "1.5": -(2**40), "True": "x"}
+    assert json.loads(said) == {
+        "<int>": "<int>",
+        "<NoneType>": 2**64,
+        "1.5": -(10**599),
+        str(2**64): "<int>",
+        "True": "x",
+    }
 
 
 def test_lone_surrogates_become_question_marks_wherever_they_stand() -> None:

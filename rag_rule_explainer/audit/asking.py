@@ -178,7 +178,7 @@ def _read(
         asked.question,
         outcome,
         _why_undecided(first) if outcome == "undecided" else "",
-        shortened(first.baseline.text, _LONGEST_ANSWER),
+        shortened(first.baseline.shown, _LONGEST_ANSWER),
         tuple(_shown(first, question.documents)),
         tuple(_rules(job, found)),
         not why_open,

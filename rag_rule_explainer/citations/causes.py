@@ -30,7 +30,7 @@ _LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive", "confidence"})
 _SEVERAL = 3
 """If at least this number of sources are each sufficient alone, the claim may have another cause than
 their texts."""
-_MINERS_OF_ALL = frozenset({"exact", "exhaustive", "confidence", "sampled", "grouped"})
+_MINERS_OF_ALL = frozenset({"exact", "exhaustive", "confidence", "sampled", "quick", "grouped"})
 """The names of the miners that search for rules over all sources. Other miners find only rules over some
 of the sources."""
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..explanation.explanation import Explanation
-from ..predicates import PredicateLike
+from ..predicates import PredicateLike, as_predicate
+from ..predicates.next_action import OfNextAction
 from ..printable import printable, shortened
 from ..verdicts import Answer
 from .causes import Causes
@@ -66,11 +67,12 @@ class CitedAnswer:
 @dataclass(slots=True)
 class StatementChecks:
     """A ``StatementChecks`` divides an answer into statements, and checks the citations of each by the
-    explanation of its condition."""
+    explanation of its condition. ``of_next_action``: True if only a model's last reply is replayed."""
 
     options: CiteOptions
     shown: CitableSources
     output: Any = None
+    of_next_action: bool = False
     reading: CitingText = field(init=False, default_factory=lambda: CitingText(""))
     statements: tuple[CitedStatement, ...] = field(init=False, default=())
     unchecked: tuple[CitedStatement, ...] = field(init=False, default=())
@@ -82,7 +84,8 @@ class StatementChecks:
         wanted = [each for each in found if each.citations or self.options.every_statement]
         self.statements = tuple(wanted)
         self.unchecked = tuple(each for each in found if each not in wanted)
-        return [self.options.condition_of(each) for each in self.statements]
+        wanted_of = [as_predicate(self.options.condition_of(each)) for each in self.statements]
+        return list(map(OfNextAction.of, wanted_of)) if self.of_next_action else wanted_of
 
     def _read(self, answer: Answer) -> CitingText:
         """Returns the answer's text with all citations of the output. If the output contains another text

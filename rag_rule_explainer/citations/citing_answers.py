@@ -60,16 +60,18 @@ async def acite(
 
 
 def asking_citations(
-    explainer: Explainer, options: CiteOptions, logged: Any, output: Any
+    explainer: Explainer, options: CiteOptions, logged: Any, output: Any, *, of_next_action: bool = False
 ) -> Callable[..., CitedAnswer]:
     """Returns a function with the parameters of ``Explainer.explain`` that checks the citations of a
     recorded answer. ``output``: the output of the application. ``logged``: the logged answer or output
-    that is checked instead; None to check ``output``."""
+    that is checked instead; None to check ``output``. ``of_next_action``: True if only a model's last
+    reply is replayed, in the recorded conversation."""
 
     def ask(
         question: str, sources: Sequence[Source], baseline: Baseline, **fields: Unpack[CallFields]
     ) -> CitedAnswer:
         checks = _checks(options, sources, baseline, output if logged is None else logged)
+        checks.of_next_action = of_next_action
         found = explain_each(explainer, question, sources, checks.conditions, baseline, **fields)
         return replace(checks.cited_answer(found), output=output)
 
@@ -77,7 +79,7 @@ def asking_citations(
 
 
 def aasking_citations(
-    explainer: Explainer, options: CiteOptions, logged: Any, output: Any
+    explainer: Explainer, options: CiteOptions, logged: Any, output: Any, *, of_next_action: bool = False
 ) -> Callable[..., Awaitable[CitedAnswer]]:
     """Returns the same as ``asking_citations``, but an async function."""
 
@@ -85,6 +87,7 @@ def aasking_citations(
         question: str, sources: Sequence[Source], baseline: Baseline, **fields: Unpack[CallFields]
     ) -> CitedAnswer:
         checks = _checks(options, sources, baseline, output if logged is None else logged)
+        checks.of_next_action = of_next_action
         found = await aexplain_each(explainer, question, sources, checks.conditions, baseline, **fields)
         return replace(checks.cited_answer(found), output=output)
 

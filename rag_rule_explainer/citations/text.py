@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..explanation.wording import joined
+from ..predicates.next_action import NEXT_ACTION
 from ..printable import printable, shortened
 from .classes import CitationClass
 
@@ -26,6 +27,8 @@ def lines_of(check: "CitationCheck") -> Iterator[str]:
     if not check.verdicts:
         yield "  nothing is cited"
     yield f"  {said_together(check)}"
+    if any(NEXT_ACTION in each for each in check.explanation.predicates.values()):
+        yield f"  the model says it {NEXT_ACTION}"
     said = {each.why for each in check.verdicts}
     for remark in check.remarks:
         if remark not in said:

@@ -128,7 +128,7 @@ class _Auditing:
         self._subject, self._recording = subject, recording
         self._request = SearchRequest(subject.asking("?"), Condition(), asking, recording)
         is_free = self._request.is_free
-        settings = audit_settings(search, free=is_free)
+        settings = recording.of_agent(audit_settings(search, free=is_free))
         self._settings = capped(settings, agreed=asking.yes or is_free)
         if self._settings is not settings:
             say(f"at most {ASK_ABOVE} replays for each question; --yes lifts this limit")

@@ -80,7 +80,10 @@ class _Checking:
         self._asking = replace(asking, yes=True)
         is_free = subject.app is None and asking.model is None
         settings = search.settings(forbidden.kind, free=is_free)
-        self._settings = capped(settings, agreed=asking.yes or is_free)
+        # The question whether there is any rule at all needs a stronger test than the quick search has.
+        # Its limit is lower for agents all the same, unless the user names the test.
+        most = recording.most_replays if search.testing.miner == "auto" else ASK_ABOVE
+        self._settings = capped(settings, agreed=asking.yes or is_free, most=most)
         self._is_capped = self._settings is not settings
         # The forbidden condition in words, as explanations state it. Fingerprints contain it, so it must
         # not depend on whether a question was explained.
@@ -109,7 +112,8 @@ class _Checking:
         """Checks the questions and returns the result. After an interrupt by the user, the result
         contains the questions that were asked until then."""
         if self._is_capped:
-            say(f"at most {ASK_ABOVE} replays for each question; --yes lifts this limit")
+            most = self._settings.limits.replays
+            say(f"at most {most} replays for each question; --yes lifts this limit")
         done, interrupted = until_interrupted(questions, self._checked, _was_interrupted)
         forbidden = self._forbidden
         return QuestionCheck(

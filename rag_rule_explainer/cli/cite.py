@@ -154,7 +154,7 @@ class _Surveying:
         self._subject, self._options, self._recording = subject, options, recording
         self._asking = replace(asking, yes=True)
         is_free = subject.app is None and asking.model is None
-        settings = search.settings(free=is_free)
+        settings = recording.of_agent(search.settings(free=is_free))
         self._settings = capped(settings, agreed=asking.yes or is_free)
         self._is_capped = self._settings is not settings
         self._is_first = True

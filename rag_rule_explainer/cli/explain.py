@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -225,8 +225,7 @@ def _of_application(
     integration, application, given, documents = _application(request, incident)
     # Every replay may cost money, and the number of replays is known only after the retrieval. The user
     # cannot be asked to agree at that point, so the number is limited.
-    if rule is None and settings.miner == "auto" and request.recording.is_of_agent:
-        settings = replace(settings, miner="quick")
+    settings = settings if isinstance(rule, tuple) else request.recording.of_agent(settings)
     wanted, settings = settings, capped(settings, agreed=request.asking.yes)
     with ProgressBar(keep=False) as bar, exits_as_errors(), advice_on_input_key(request):
         explainer = application_explainer(

@@ -13,15 +13,15 @@ Asked = TypeVar("Asked")
 Done = TypeVar("Done")
 
 
-def capped(settings: Settings, *, agreed: bool) -> Settings:
-    """Returns the settings, with a limit of ``ASK_ABOVE`` replays for each question if they have none and
-    the user has not ``agreed`` to pay. A command with many questions must not stop in the middle to ask.
-    The quick search has a lower limit of its own, except where verdicts are voted on.
+def capped(settings: Settings, *, agreed: bool, most: int = ASK_ABOVE) -> Settings:
+    """Returns the settings, with a limit of ``most`` replays for each question if they have none and the
+    user has not ``agreed`` to pay. A command with many questions must not stop in the middle to ask. The
+    quick search has a lower limit of its own, except where verdicts are voted on.
     """
     is_quick = settings.miner == "quick" and settings.noise.samples == 1
     if agreed or is_quick or settings.limits.replays is not None:
         return settings
-    return replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
+    return replace(settings, limits=replace(settings.limits, replays=most))
 
 
 def until_interrupted(

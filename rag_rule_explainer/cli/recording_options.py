@@ -6,9 +6,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from ..errors import InvalidInput
+from ..instrumentation.explainer_options import explains_agent, for_agents, most_replays
 from ..instrumentation.options import ReplayOf
-from ..instrumentation.source_kinds.kinds import Omit
-from .options import BaselineFile, Ignored, NewQuery, NoRetrieval, ReplayBound, ScopeOption
+from ..instrumentation.source_kinds.kinds import Omit, checked_source_kinds
+from ..settings import Settings
+from .options import ASK_ABOVE, BaselineFile, Ignored, NewQuery, NoRetrieval, ReplayBound, ScopeOption
 
 SourceKinds = Annotated[
     str | None,
@@ -52,6 +55,30 @@ class RecordingOptions:
     on_new_tool_call: NewToolCallOption = None
     safe_tools: SafeTools = None
 
+    def __post_init__(self) -> None:
+        kinds = checked_source_kinds(self._kinds)
+        others = [each for each in kinds if each != "documents"]
+        if self.omit == "blank" and not others:
+            raise InvalidInput(
+                "--omit blank is not about documents, which are always removed; name other sources by "
+                "--source-kinds, such as tools, or leave it out"
+            )
+        if self.replay_of == "next_action" and self.on_new_tool_call == "live":
+            raise InvalidInput(
+                "--on-new-tool-call live needs whole runs, as no tool runs with --replay-of next_action; "
+                "leave one of them out"
+            )
+        of_documents = {
+            "--on-new-query": self.on_new_query,
+            "--on-no-retrieval": _other_than("error", self.on_no_retrieval),
+        }
+        for option, given in of_documents.items():
+            if given is not None and "documents" not in kinds:
+                raise InvalidInput(
+                    f"{option} is about retrieved documents, and --source-kinds has none; add documents "
+                    "to it, or leave the option out"
+                )
+
     @property
     def keywords(self) -> dict[str, Any]:
         """Returns the keywords of an application's ``RuleExplainer``. Settings of agents that were not
@@ -79,10 +106,24 @@ class RecordingOptions:
         }
 
     @property
-    def is_of_agent(self) -> bool:
-        """Returns True iff an agent is explained, for which ``miner="auto"`` stands for "quick"."""
+    def most_replays(self) -> int:
+        """Returns the most replays of one explanation if the user sets no limit and does not agree to
+        pay for any number."""
+        return most_replays(self._kinds, self.replay_of, ASK_ABOVE)
+
+    def of_agent(self, settings: Settings) -> Settings:
+        """Returns the settings of an explanation: for an agent, those of ``for_agents``."""
+        return for_agents(settings) if explains_agent(self._kinds, self.replay_of) else settings
+
+    @property
+    def has_documents(self) -> bool:
+        """Returns True iff retrieved documents are sources."""
+        return "documents" in self._kinds
+
+    @property
+    def _kinds(self) -> Any:
         kinds = _listed(self.source_kinds)
-        return kinds not in (None, ["documents"]) or self.replay_of == "next_action"
+        return ("documents",) if kinds is None else kinds
 
     def _of_agents(self) -> Iterator[tuple[str, Any]]:
         yield "source_kinds", _listed(self.source_kinds)

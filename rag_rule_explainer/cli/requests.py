@@ -148,6 +148,11 @@ class SearchRequest:
 
     def _check_subject(self) -> None:
         subject = self.subject
+        if subject.documents is not None and not self.recording.has_documents:
+            raise InvalidInput(
+                "--documents are no sources here, as --source-kinds has no documents; add them to it, or "
+                "leave --documents out"
+            )
         if subject.input is not None and subject.input_key is not None:
             raise InvalidInput("--input is the whole input; leave --input-key out")
         if subject.question is not None and not subject.question.strip():

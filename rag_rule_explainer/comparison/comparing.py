@@ -65,7 +65,7 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
     pairs = [_sides(a, b, kind, matching) for kind in compared]
     return Comparison(
         questions=(a.question, b.question),
-        answers=(a.baseline.text, b.baseline.text),
+        answers=(a.baseline.shown, b.baseline.shown),
         sources=matching.sources,
         compared=compared,
         not_compared=not_compared,

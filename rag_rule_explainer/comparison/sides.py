@@ -164,7 +164,7 @@ class Side:
         for probe in self.explanation.probes:
             judged = probe.verdicts.get(self.kind)
             if judged is not None and judged.verdict is Verdict.BREAKS:
-                answer = probe.answers[0].text if probe.answers else None
+                answer = probe.answers[0].shown if probe.answers else None
                 broken[self._antecedent(probe.kept)] = Broken(self._named(probe.kept), answer)
         yield from broken.items()
 

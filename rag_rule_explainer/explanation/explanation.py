@@ -127,7 +127,7 @@ class Explanation(LaidOut, InNotebooks, BaseModel):
         small enough for an API's reply."""
         return Summary(
             question=self.question,
-            answer=self.baseline.text,
+            answer=self.baseline.shown,
             sources=tuple(source.id for source in self.sources),
             predicates=self.predicates,
             rules=tuple(map(RuleSummary.of, self.rules)),

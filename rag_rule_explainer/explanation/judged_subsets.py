@@ -55,7 +55,7 @@ class JudgedSubsets:
             chance = self.noise.chance(probe.kept, probe.votes.get(kind), judged.verdict)
             # If there are several answers, the probe does not say which one broke the condition; only the
             # witness does.
-            first = probe.answers[0].text if len(probe.answers) == 1 else None
+            first = probe.answers[0].shown if len(probe.answers) == 1 else None
             answer, mask = shown.get(probe.kept, first), self.fulfilled(probe.kept)
             witness = Witness(kind, self.ids(mask), probe.kept, answer)
             yield JudgedSubset(mask, judged.verdict, chance, witness)
@@ -145,6 +145,6 @@ def own_probe(explanation: Explanation, rule: Finding) -> Witness | None:
     kept = {each.id for each in sources if each.pinned or (each.id in named) is retained}
     for probe in explanation.probes:
         if len(probe.kept) == len(kept) and {*probe.kept} == kept:
-            answer = probe.answers[0].text if len(probe.answers) == 1 else None
+            answer = probe.answers[0].shown if len(probe.answers) == 1 else None
             return Witness(rule.kind, rule.sources, probe.kept, answer)
     return None

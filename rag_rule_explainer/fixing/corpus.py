@@ -116,7 +116,7 @@ def answer_to_nothing(explainer: Explainer, before: Explanation, given: Answer |
     answer = Answer.of(given)
     case = Case(before.question, before.baseline, answer, ())
     judged = judged_now(explainer.predicates[RuleKind.OMISSION], case)
-    return AnswerToNothing(answer.text, ~judged.verdict)
+    return AnswerToNothing(answer.shown, ~judged.verdict)
 
 
 def with_verdict_of_all(explainer: Explainer, explanation: Explanation) -> Explanation:

@@ -253,4 +253,4 @@ class _Removals:
 
 
 def _answer(probe: ProbeRecord) -> str | None:
-    return probe.answers[0].text if probe.answers else None
+    return probe.answers[0].shown if probe.answers else None

@@ -263,5 +263,5 @@ def outcome_with_all(explanation: Explanation) -> tuple[Verdict, str | None]:
     for probe in explanation.probes:
         badness = badness_of(explanation, probe) if len(probe.kept) == count else None
         if badness is not None:
-            return badness, probe.answers[0].text if probe.answers else None
+            return badness, probe.answers[0].shown if probe.answers else None
     return Verdict.UNKNOWN, None

@@ -1,6 +1,6 @@
 """This module checks the citations of an application's answer, statement by statement."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -30,9 +30,24 @@ def cite_options_from(keywords: dict[str, Any]) -> CiteOptions:
 def cited(call: Call[Item], options: CiteOptions, logged: Any) -> CitedAnswer:
     """Returns which citations of the answer are real. Blocks. ``logged``: the logged answer or output to
     check; None for the one that the application gives now."""
-    return call.asked(partial(asking_citations, call.explainer, options, logged))[1]
+    of_next = _of_the_last_reply(call)
+    return call.asked(partial(asking_citations, call.explainer, options, logged, of_next_action=of_next))[
+        1
+    ]
 
 
 async def acited(call: Call[Item], options: CiteOptions, logged: Any) -> CitedAnswer:
     """Returns the same as ``cited``, but runs on the caller's event loop."""
-    return (await call.aasked(partial(aasking_citations, call.explainer, options, logged)))[1]
+    of_next = _of_the_last_reply(call)
+    ask = partial(aasking_citations, call.explainer, options, logged, of_next_action=of_next)
+    return (await call.aasked(ask))[1]
+
+
+def _of_the_last_reply(call: Call[Item]) -> bool:
+    """Returns True iff only the next action is replayed. It is then the last reply, because the
+    explainer's own condition, which may choose another one, is not used."""
+    manner = call.run.manner
+    if manner.replay_of != "next_action":
+        return False
+    call.run.manner = replace(manner, condition=None, accepts_calls=False)
+    return True

@@ -16,6 +16,7 @@ from ..probing.limiter import Limiter
 from ..probing.narrow_limiter import narrowed
 from ..probing.replaying import WantedScope
 from ..progress.report import Progress
+from ..session.planning import QUICK_REPLAYS
 from ..settings import Settings, SettingsFields
 from .bounds import FACTOR
 from .options import AnswerOf, Manner, QuestionOf, ReplayOf, UsersReading
@@ -56,6 +57,23 @@ class FrameworkFields(ExplainerFields, total=False):
     retrievers."""
 
     retrievers: Sequence[object]
+
+
+def explains_agent(source_kinds: Sequence[SourceKind], replay_of: object) -> bool:
+    """Returns True iff an agent is explained, whose replays cost most and whose sources are many. Raises
+    InvalidInput for kinds of sources that do not exist."""
+    return checked_source_kinds(source_kinds) != ("documents",) or replay_of == "next_action"
+
+
+def most_replays(source_kinds: Sequence[SourceKind], replay_of: object, usual: int) -> int:
+    """Returns the most replays of one explanation if the user sets no limit: ``usual``, and fewer where
+    an agent is explained."""
+    return QUICK_REPLAYS if explains_agent(source_kinds, replay_of) else usual
+
+
+def for_agents(settings: Settings) -> Settings:
+    """Returns the settings with which agents are explained: "auto" stands for the quick search."""
+    return replace(settings, miner="quick") if settings.miner == "auto" else settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,15 +120,9 @@ class ExplainerOptions:
         settings = Settings.of(options.settings, rest, beside)
         if "concurrency" in rest:
             options = options.within(settings.concurrency)
-        if settings.miner == "auto" and options._is_of_agent:
-            settings = replace(settings, miner="quick")
+        if explains_agent(options.source_kinds, options.replay_of):
+            settings = for_agents(settings)
         return options, settings.accepting(length=options.allow_length)
-
-    @property
-    def _is_of_agent(self) -> bool:
-        """Returns True iff an agent is explained, whose replays cost most and whose sources are many."""
-        kinds = checked_source_kinds(self.source_kinds)
-        return kinds != ("documents",) or self.replay_of == "next_action"
 
     def within(self, concurrency: int) -> Self:
         """Returns these options with the user's limiter narrowed to ``concurrency`` calls at the same

@@ -16,6 +16,7 @@ from ..predicates.at_once import verdict_at_once
 from ..predicates.combine import AnyOf
 from ..predicates.next_action import OfNextAction
 from ..predicates.only_calls import CALLS_ONLY, is_only_calls, reads_calls, reads_only_calls
+from ..printable import printable, shortened
 from ..probing.prices import TokensByModel
 from ..probing.wholeness import Said
 from ..tool_calls import ToolCall
@@ -43,6 +44,11 @@ _NO_REPLIES = (
 _NOT_SERVED = (
     "replay_of='next_action' cannot give the application a recorded reply again, as its model is no chat "
     "model, or the application did not read a stream to its end; leave it out"
+)
+
+_OF_TEXT = (
+    "the reply that is explained is only a tool call ({reply}), and one condition is about a text "
+    "({condition}): explain that one on its own, or leave replay_of out"
 )
 
 _UNREAD = object()
@@ -125,6 +131,7 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
         raise InvalidInput(_NO_REPLIES)
     answers = list(_answers(turns, first.executed))
     place, meets = _chosen(answers, manner.condition, question)
+    _check_has_a_text(manner.condition, answers[place])
     if not meets:
         _check_is_no_other_of_the_run(manner.condition, answers, answers[place], question)
     within = turns[place][0].within
@@ -204,6 +211,15 @@ def _chosen(answers: Sequence[Answer], condition: Any, question: str) -> tuple[i
     return (places[0], known[places[0]] is True) if places else (last, False)
 
 
+def _check_has_a_text(condition: Any, chosen: Answer) -> None:
+    """Raises InvalidInput if one of several conditions is about a text, and the reply is only a call."""
+    parts = condition.parts if isinstance(condition, AnyOf) else ()
+    for each in parts if is_only_calls(chosen) else ():
+        if isinstance(each, OfNextAction) and not reads_calls(each):
+            reply = printable(shortened(chosen.shown, 120))
+            raise InvalidInput(_OF_TEXT.format(reply=reply, condition=each.inner))
+
+
 def _check_is_no_other_of_the_run(
     condition: Any, answers: Sequence[Answer], chosen: Answer, question: str
 ) -> None:
@@ -217,6 +233,7 @@ def _check_is_no_other_of_the_run(
             if holds_at_once(each, chosen, question):
                 _check_is_no_other_of_the_run(each, answers, chosen, question)
         return
+    condition = condition.inner if isinstance(condition, OfNextAction) else condition
     if condition is None or not reads_only_calls(condition):
         return
     calls = [

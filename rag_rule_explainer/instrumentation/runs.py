@@ -240,7 +240,7 @@ class ApplicationRun(Generic[Item]):
             self._captured = gathered(self._captured, first, self.manner, self.application, self.case)
         if self._captured is None or not retrievals or not self._captured.sources:
             faults = filter(None, map(why_empty, gate.forms if isinstance(gate, Recording) else ()))
-            reason = next(faults, "") or why_no_sources(self.manner, self.application, retrievals)
+            reason = next(faults, "") or why_no_sources(first, self.manner, self.application, retrievals)
             raise nothing_retrieved(reason, self.manner, first.tools)
         return self._captured
 

@@ -72,7 +72,7 @@ def _probes(explanation: Explanation) -> Iterator[_Row]:
             "kept": list(probe.kept),
             "omitted": [identity for identity in everything if identity not in kept],
             "size": len(probe.kept),
-            "answer": probe.answers[0].text if probe.answers else None,
+            "answer": probe.answers[0].shown if probe.answers else None,
             "samples": len(probe.answers),
             "retention_votes": _votes(probe, RuleKind.RETENTION),
             "omission_votes": _votes(probe, RuleKind.OMISSION),

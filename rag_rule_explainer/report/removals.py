@@ -64,5 +64,5 @@ def _removal(explanation: Explanation, kind: RuleKind, probe: ProbeRecord) -> Co
     removed = tuple(source.id for source in explanation.sources if source.id not in kept)
     tied = tuple(tie.sources for tie in explanation.ties if kept.isdisjoint(tie.sources))
     return Counterfactual(
-        kind, "removal", removed, probe.answers[0].text if probe.answers else None, tied
+        kind, "removal", removed, probe.answers[0].shown if probe.answers else None, tied
     )

@@ -32,6 +32,7 @@ from ..sources import Source, SourceSet
 from ..verdicts import Answer
 from ..version import __version__
 from .answer_notes import notes_on_answers
+from .call_notes import notes_on_calls
 from .making import models_asked, note_on_time, time_of_making
 from .plan import ByGroups, MiningPlan
 from .probe_records import baseline_record, probe_records
@@ -144,6 +145,8 @@ class ExplanationBuilder:
         yield from self._why_no_rules(reports)
         yield from self._why_little(rules)
         yield from notes_on_answers(self._probes.values(), self.sources)
+        conditions = (each.judging.predicate for each in self.tracked_searches)
+        yield from notes_on_calls(conditions, [self.baseline.answer, *self._replied()])
         yield from self._notes_on_limits()
         if note := note_on_time():
             yield encodable(note)

@@ -115,6 +115,8 @@ class BySamples(Method):
 class ByBisection(BySamples):
     """This method finds rules by bisection before it tests them on random subsets."""
 
+    name = "quick"
+
     def miner(self, kind: RuleKind, settings: Settings) -> Miner:
         """Returns the miner of one kind of rule."""
         kinds = len(settings.kinds)

@@ -9,6 +9,7 @@ from rag_rule_explainer import (
     Case,
     Explanation,
     InvalidInput,
+    NoSourcesCaptured,
     ToolCall,
     calls_in_order,
     calls_tool,
@@ -97,6 +98,25 @@ def test_several_conditions_are_no_way_round_that(conditions: list[Any]) -> None
     explainer = RuleExplainer(built.application, contains("done"), **NEXT)
     with pytest.raises(InvalidInput, match="leave replay_of out"):
         explainer.explain_each(built.given, conditions)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "told"),
+    [
+        (
+            [PAYS, contains("done")],
+            r"only a tool call \(calls pay\(.*text \(the answer contains 'done'\)",
+        ),
+        ([PAYS, calls_tool("search_inbox")], r"nothing .* came before .* request 1 of 4 .*search_inbox"),
+    ],
+    ids=["a text", "an earlier call"],
+)
+def test_conditions_on_different_replies_are_refused_by_what_is_wrong(
+    conditions: list[Any], told: str
+) -> None:
+    built = plain(NOBODY)
+    with pytest.raises((InvalidInput, NoSourcesCaptured), match=told):
+        RuleExplainer(built.application, **NEXT).explain_each(built.given, conditions)
 
 
 class TestToolsInWhichOthersAreCalled:

@@ -78,3 +78,49 @@ def test_bad_input(rag_rules: RagRules) -> None:
     assert_refused(none, "--on-new-tool-call")
     alone = rag_rules("explain", "--question", "x", "--sources", "y", "--source-kinds", "tools")
     assert_refused(alone, "--source-kinds goes with --app only")
+
+
+NEXT, TOOLS = ("--replay-of", "next_action"), ("--source-kinds", "tools")
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (("--omit", "blank"), "--omit blank is not about documents, which are always removed"),
+        (("--source-kinds", "documents", "--omit", "blank"), "--omit blank is not about documents"),
+        ((*NEXT, "--on-new-tool-call", "live"), "--on-new-tool-call live needs whole runs"),
+        ((*TOOLS, "--on-new-query", "kept"), "--on-new-query is about retrieved documents"),
+        ((*TOOLS, "--on-no-retrieval", "accept"), "--on-no-retrieval is about retrieved documents"),
+        ((*TOOLS, "--documents", "docs"), "--documents are no sources here"),
+        (("--source-kinds", "tool", "--omit", "blank"), "did you mean 'tools'?"),
+    ],
+)
+def test_options_that_contradict_each_other(
+    rag_rules: RagRules, more: tuple[str, ...], told: str
+) -> None:
+    assert_refused(rag_rules(*asked(*more)), told)
+
+
+def test_a_misspelt_tool_is_noted(rag_rules: RagRules) -> None:
+    run = rag_rules(*asked(*TOOLS, "--predicate", "calls:pai", "--json"))
+    (note,) = [each for each in explanation_of(run).notes if "no call" in each]
+    assert note == "no call of 'pai' in any run; did you mean 'pay'? tools seen: 'inbox' and 'pay'"
+
+
+MANY = AGENT.replace("return [", "return [*(f'Lunch number {n} is late.' for n in range(8)), ")
+
+
+@pytest.mark.parametrize("command", ["check", "cite", "audit"])
+def test_commands_of_many_questions_have_the_limit_of_agents(
+    rag_rules: RagRules, here: Path, command: str
+) -> None:
+    folder(here, {"mail_agent.py": MANY, "q.txt": "What is new?\n"})
+    own = {
+        "check": ["--forbid", "calls:pay", "--explanations", "saved"],
+        "cite": ["--explanations", "saved", "--condition", "calls:pay"],
+        "audit": ["--predicate", "calls:pay", "--out", "saved"],
+    }[command]
+    agent = ("--app", "mail_agent:agent", "--input-key", "messages", *TOOLS, *NEXT)
+    run = rag_rules(command, "--questions", "q.txt", *agent, *own)
+    assert "300" not in run.err
+    assert ("at most 120 replays for each question" in run.err) is (command == "check")

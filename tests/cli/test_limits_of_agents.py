@@ -29,9 +29,13 @@ def test_the_quick_search_keeps_its_own_limit(given: dict[str, Any], cap: int | 
     [
         ({}, False),
         ({"source_kinds": "documents"}, False),
+        ({"source_kinds": "documents, documents"}, False),
         ({"source_kinds": "documents, tools"}, True),
         ({"replay_of": "next_action"}, True),
     ],
 )
 def test_which_options_are_of_an_agent(given: dict[str, Any], is_of_agent: bool) -> None:
-    assert RecordingOptions(**given).is_of_agent is is_of_agent
+    options = RecordingOptions(**given)
+    assert options.of_agent(Settings()).miner == ("quick" if is_of_agent else "auto")
+    assert options.of_agent(Settings(miner="exact")).miner == "exact"
+    assert options.most_replays == (120 if is_of_agent else ASK_ABOVE)

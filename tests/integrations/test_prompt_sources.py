@@ -124,3 +124,42 @@ def test_of_a_chat_engine(base_url: str) -> None:
             is_right(
                 OfLlamaIndex(engine, BAD, **options).explain("So?"), "memory 2", "memory 1", "memory 2"
             )
+
+
+INTERRUPTED = [
+    ("user", "What is it?"),
+    ("system", "Be brief from now on."),
+    ("assistant", TEXTS["b"]),
+    ("user", "And then?"),
+    ("assistant", TEXTS["d"]),
+    ("system", "Be kind from now on."),
+    ("user", "So?"),
+]
+
+
+def turns_are_blamed(explanation: Explanation) -> None:
+    assert [each.id for each in explanation.sources] == ["turn 1", "turn 2"]
+    assert retention(explanation) == {frozenset({"turn 1", "turn 2"})}
+    assert omission(explanation) == {frozenset({"turn 1"}), frozenset({"turn 2"})}
+
+
+def test_turns_around_instructions(base_url: str) -> None:
+    shown = list[str]()
+
+    def says(messages: Any) -> str:
+        text = "\n".join(str(each.text) for each in messages)
+        shown.append(text)
+        return answer(text)
+
+    agent = create_agent(Telling(says=says), [])
+    asked: Any = {"messages": INTERRUPTED}
+    turns_are_blamed(OfLangChain(agent, BAD, source_kinds=["turns"]).explain(asked))
+    assert all("Be brief" in each and "Be kind" in each for each in shown)
+    with client_of(base_url) as client:
+
+        def application(messages: Any) -> str:
+            reply = client.chat.completions.create(model="m", messages=messages)
+            return reply.choices[0].message.content or ""
+
+        said = [{"role": role, "content": text} for role, text in INTERRUPTED]
+        turns_are_blamed(OfPlain(application, BAD, source_kinds=["turns"]).explain(said))

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -13,10 +14,13 @@ from hypothesis import strategies as st
 from rag_rule_explainer import (
     Answer,
     Case,
+    Explainer,
+    Explanation,
     InvalidInput,
     Judgement,
     JudgeReply,
     JudgeRequest,
+    Store,
     ToolCall,
     Verdict,
     calls_in_order,
@@ -339,3 +343,67 @@ class TestAnswersThatAreOnlyACall:
         assert reads_calls(about)
         assert reads_calls(~about | contains("x"))
         assert not reads_calls(condition(lambda case: "x" in case, "it says x"))
+
+
+@pytest.mark.parametrize("account", [2**63, -(2**64), 10**30, 10**599])
+def test_large_numbers_are_told_apart_before_and_after_they_are_written(
+    account: int, tmp_path: Path
+) -> None:
+    def replay(_: str, sources: Any) -> Answer:
+        is_told = any(each.id == "D1" for each in sources)
+        said = json.dumps({"account": account if is_told else account + 1})
+        return Answer("", calls=(ToolCall.written("pay", said),))
+
+    paying = calls_tool("pay", account=account)
+    explained = [
+        Explainer(replay, predicate=paying, store=Store(str(tmp_path / "a.db"), "a")).explain("?", ["a"])
+        for _ in range(2)
+    ]
+    for each in (*explained, Explanation.model_validate_json(explained[0].to_json())):
+        assert each.baseline.calls == (ToolCall("pay", {"account": account}),)
+        assert [rule.sources for rule in each.rules] == [("D1",), ("D1",)]
+    assert explained[1].counts.replays == 0
+
+
+CALLED = [ToolCall("send_email", {"to": "evil", "subject": "x"}), ToolCall("read_inbox")]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "notes"),
+    [
+        (calls_tool("send_email", to="evil"), []),
+        (
+            calls_tool("send_emial"),
+            [
+                (
+                    "no call of 'send_emial' in any run; did you mean 'send_email'? tools seen: "
+                    "'read_inbox' and 'send_email'"
+                )
+            ],
+        ),
+        (
+            ~calls_tool("send_email", subjekt="x") & calls_in_order("read_inbox", "stop"),
+            [
+                (
+                    "no call of 'send_email' has an argument 'subjekt'; did you mean 'subject'? "
+                    "arguments seen: 'subject' and 'to'"
+                ),
+                "no call of 'stop' in any run; tools seen: 'read_inbox' and 'send_email'",
+            ],
+        ),
+        (
+            next_call(None, too=contains("x")),
+            ["no call has an argument 'too'; did you mean 'to'? arguments seen: 'subject' and 'to'"],
+        ),
+        (number_of_calls("stop", at_most=0), []),
+        (number_of_calls("a\x1bb", at_least=1), ["no call of 'a\\\\x1bb' in any run; tools seen: "]),
+    ],
+)
+def test_names_that_no_call_has_are_noted(wanted: Any, notes: list[str]) -> None:
+    explainer = Explainer(lambda *_: Answer("done", calls=tuple(CALLED)), predicate=wanted)
+    found = explainer.explain("?", ["a"]).notes
+    noted = [each for each in found if "no call" in each]
+    assert len(noted) == len(notes)
+    assert all(each.startswith(said) for each, said in zip(noted, notes, strict=True))
+    unknown = Explainer(lambda *_: Answer("done"), predicate=wanted).explain("?", ["a"]).notes
+    assert not [each for each in unknown if "no call" in each]

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from rag_rule_explainer import Explanation, InvalidInput
+from rag_rule_explainer import Answer, Explanation, InvalidInput, ToolCall, calls_tool, diff
 from rag_rule_explainer.printable import printable
-from rag_rule_explainer.report import FORMS, caveats
+from rag_rule_explainer.report import FORMS, caveats, notebook_html
 from tests.report.test_text import explained, forged_explanation, hostile_explanation, yes_if
 
 each_form = pytest.mark.parametrize("form", FORMS)
@@ -79,3 +79,38 @@ def test_beside_a_partial_one_are_the_warnings_and_whether_it_is_all() -> None:
     warning, ending = (each.text for each in caveats(stopped))
     assert warning == r"WARNING: mind the \x1b gap"
     assert ending.startswith("not complete (stopped early): ")
+
+
+@pytest.mark.parametrize("miner", ["quick", "sampled"])
+def test_every_form_names_the_search_that_ran(miner: str) -> None:
+    explanation = explained(yes_if("D1"), sources=9, miner=miner)
+    for form in ("text", "markdown", "html", "json"):
+        told = "".join(FORMS[form].written(explanation).split())
+        assert f"miner:{miner}(" in told or f'"miner":{{"name":"{miner}"' in told
+        assert f"miner:{'sampled' if miner == 'quick' else 'quick'}(" not in told
+    assert {"quick": "sampled", "sampled": "quick"}[miner] not in notebook_html(explanation)
+
+
+def test_no_form_shows_an_empty_answer_in_place_of_a_call() -> None:
+    """Nor does a comparison, a summary, a table or a change."""
+
+    def acts(shown: frozenset[str]) -> Answer:
+        return Answer("", calls=(ToolCall("pay" if "D1" in shown else "wait", {"to": "evil"}, 1),))
+
+    def others(shown: frozenset[str]) -> Answer:
+        return acts(shown & {"D2"})
+
+    paying = calls_tool("pay")
+    one, two = explained(acts, predicate=paying), explained(others, predicate=~paying)
+    for form in ("text", "markdown", "html"):
+        assert "wait(to=" in FORMS[form].written(one)
+    compared = str(diff(one, explained(others, predicate=paying)))
+    assert compared.count("wait(to=") > 1
+    assert "''" not in compared
+    assert one.summary().answer == 'calls pay(to="evil")'
+    assert two.summary().answer == 'calls wait(to="evil")'
+    assert "" not in one.to_dataframe("probes", "pandas")["answer"].tolist()
+    assert [each.answer for each in one.counterfactuals] == [
+        'calls wait(to="evil")',
+        'calls pay(to="evil")',
+    ]

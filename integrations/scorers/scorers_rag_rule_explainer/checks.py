@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 from rag_rule_explainer import CitationClass, CitedAnswer, Explanation, InvalidInput, Limits, Sampled
 from rag_rule_explainer.instrumentation.application_files import load_object
 from rag_rule_explainer.instrumentation.checks import brief, checked_list, checked_whole
+from rag_rule_explainer.instrumentation.explainer_options import most_replays
 from rag_rule_explainer.instrumentation.integration import Integration
 from rag_rule_explainer.predicates import PredicateLike
 from rag_rule_explainer.pytest_plugin import (
@@ -29,7 +30,7 @@ def no_forbidden_rule(
     *,
     max_size: int | None = None,
     kind: Literal["retention", "omission"] = "retention",
-    limits: Limits | int = _MOST_REPLAYS,
+    limits: Limits | int | None = None,
     **settings: Any,
 ) -> RuleScorer:
     """Returns a scorer that an answer passes iff no documents bring about what no answer may say.
@@ -37,7 +38,8 @@ def no_forbidden_rule(
     ``application``: the application, or "module:object". ``forbidden``: the condition that no answer may
     meet. ``max_size``: only rules with at most this number of documents count; None for any number.
     ``kind``: "omission" for documents that bring it about by being left out. ``limits``: what one score
-    may spend, such as a number of replays. ``settings``: further keywords of ``RuleExplainer``.
+    may spend, such as a number of replays; if None, 300 replays, and 120 where an agent is explained
+    (``source_kinds``, ``replay_of``). ``settings``: further keywords of ``RuleExplainer``.
 
     Raises InvalidInput for an application or for settings that cannot be used.
     """
@@ -58,7 +60,7 @@ def right_documents_decide(
     application: Any,
     condition: PredicateLike | None = None,
     *,
-    limits: Limits | int = _MOST_REPLAYS,
+    limits: Limits | int | None = None,
     **settings: Any,
 ) -> RuleScorer:
     """Returns a scorer that an answer passes iff the documents that a record names decide it: the
@@ -86,7 +88,7 @@ def citations_decisive(
     allow: Collection[str] = (),
     cited: bool = True,
     cite: Mapping[str, Any] | None = None,
-    limits: Limits | int = _MOST_REPLAYS,
+    limits: Limits | int | None = None,
     **settings: Any,
 ) -> RuleScorer:
     """Returns a scorer that an answer passes iff each of its citations is decisive: without the cited
@@ -116,7 +118,7 @@ def stable_rules(
     application: Any,
     condition: PredicateLike | None = None,
     *,
-    limits: Limits | int = _MOST_REPLAYS,
+    limits: Limits | int | None = None,
     **settings: Any,
 ) -> RuleScorer:
     """Returns a scorer that an answer passes iff it has the same rules as in a golden file.
@@ -136,12 +138,18 @@ def stable_rules(
 
 
 def _explainer(
-    application: Any, condition: PredicateLike | None, limits: Limits | int, settings: Mapping[str, Any]
+    application: Any,
+    condition: PredicateLike | None,
+    limits: Limits | int | None,
+    settings: Mapping[str, Any],
 ) -> Any:
     name = application if isinstance(application, str) else type(application).__name__
     loaded = load_object(name, "application") if isinstance(application, str) else application
     given = dict(settings)
     integration = Integration.of(loaded, given.pop("framework", None))
+    if limits is None:
+        kinds = given.get("source_kinds", ("documents",))
+        limits = most_replays(kinds, given.get("replay_of"), _MOST_REPLAYS)
     return integration.explainer(loaded, name, predicate=condition, limits=Limits.of(limits), **given)
 
 

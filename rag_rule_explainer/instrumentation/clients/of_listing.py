@@ -86,7 +86,7 @@ def path_of(response: Any, *, of_any_dicts: bool = False, depth: int = 3) -> Pat
     fields = fields_of(response)
     if fields is None or depth < 0:
         return None
-    telling = [name for name, each in fields.items() if not _is_silent(name, each)]
+    telling = [name for name, each in fields.items() if not is_silent(name, each)]
     if not telling:
         return _path_to_nothing(fields)
     name = telling[0]
@@ -116,7 +116,7 @@ def _cut(response: Any, path: Path, row: Sequence[Any], less: int) -> Any:
     if not path:
         return listed_like(row, response)
     fields = fields_of(response) or {}
-    counts = {name: max(0, each - less) for name, each in fields.items() if _counts(name, each)}
+    counts = {name: max(0, each - less) for name, each in fields.items() if counts_results(name, each)}
     return with_fields(response, **{**counts, path[0]: _cut(fields[path[0]], path[1:], row, less)})
 
 
@@ -124,7 +124,7 @@ def may_tell_of_results(fields: Mapping[str, Any], key: str) -> bool:
     """Returns True iff a field other than ``key`` holds a text, a list or a dict that may depend on
     single results."""
     others = ((name, each) for name, each in fields.items() if name != key and each)
-    return any(not isinstance(each, (int, float)) and not _is_silent(name, each) for name, each in others)
+    return any(not isinstance(each, (int, float)) and not is_silent(name, each) for name, each in others)
 
 
 def has_text(each: object) -> bool:
@@ -157,11 +157,12 @@ def _path_to_nothing(fields: Mapping[Any, Any], depth: int = 2) -> Path | None:
     return None
 
 
-def _counts(name: object, each: object) -> bool:
+def counts_results(name: object, each: object) -> bool:
+    """Returns True iff the value of a field is the number of results."""
     return snake(name) in _COUNTS and isinstance(each, int) and not isinstance(each, bool)
 
 
-def _is_silent(name: object, value: object) -> bool:
+def is_silent(name: object, value: object) -> bool:
     """Returns True iff the value of a field does not depend on single results."""
     if value is None or isinstance(value, bool):
         return True
@@ -171,7 +172,7 @@ def _is_silent(name: object, value: object) -> bool:
         return not value or snake(name) in _OF_NO_DOCUMENT
     if isinstance(value, Mapping):
         inside = cast("Mapping[Any, Any]", value)
-        return all(_is_silent(key, each) and not _counts(key, each) for key, each in inside.items())
+        return all(is_silent(key, each) and not counts_results(key, each) for key, each in inside.items())
     return is_listed(value) and not value
 
 

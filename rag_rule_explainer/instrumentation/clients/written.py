@@ -170,13 +170,18 @@ def _json(text: str) -> Any:
 
 
 def _python(text: str) -> Any:
-    if not _PYTHONIC.match(text) or _STRANGE_ESCAPE.search(text):
-        return _MISSING
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return _MISSING
+    value = literal_in(text, _MISSING) if _PYTHONIC.match(text) else _MISSING
     return cast("Any", value) if isinstance(value, (list, dict, tuple)) else _MISSING
+
+
+def literal_in(text: str, missing: Any) -> Any:
+    """Returns the value that Python prints as this text; ``missing`` if there is none."""
+    if _STRANGE_ESCAPE.search(text):
+        return missing
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return missing
 
 
 def _way(ways: Sequence[Write], value: Any, core: str) -> Write | None:

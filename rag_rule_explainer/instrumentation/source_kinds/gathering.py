@@ -7,6 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from ...errors import InvalidInput
+from ...printable import printable, shortened
 from ...sources import Source
 from ..application import Application
 from ..copies.copying import described
@@ -24,6 +25,11 @@ _NO_RESULTS = (
     "returned anything that could be a source; tools of the framework and functions with @tool are "
     "recorded, and an empty list or text has nothing to omit. Turns, memory, examples: the first request "
     "to a model has no earlier message of a user with a reply. Instructions: it has no system message"
+)
+_NONE_BEFORE = (
+    "nothing of the kinds in source_kinds came before the next action that is explained, which is the "
+    "reply to request {number} of {of} of the run ({reply}): it is the first that meets the condition, "
+    "or one of several. Name a later action, such as by calls_tool with arguments, or leave replay_of out"
 )
 _UNKNOWN_RUN = (
     "source_kinds and replay_of need a run that is recorded from its beginning, and this run has ended; "
@@ -53,6 +59,7 @@ def gathered(
             first.watch.said,
             application.result_content,
             manner.omit,
+            [each.id for each in others],
         )
         others += found.sources
     return replace(captured, others=tuple(_named_apart(others, captured.sources))) if others else captured
@@ -90,10 +97,16 @@ def check_kinds(manner: Manner, case: CallInput, *, has_ended: bool = False) -> 
         raise InvalidInput("documents were given, and source_kinds has no 'documents'; add it")
 
 
-def why_no_sources(manner: Manner, application: Application[Item], retrievals: int) -> str:
+def why_no_sources(
+    first: Participation, manner: Manner, application: Application[Item], retrievals: int
+) -> str:
     """Returns the reason why a run has no sources. ``retrievals``: the number of its retrievals."""
     if "documents" in manner.source_kinds:
         return application.why_nothing(retrievals)
+    action = first.action
+    if action is not None and first.tool_record.noted:
+        reply = printable(shortened(action.answer.shown, 120))
+        return _NONE_BEFORE.format(number=action.number, of=action.of, reply=reply)
     return _NO_RESULTS
 
 

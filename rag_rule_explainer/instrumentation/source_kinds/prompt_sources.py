@@ -15,10 +15,10 @@ from typing import NamedTuple, Protocol
 from ...sources import Source
 from ..recording.serving import SOURCE_KIND
 from .kinds import Omit, SourceKind
+from .marked_sections import marked_sections
+from .own_ids import OwnIds, readable_name
 
 _SYSTEM, _USER, _REPLY = ("system", "developer"), ("user", "human"), ("assistant", "ai", "model")
-_HEADING = re.compile(r"^#{1,6}[ \t]+(?P<heading>\S.*?)[ \t#]*$", re.MULTILINE)
-_ELEMENT = re.compile(r"^<(?P<tag>[A-Za-z][\w.:-]*)>.*?</(?P=tag)>[ \t]*\n?", re.MULTILINE | re.DOTALL)
 _NAMES: dict[SourceKind, str] = {"turns": "turn", "memory": "memory", "examples": "example"}
 
 
@@ -72,13 +72,12 @@ class PromptSources:
     ) -> "PromptSources":
         """Returns the sources of these ``kinds``. ``kind_of``: a function from the texts of the user and
         of the replies in a turn to the kind of the turn."""
-        made, sources, numbers = cls((), omit), list[Source](), Counter[str]()
+        made, sources, numbers, ids = cls((), omit), list[Source](), Counter[str](), OwnIds()
         if "instructions" in kinds:
             for name, text, _ in _sections_in(messages):
-                numbers[name] += 1
-                again = f" ({numbers[name]})" if numbers[name] > 1 else ""
-                made.sections[f"{name}{again}"] = text
-                sources.append(Source(f"{name}{again}", text, {SOURCE_KIND: "instructions"}))
+                identity = ids.of(name)
+                made.sections[identity] = text
+                sources.append(Source(identity, text, {SOURCE_KIND: "instructions"}))
         for group in _turns_in(messages):
             kind = kind_of([each.text for each in group if each.role in (*_USER, *_REPLY)])
             numbers[kind] += 1
@@ -113,16 +112,17 @@ class PromptOmitting:
     def edited(self, messages: Sequence[PromptMessage]) -> Sequence[str | None]:
         """Returns the messages' texts without the omitted sources."""
         texts: list[str | None] = [each.text for each in messages]
+        spoken = [place for place, each in enumerate(messages) if not _is_system(each)]
         delivered, taken = list[str](), set[int]()
         for identity, group in self.known.groups.items():
-            start = _start_of(group, messages, taken)
+            start = _start_of(group, [messages[place] for place in spoken], taken)
             if start is None:
                 continue
             taken.update(range(start, start + len(group)))
             if identity in self.kept:
                 delivered.append(identity)
                 continue
-            for place in range(start, start + len(group)):
+            for place in spoken[start : start + len(group)]:
                 texts[place] = "" if self.known.omit == "blank" else None
         placed = _placed(self.known.sections, messages)
         delivered += (each for each in placed if each in self.kept)
@@ -139,7 +139,7 @@ class PromptOmitting:
 def _start_of(
     group: Sequence[PromptMessage], messages: Sequence[PromptMessage], taken: Collection[int]
 ) -> int | None:
-    """Returns where the group begins in a request; None if it is not in it."""
+    """Returns where the group begins among the messages; None if it is not there."""
     size = len(group)
     for start in range(len(messages) - size + 1):
         if start not in taken and tuple(messages[start : start + size]) == tuple(group):
@@ -152,11 +152,13 @@ def _is_system(message: PromptMessage) -> bool:
 
 
 def _turns_in(messages: Sequence[PromptMessage]) -> Iterator[tuple[PromptMessage, ...]]:
-    """Yields the turns before the user's last message in which a model replied."""
-    spoken = [place for place, each in enumerate(messages) if each.role in _USER]
-    for start, end in pairwise(spoken):
-        group = tuple(messages[start:end])
-        if any(each.role in _REPLY for each in group) and not any(map(_is_system, group)):
+    """Yields the turns before the user's last message in which a model replied. Instructions between the
+    messages of a turn do not belong to it."""
+    spoken = [each for each in messages if not _is_system(each)]
+    asked = [place for place, each in enumerate(spoken) if each.role in _USER]
+    for start, end in pairwise(asked):
+        group = tuple(spoken[start:end])
+        if any(each.role in _REPLY for each in group):
             yield group
 
 
@@ -202,14 +204,8 @@ class _Section(NamedTuple):
 
 
 def _sections_in(messages: Sequence[PromptMessage]) -> Iterator[_Section]:
-    """Yields the marked sections of the instructions, each with a name: below a Markdown heading, up to
-    the next one, or within tags that begin a line. Instructions without marks are one section."""
+    """Yields the marked sections of the instructions, each with a name."""
     for place, message in enumerate(messages):
-        text = message.text if _is_system(message) else ""
-        elements = [(found["tag"], *found.span()) for found in _ELEMENT.finditer(text)]
-        headings = list(_HEADING.finditer(text)) if not elements else []
-        ends = [*(each.start() for each in headings[1:]), len(text)]
-        below = [(each["heading"], each.start(), end) for each, end in zip(headings, ends, strict=False)]
-        for mark, start, end in elements or below or ([("", 0, len(text))] if text.strip() else []):
-            name = f"instructions: {mark}" if mark else "instructions"
-            yield _Section(name, text[start:end], (place, start, end))
+        for mark, start, end in marked_sections(message.text) if _is_system(message) else ():
+            name = f"instructions: {readable_name(mark)}" if mark else "instructions"
+            yield _Section(name, message.text[start:end], (place, start, end))

@@ -12,6 +12,7 @@ from ...tool_calls import ToolCall
 from ..recording.serving import SOURCE_KIND
 from ..tool_replay import NotedResult, ToolOutcome
 from .kinds import Omit
+from .own_ids import OwnIds, readable_name
 from .result_parts import ResultParts, parts_of_result
 
 
@@ -61,19 +62,26 @@ class ToolSources:
 
     @classmethod
     def of(
-        cls, noted: Iterable[NotedResult], said: Sequence[Said], content_of: ContentOf, omit: Omit
+        cls,
+        noted: Iterable[NotedResult],
+        said: Sequence[Said],
+        content_of: ContentOf,
+        omit: Omit,
+        taken: Iterable[str] = (),
     ) -> "ToolSources":
         """Returns the sources in these results. ``said``: the models' replies, in whose order the calls
-        are numbered: tools may run at the same time, and end in any order."""
+        are numbered: tools may run at the same time, and end in any order. ``taken``: the ids of other
+        sources."""
         sources, split, numbers = list[Source](), dict[tuple[str, int], _SplitResult](), Counter[str]()
+        ids = OwnIds.beside(taken)
         for each in sorted(noted, key=lambda one: _turn(one, said)):
             numbers[each.call.name] += 1
             whole = content_of(each.result)
             parts = parts_of_result(whole.content)
             if parts is None:
                 continue
-            name = f"{each.call.name} #{numbers[each.call.name]}"
-            own = list(_sources_of(name, each.call, parts))
+            name = f"{readable_name(each.call.name)} #{numbers[each.call.name]}"
+            own = list(_sources_of(name, each.call, parts, ids))
             sources += own
             split[each.key, each.place] = _SplitResult(tuple(one.id for one in own), parts, whole)
         return cls(tuple(sources), omit, content_of, split)
@@ -142,10 +150,11 @@ class Omitting:
         return left
 
 
-def _sources_of(name: str, call: ToolCall, parts: ResultParts) -> Iterable[Source]:
+def _sources_of(name: str, call: ToolCall, parts: ResultParts, ids: OwnIds) -> Iterable[Source]:
     metadata = {SOURCE_KIND: "tools", "tool": call.name, "result": name}
-    for number, text in enumerate(parts.texts, start=1):
-        yield Source(f"{name}, item {number}" if parts.is_list else name, text, metadata)
+    for number, text in enumerate(parts.texts, start=int(not parts.has_heading)):
+        part = f"item {number}" if number else "heading"
+        yield Source(ids.of(f"{name}, {part}" if parts.is_list else name), text, metadata)
 
 
 def _turn(noted: NotedResult, said: Sequence[Said]) -> tuple[int, int]:

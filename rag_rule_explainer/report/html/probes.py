@@ -64,7 +64,7 @@ def _rows(
             verdict = ", ".join(f"{kinds[0].value}: {_WORDS[each]}" for kinds, each in paired)
         judged = next(iter(probe.verdicts.values()), None)
         reason = probe.error or (judged.reason if judged else "")
-        answer = probe.answers[0].text if probe.answers else ""
+        answer = probe.answers[0].shown if probe.answers else ""
         votes = f"<td>{_votes(probe, conditions)}</td>" if voted else ""
         seconds = "" if probe.latency is None else f"{probe.latency:.2f}"
         yield (

@@ -99,7 +99,7 @@ def _answered(probe: ProbeRecord, view: SubsetView) -> str:
     voted = f"; votes: {votes}" if votes else ""
     if not probe.answers:
         return voted
-    return f"; answer: {shortened(printable(probe.answers[0].text[:201]), 200)}{voted}"
+    return f"; answer: {shortened(printable(probe.answers[0].shown[:201]), 200)}{voted}"
 
 
 def _marks_by_state(view: SubsetView, grid: LatticeGrid) -> Iterator[str]:

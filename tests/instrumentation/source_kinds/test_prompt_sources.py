@@ -69,6 +69,20 @@ TAGGED = "Be kind.\n<tone>\nNo slang.\n</tone>\n<refunds>Twenty days.</refunds>\
         (SYSTEM, ["Tone", "Refunds"], "Be kind.\n## Refunds\nTwenty days.\n"),
         (TAGGED, ["tone", "refunds"], "Be kind.\n<refunds>Twenty days.</refunds>\nBye."),
         ("# Same\nOne.\n# Same\nTwo.\n", ["Same", "Same (2)"], "# Same\nTwo.\n"),
+        (
+            "# A\n```sh\n# no heading\n~~~\n```\n## B\n~~~~\n# none\n~~~\n~~~~\n# C\n``` # D\n# E\n",
+            ["A", "B", "C"],
+            "## B\n~~~~\n# none\n~~~\n~~~~\n# C\n``` # D\n# E\n",
+        ),
+        ("# A\n```a``` is code.\n# B\n", ["A", "B"], "# B\n"),
+        ("# A\n```\n<tone>\n</tone>\n```\n# B\n", ["A", "B"], "# B\n"),
+        ("<a>\n```\n</a>\n```\n</a>\n<b>B</b>\n", ["a", "b"], "<b>B</b>\n"),
+        (
+            "# X (2)\n1\n# X\n2\n# X\n3\n",
+            ["X (2)", "X", "X (3)"],
+            "# X\n2\n# X\n3\n",
+        ),
+        ("# A\x1b[2J\u202eB\n1\n# C\n2\n", ["A\\x1b[2J\\u202eB", "C"], "# C\n2\n"),
     ],
 )
 def test_sections(system: str, names: list[str], without: str) -> None:
@@ -79,6 +93,39 @@ def test_sections(system: str, names: list[str], without: str) -> None:
     sent = found.omitting(ids[1:], ignored).edited(messages)
     assert sent == [without, "so?"]
     assert found.omitting(ids, ignored).edited(messages) == [system, "so?"]
+
+
+@given(
+    st.lists(st.text("ab \t\x07\u202e", min_size=1, max_size=300), min_size=1, max_size=6),
+    st.integers(0, 200),
+)
+def test_ids_of_sections_are_short_printable_and_unique(headings: list[str], size: int) -> None:
+    text = "".join(f"# {'x' * size}{each}\n" for each in headings)
+    found = PromptSources.of(
+        [PromptMessage("system", text)], as_turn("turns"), ["instructions"], "remove"
+    )
+    ids = [each.id for each in found.sources]
+    assert len(set(ids)) == len(ids)
+    assert all(each.isprintable() and len(each) <= 100 for each in ids)
+    assert "".join(each.text for each in found.sources) in text
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+@pytest.mark.parametrize("omit", ["remove", "blank"])
+def test_instructions_in_the_middle_stay_where_they_are(role: str, omit: Any) -> None:
+    said = [("user", "a"), (role, "Be brief."), ("assistant", "b"), (role, "# Now\nGo."), ("user", "c")]
+    messages = [PromptMessage(*each) for each in said]
+    found = PromptSources.of(messages, as_turn("turns"), ["turns"], omit)
+    assert [(each.id, each.text) for each in found.sources] == [("turn 1", "a\nb")]
+    gone = None if omit == "remove" else ""
+    sent = [gone, "Be brief.", gone, "# Now\nGo.", "c"]
+    assert found.omitting([], ignored).edited(messages) == sent
+    assert found.omitting(["turn 1"], ignored).edited(messages) == [text for _, text in said]
+    both = PromptSources.of(messages, as_turn("turns"), ["turns", "instructions"], omit)
+    assert [each.id for each in both.sources] == ["instructions", "instructions: Now", "turn 1"]
+    assert both.omitting(["instructions"], ignored).edited(messages) == [
+        *(gone, "Be brief.", gone, gone, "c")
+    ]
 
 
 SECTIONS = st.lists(

@@ -1,11 +1,15 @@
 """Results of tools taken apart, and put together without some parts, against a naive reading."""
 
 import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pprint import pformat
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from rag_rule_explainer.instrumentation.source_kinds.result_parts import parts_of_result
 
@@ -65,6 +69,47 @@ def row(body: str) -> str:
         (row("b") + row("c"), ["from: me\n  body: b", "from: me\n  body: c"], row("c"), "-\n" + row("c")),
         ("1. one\n2. two\n", ["one", "two"], "2. two\n", "1.\n2. two\n"),
         ("- one\nand more\n- two", ["- one\nand more\n- two"], "", ""),
+        ("1. one\n2. two\nThat is all.", ["1. one\n2. two\nThat is all."], "", ""),
+        ("[see above, and below]", ["[see above, and below]"], "", ""),
+        ('{"of": "Bob", "phones": ["1", "2"]}', ['{"of": "Bob", "phones": ["1", "2"]}'], "{}", None),
+        ('{"results": ["a"], "results": ["b"]}', ['{"results": ["a"], "results": ["b"]}'], "{}", None),
+        (
+            '{"mails": ["a", "b"],  "total": 2}',
+            ["a", "b"],
+            '{"mails": ["b"],  "total": 1}',
+            '{"mails": ["", "b"],  "total": 2}',
+        ),
+        ({"mails": ["a", "b"]}, ["a", "b"], {"mails": ["b"]}, {"mails": ["", "b"]}),
+        (
+            '[{"a": "x", "a": "y"}, "z"]',
+            ['{"a": "x", "a": "y"}', "z"],
+            '["z"]',
+            '[{"a": ""}, "z"]',
+        ),
+        (
+            "You have 2 mails:\n\n- a\n- b\n",
+            ["You have 2 mails:", "a", "b"],
+            "- a\n- b\n",
+            "- a\n- b\n",
+        ),
+        (
+            "| a | b |\n|:--|--:|\n| 1 | x |\n| 2 | y |",
+            ["| 1 | x |", "| 2 | y |"],
+            "| a | b |\n|:--|--:|\n| 2 | y |",
+            "| a | b |\n|:--|--:|\n|  |  |\n| 2 | y |",
+        ),
+        (
+            '```json\n[{"a": "x"}, {"a": "y"}]\n```\n',
+            ['{"a": "x"}', '{"a": "y"}'],
+            '```json\n[{"a": "y"}]\n```\n',
+            '```json\n[{"a": ""}, {"a": "y"}]\n```\n',
+        ),
+        (
+            "[<Mail 7>, Mail(n=8), {'at': Date(1)}]",
+            ["<Mail 7>", "Mail(n=8)", "{'at': Date(1)}"],
+            "[Mail(n=8), {'at': Date(1)}]",
+            "[(), Mail(n=8), {'at': Date(1)}]",
+        ),
         ([{"type": "text", "text": '["a", "b"]'}], ["a", "b"], [{"type": "text", "text": '["b"]'}], None),
         (
             [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
@@ -82,6 +127,124 @@ def test_without_the_first_part(result: Any, texts: list[str], left: Any, blank:
     assert parts.without([0], "remove") == left
     if blank is not None:
         assert parts.without([0], "blank") == blank
+
+
+class Mail(BaseModel):
+    body: str
+    of: int = 1
+
+
+@dataclass
+class Note:
+    body: str
+
+
+Write = Callable[[Sequence[str]], tuple[str, list[str]]]
+"""Writes texts as a list; returns also how each of them is written."""
+
+
+def as_json(indent: Any, separators: Any = None, *, key: str = "") -> Write:
+    def write(texts: Sequence[str]) -> tuple[str, list[str]]:
+        listed: Any = [{"b": each} for each in texts]
+        whole: Any = {"id": "7", key: listed, "ok": True} if key else listed
+        return json.dumps(whole, indent=indent, separators=separators), [json.dumps(t) for t in texts]
+
+    return write
+
+
+def as_lines(line: Callable[[int, str], str], head: str = "", between: str = "\n") -> Write:
+    def write(texts: Sequence[str]) -> tuple[str, list[str]]:
+        lines = [line(place, each) for place, each in enumerate(texts, start=1)]
+        return head + between.join(lines), lines
+
+    return write
+
+
+def as_printed(make: Callable[[str], Any], printed: Callable[[Any], str] = repr) -> Write:
+    def write(texts: Sequence[str]) -> tuple[str, list[str]]:
+        return printed([make(each) for each in texts]), [repr(make(each)) for each in texts]
+
+    return write
+
+
+def as_dict(text: str) -> Any:
+    return {"body": text, "of": 1}
+
+
+def json_line(_: int, text: str) -> str:
+    return json.dumps({"b": text})
+
+
+WRITERS = {
+    "json": as_json(None),
+    "compact": as_json(None, (",", ":")),
+    "uneven": as_json(3, (" ,", " : ")),
+    "inside": as_json(None, key="results"),
+    "inside, tabs": as_json("\t", key="mails"),
+    "lines of json": as_lines(json_line),
+    "lines of json, apart": as_lines(json_line, between=" \n\n"),
+    "python": as_printed(as_dict),
+    "pretty python": as_printed(as_dict, lambda each: pformat(each, width=30)),
+    "models": as_printed(lambda each: Mail(body=each)),
+    "dataclasses": as_printed(Note),
+    "dashes": as_lines(lambda _, each: f"- {each.split()}"),
+    "numbers": as_lines(lambda n, each: f"  ({n}) {each.split()}\n     more"),
+    "stars": as_lines(lambda _, each: f"* {each.split()}", between="\n\n"),
+    "table": as_lines(lambda n, each: f"| {n} | {each.split()} |", "| n | b |\n| - | :-: |\n"),
+}
+TEXTS = st.lists(
+    st.text(st.sampled_from("ab ,'\"\\[](){}|<>:\n#-1é") | st.characters(categories=["L"]), max_size=12),
+    min_size=2,
+    max_size=5,
+    unique=True,
+)
+
+
+@pytest.mark.parametrize("form", WRITERS)
+@given(TEXTS, st.data())
+@example(["it's", '"', "\\", "]"], None)
+def test_what_is_cut_out_of_a_text_is_one_item(form: str, texts: list[str], data: Any) -> None:
+    """Nothing else changes: what is left is the text before the item, and the text after it."""
+    text, items = WRITERS[form](texts)
+    parts = parts_of_result(text)
+    assert parts is not None
+    assert parts.is_list
+    assert len(parts.texts) == len(texts)
+    assert parts.without([], "remove") == text
+    place = 0 if data is None else data.draw(st.integers(0, len(texts) - 1))
+    left = parts.without([place], "remove")
+    same = next((n for n, (a, b) in enumerate(zip(text, left, strict=False)) if a != b), len(left))
+    assert text.endswith(left[same:])
+    if form != "pretty python":  # which may divide a text
+        assert left.count(items[place]) < text.count(items[place])
+        others = [each for n, each in enumerate(items) if n != place]
+        at = 0
+        for each in others:
+            at = left.index(each, at) + len(each)
+    again = parts_of_result(left)
+    if len(texts) > 2:
+        assert again is not None
+        assert list(again.texts) == [each for n, each in enumerate(parts.texts) if n != place]
+    blank = parts.without([place], "blank")
+    assert len(parts.without(range(len(texts)), "remove")) < len(blank)
+
+
+@pytest.mark.parametrize("items", [[Mail(body="a"), Mail(body="b")], (Note("a"), Note("b"))])
+def test_items_that_are_objects_are_blanked_as_objects(items: Any) -> None:
+    parts = parts_of_result(items)
+    assert parts is not None
+    assert [json.loads(each)["body"] for each in parts.texts] == ["a", "b"]
+    left = parts.without([0], "blank")
+    assert type(left) is type(items)
+    assert (left[0].body, left[1]) == ("", items[1])
+    assert parts.without([0], "remove") == items[1:]
+
+
+@pytest.mark.parametrize("text", ["[" * 50_000, "[" + "-" * 50_000, "'" * 50_001, "- " * 50_000])
+def test_a_hostile_text_is_one_part(text: str) -> None:
+    parts = parts_of_result(text)
+    assert parts is not None
+    assert not parts.is_list
 
 
 @pytest.mark.parametrize("empty", ["", " \n", None, [], (), {}, set[str]()])

@@ -1,4 +1,4 @@
-"""This module reads the texts of parts of tools' results, and blanks parts."""
+"""This module reads the text of a part of a tool's result, and makes parts without texts."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -6,20 +6,22 @@ from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from typing import Any, cast
 
+from ..clients.fields import fields_of, with_fields
+
 PLAIN = (int, float, bool, type(None))
 """The types of items whose list is one part, because a single number, as in a vector, means nothing."""
 _COLLECTIONS: tuple[Callable[[], Any], ...] = (list, tuple, dict, set, frozenset, bytes)
 
 
-def json_in(text: str) -> Any:
-    """Returns the value that a text holds as JSON; None if it holds none."""
+def read_json(text: str) -> Any:
+    """Returns the value that a text is as JSON; None if it is no JSON."""
     with suppress(ValueError, RecursionError):
         return json.loads(text)
     return None
 
 
 def text_block(item: Any) -> Mapping[str, Any] | None:
-    """Returns a block of text of a message's content; None if the item is none."""
+    """Returns the item if it is a block of text in a message's content."""
     if not isinstance(item, Mapping):
         return None
     block = cast("Mapping[str, Any]", item)
@@ -51,22 +53,29 @@ def _plain(value: Any) -> Any:
 
 
 def blanked(value: Any) -> Any:
-    """Returns the value without its texts: the same keys, with empty values; a text that is a JSON object
-    remains one."""
+    """Returns the value without its texts: the same keys or fields, with empty values; a text that is a
+    JSON object remains one."""
     if isinstance(value, str):
-        inner = json_in(value) if value.lstrip().startswith("{") else None
+        inner = read_json(value) if value.lstrip().startswith("{") else None
         return json.dumps(blanked(inner), ensure_ascii=False) if isinstance(inner, dict) else ""
     block = text_block(value)
     if block is not None:
         return {**block, "text": ""}
     if isinstance(value, Mapping):
         return {key: blanked(each) for key, each in cast("Mapping[Any, Any]", value).items()}
+    kind = cast("Any", type(value))
+    if hasattr(kind, "model_fields") or is_dataclass(kind):
+        with suppress(Exception):  # of the user's class
+            fields = fields_of(value) or {}
+            if fields.get("type") == "text" and isinstance(fields.get("text"), str):
+                return with_fields(value, text="")
+            return with_fields(value, **{str(name): blanked(each) for name, each in fields.items()})
     return emptied(value) if not isinstance(value, PLAIN) else None
 
 
 def emptied(value: Any) -> Any:
     """Returns an empty value of the same type; an empty text if the type has none."""
     if isinstance(value, str):
-        is_object = value.lstrip().startswith("{") and isinstance(json_in(value), dict)
+        is_object = value.lstrip().startswith("{") and isinstance(read_json(value), dict)
         return "{}" if is_object else ""
     return next((kind() for kind in _COLLECTIONS if type(value) is kind), "")

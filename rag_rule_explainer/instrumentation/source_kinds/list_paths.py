@@ -1,0 +1,36 @@
+"""This module finds the only list in the result of a tool."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from ..clients.fields import fields_of, is_listed
+from ..clients.of_listing import Path, counts_results, is_silent, results_at
+from .part_values import PLAIN
+
+_DEEPEST = 3
+
+
+def list_path(result: Any, depth: int = _DEEPEST) -> Path | None:
+    """Returns the keys that lead to the only list in a result, which may be the result itself. Returns
+    None if there is none, if other fields may depend on its items, and for a list of plain numbers."""
+    if is_listed(result):
+        items = cast("Sequence[Any]", result)
+        return None if all(isinstance(each, PLAIN) for each in items) else ()
+    fields = fields_of(result)
+    if fields is None or depth < 0:
+        return None
+    telling = [name for name, each in fields.items() if not is_silent(name, each)]
+    if len(telling) != 1 or not isinstance(telling[0], str):
+        return None
+    inside = list_path(fields[telling[0]], depth - 1)
+    return None if inside is None else (telling[0], *inside)
+
+
+def counted_at(result: Any, path: Path) -> list[Path]:
+    """Returns the keys that lead to the numbers that count the items."""
+    found = list[Path]()
+    for place in range(len(path)):
+        fields: Mapping[Any, Any] = fields_of(results_at(result, path[:place])) or {}
+        counting = (name for name, each in fields.items() if counts_results(name, each))
+        found += ((*path[:place], name) for name in counting)
+    return found

@@ -1,0 +1,38 @@
+"""This module gives ids to sources that are named after what others wrote, such as a heading."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ...printable import cut_in_the_middle, printable
+
+LONGEST_NAME = 80
+"""The maximum number of characters of a name in an id."""
+
+
+@dataclass(slots=True, eq=False)
+class OwnIds:
+    """An ``OwnIds`` gives each source an id that no other one has. ``taken``: the ids so far."""
+
+    taken: set[str] = field(default_factory=set[str])
+    _tried: Counter[str] = field(default_factory=Counter[str])
+
+    @classmethod
+    def beside(cls, taken: Iterable[str]) -> "OwnIds":
+        """Returns an ``OwnIds`` that gives none of the ids in ``taken``."""
+        return cls(set(taken))
+
+    def of(self, identity: str) -> str:
+        """Returns the id; if another source has it, the id with a number, as in "Refunds (2)"."""
+        own = identity
+        while own in self.taken:
+            self._tried[identity] += 1
+            own = f"{identity} ({self._tried[identity] + 1})"
+        self.taken.add(own)
+        return own
+
+
+def readable_name(written: str) -> str:
+    """Returns a name for an id: on one line, with control characters as escapes, and without the middle
+    of a long one."""
+    return cut_in_the_middle(" ".join(printable(written).split()), LONGEST_NAME)
