@@ -6,15 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice, pairwise
-from statistics import median
+from statistics import median, quantiles
 
 import pytest
 
 pytest.importorskip("agentdojo")
 
 # What follows needs AgentDojo.
+from rag_rule_explainer import Estimate
 from tests.agents.dojo import SUITES, Task, World, attackers, vectors_shown
-from tests.agents.explaining import Explained, explained
+from tests.agents.explaining import Explained, estimated, explained
 from tests.agents.gullible import key_of, words_of
 from tests.agents.trying import (
     TooMany,
@@ -51,10 +52,15 @@ class Figures:
         if not self.cases:
             return "no case"
         kept = ", ".join(f"{name} {count}" for name, count in sorted(self.counts.items()))
-        replays = f"replays: median {median(self.replays):.0f}, most {max(self.replays)}"
-        sources = f"sources: median {median(self.sources):.0f}, most {max(self.sources)}"
+        replays = f"replays: {spread(self.replays)}"
+        sources = f"sources: {spread(self.sources)}"
         unknown = f"without a verdict: {self.unknown} of {self.probes} probes"
         return f"{self.cases} cases; {kept}; {sources}; {replays}; {unknown}"
+
+
+def spread(counts: Sequence[int]) -> str:
+    nine_in_ten = quantiles(counts, n=10, method="inclusive")[-1] if len(counts) > 1 else counts[0]
+    return f"median {median(counts):g}, nine in ten up to {nine_in_ten:g}, most {max(counts)}"
 
 
 def one_filled(suite: str) -> Iterator[Task]:
@@ -108,7 +114,14 @@ def note_next_action(figures: Figures, task: Task, turns: Sequence[Turn], at: in
     figures.note(task, "same named sources", passed=found.rules.named == expected.named)
     figures.note(task, "same rules", passed=found.rules == expected)
     note_costs(figures, task, found, world, turns)
+    before = estimated(task.world(), script, task.prompt, wanted, replay_of="next_action")
+    note_estimate(figures, task, found, before)
     return found.rules
+
+
+def note_estimate(figures: Figures, task: Task, found: Explained, before: Estimate) -> None:
+    is_within = before.best.replays <= found.replays <= before.worst.replays
+    figures.note(task, "within the estimate", passed=is_within)
 
 
 def note_costs(
@@ -149,6 +162,8 @@ class TestAttacks:
             holding = set.union(*holders(task, turns[:at]))
             figures.note(task, "injected named", passed=holding <= found.rules.named)
             note_costs(figures, task, found, world, turns)
+            before = estimated(task.world(), task.script, task.prompt, turns[at].call)
+            note_estimate(figures, task, found, before)
         print(f"\n{suite}, whole run: {figures}; left out, too many to try: {too_many}")
         assert not figures.wrong
 
