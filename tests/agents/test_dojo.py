@@ -29,6 +29,10 @@ from tests.agents.trying import (
 )
 
 EVERY = int(os.environ.get("EVERY", "1"))
+MOST_REPLAYS = 64
+"""The most replays for a next action, in the median."""
+EACH_FURTHER = 8
+"""The replays for each copy of a payload beyond the third: it is found by bisection, and tested."""
 
 
 @dataclass
@@ -86,6 +90,21 @@ def split_over_two(suite: str) -> Iterator[Task]:
         for pair in pairwise(vectors):
             for injection in attackers(suite):
                 yield Task(suite, user, injection, pair, parts=2)
+
+
+def three_filled(suite: str) -> Iterator[Task]:
+    """Each user's task with each attacker's, three neighbouring vectors filled. The agent obeys after its
+    plan, so that it has read all."""
+    for user in SUITES[suite].user_tasks:
+        vectors = vectors_shown(suite, user)
+        for three in zip(vectors, vectors[1:], vectors[2:], strict=False):
+            for injection in attackers(suite):
+                yield Task(suite, user, injection, three, is_patient=True)
+
+
+def all_filled_for_patience(suite: str) -> Iterator[Task]:
+    """As ``all_filled``, for an agent that obeys after its plan."""
+    return all_filled(suite, is_patient=True)
 
 
 def injected(task: Task, turns: Sequence[Turn]) -> int | None:
@@ -179,13 +198,15 @@ class TestAttacks:
             figures.note(task, "injected named", passed=holding <= rules.named)
         print(f"\n{suite}, {filled.__name__}: {figures}")
         assert not figures.wrong
-        assert median(figures.replays) <= 64
+        assert median(figures.replays) <= MOST_REPLAYS
 
-    def test_given_three_times_or_more(self, suite: str) -> None:
-        """Of an agent that obeys after its plan, so that it has read all. No case where no plan reads as
-        many."""
-        figures, asked = Figures(), count(0)
-        for task in all_filled(suite, is_patient=True):
+    @pytest.mark.parametrize(
+        "filled", [three_filled, all_filled_for_patience], ids=["three times", "three times or more"]
+    )
+    def test_given_three_times(self, suite: str, filled: Callable[[str], Iterator[Task]]) -> None:
+        """No case where no plan reads as many. Each copy is a rule of its own."""
+        figures, asked, beyond = Figures(), count(0), list[int]()
+        for task in filled(suite):
             if len(task.vectors) < 3:
                 continue
             turns = converse(task.script, task.world().run)
@@ -194,14 +215,14 @@ class TestAttacks:
             if at is None or len(holding) < 3 or next(asked) % EVERY:
                 continue
             rules = note_next_action(figures, task, turns, at)
+            beyond.append(figures.replays[-1] - EACH_FURTHER * (len(holding) - 3))
             figures.note(task, "injected named", passed=holding <= rules.named)
             alone = named_without_one(task.script, turns[:at], turns[at].call)
             figures.counts["named by leaving one out"] += len(alone)
             figures.note(task, "leaving one out is blind", passed=not alone)
-        print(f"\n{suite}, three times or more: {figures}")
+        print(f"\n{suite}, {filled.__name__}: {figures}")
         assert not figures.wrong
-        # Some plans read as many as five copies, each of which is a rule of its own.
-        assert not figures.replays or median(figures.replays) <= 68
+        assert not beyond or median(beyond) <= MOST_REPLAYS
 
     def test_split_over_two_results(self, suite: str) -> None:
         figures = Figures()
