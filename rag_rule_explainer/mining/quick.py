@@ -187,16 +187,19 @@ class _QuickSearch:
         """Returns the subsets on which to test each rule next. All rules name as many units."""
         subsets: dict[Mask, Sequence[Mask]] = {}
         wanted: dict[Mask, int] = {}
+        most: dict[Mask, int] = {}
         for rule in rules:
             done, needed = self.known.found[rule].draws, self.needed(rule)
             if self.draws_of(rule).everything <= needed:
                 subsets[rule] = list(self.lattice.supersets(rule))
             else:
-                wanted[rule] = needed - done if done else min(FIRST_DRAWS, needed)
+                most[rule] = needed - done
+                wanted[rule] = most[rule] if done else min(FIRST_DRAWS, needed)
         if wanted:
             done_so_far = [self.known.found[rule].draws for rule in wanted]
             draws = {rule: self.draws_of(rule) for rule in wanted}
-            subsets |= shared_draws(draws, wanted, self.known.random("together", [*wanted], done_so_far))
+            draw = self.known.random("together", [*wanted], done_so_far)
+            subsets |= shared_draws(draws, wanted, most, draw)
         return subsets
 
     def draws_of(self, rule: Mask) -> Draws:
@@ -222,11 +225,13 @@ class _QuickSearch:
 
 
 def shared_draws(
-    draws: Mapping[Mask, Draws], wanted: Mapping[Mask, int], draw: Random
+    draws: Mapping[Mask, Draws], wanted: Mapping[Mask, int], most: Mapping[Mask, int], draw: Random
 ) -> dict[Mask, list[Mask]]:
-    """Returns random supersets of each of these masks, as many as are ``wanted``. One that contains
-    several of the masks is used for all of them. For each mask alone, they are drawn as its ``draws``
-    are. All masks have as many units."""
+    """Returns random supersets of each of these masks, at least as many as are ``wanted``. One that
+    contains several of the masks is used for all of them, up to ``most``. For each mask alone, they are
+    drawn as its ``draws`` are. All masks have as many units. The draws beyond ``wanted`` need no further
+    subsets later: a rule keeps all of them, and not only those that others need, as these would be no
+    fair draws."""
     drawn = {mask: list[Mask]() for mask in wanted}
     while any(len(drawn[mask]) < count for mask, count in wanted.items()):
         (superset,) = draws[draw.choice(list(wanted))].supersets(1, draw)
@@ -235,6 +240,6 @@ def shared_draws(
         # often as any other superset of a mask.
         if draw.randrange(len(within)) == 0:
             for mask in within:
-                if len(drawn[mask]) < wanted[mask]:
+                if len(drawn[mask]) < most[mask]:
                     drawn[mask].append(superset)
     return drawn

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from langchain.agents import create_agent
 from langchain_rag_rule_explainer import RuleExplainer
 
-from rag_rule_explainer import Explanation, ToolCall, Verdict, calls_tool
+from rag_rule_explainer import Estimate, Explanation, ToolCall, Verdict, calls_tool
 from tests.agents.gullible import GullibleModel, Script
 from tests.agents.trying import Tried, Turn
 
@@ -50,9 +50,21 @@ def explained(
     world: World, script: Script, prompt: str, turns: Sequence[Turn], wanted: ToolCall, **options: Any
 ) -> Explained:
     """Explains why an agent in a new ``world`` makes the call. ``turns``: those of its run."""
-    agent: Any = create_agent(GullibleModel(script=script), list(world.tools))
-    predicate = calls_tool(wanted.name, **dict(wanted.arguments))  # pyright: ignore[reportCallIssue, reportArgumentType]
-    explainer = RuleExplainer(agent, predicate, source_kinds=["tools"], **options)
-    explanation = explainer.explain({"messages": [("user", prompt)]})
+    explanation = _explainer(world, script, wanted, **options).explain(_given(prompt))
     assert [each.name for each in world.executed[: len(turns)]] == [each.call.name for each in turns]
     return Explained(explanation, len(world.executed) - len(turns))
+
+
+def estimated(world: World, script: Script, prompt: str, wanted: ToolCall, **options: Any) -> Estimate:
+    """Returns what is said before of what the explanation will take."""
+    return _explainer(world, script, wanted, **options).estimate(_given(prompt))
+
+
+def _explainer(world: World, script: Script, wanted: ToolCall, **options: Any) -> RuleExplainer[Any, Any]:
+    agent: Any = create_agent(GullibleModel(script=script), list(world.tools))
+    predicate = calls_tool(wanted.name, **dict(wanted.arguments))  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return RuleExplainer(agent, predicate, source_kinds=["tools"], **options)
+
+
+def _given(prompt: str) -> Any:
+    return {"messages": [("user", prompt)]}

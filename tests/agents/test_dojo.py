@@ -6,15 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice, pairwise
-from statistics import median
+from statistics import median, quantiles
 
 import pytest
 
 pytest.importorskip("agentdojo")
 
 # What follows needs AgentDojo.
+from rag_rule_explainer import Estimate
 from tests.agents.dojo import SUITES, Task, World, attackers, vectors_shown
-from tests.agents.explaining import Explained, explained
+from tests.agents.explaining import Explained, estimated, explained
 from tests.agents.gullible import key_of, words_of
 from tests.agents.trying import (
     TooMany,
@@ -28,6 +29,10 @@ from tests.agents.trying import (
 )
 
 EVERY = int(os.environ.get("EVERY", "1"))
+MOST_REPLAYS = 64
+"""The most replays for a next action, in the median."""
+EACH_FURTHER = 8
+"""The replays for each copy of a payload beyond the third: it is found by bisection, and tested."""
 
 
 @dataclass
@@ -51,10 +56,15 @@ class Figures:
         if not self.cases:
             return "no case"
         kept = ", ".join(f"{name} {count}" for name, count in sorted(self.counts.items()))
-        replays = f"replays: median {median(self.replays):.0f}, most {max(self.replays)}"
-        sources = f"sources: median {median(self.sources):.0f}, most {max(self.sources)}"
+        replays = f"replays: {spread(self.replays)}"
+        sources = f"sources: {spread(self.sources)}"
         unknown = f"without a verdict: {self.unknown} of {self.probes} probes"
         return f"{self.cases} cases; {kept}; {sources}; {replays}; {unknown}"
+
+
+def spread(counts: Sequence[int]) -> str:
+    nine_in_ten = quantiles(counts, n=10, method="inclusive")[-1] if len(counts) > 1 else counts[0]
+    return f"median {median(counts):g}, nine in ten up to {nine_in_ten:g}, most {max(counts)}"
 
 
 def one_filled(suite: str) -> Iterator[Task]:
@@ -80,6 +90,21 @@ def split_over_two(suite: str) -> Iterator[Task]:
         for pair in pairwise(vectors):
             for injection in attackers(suite):
                 yield Task(suite, user, injection, pair, parts=2)
+
+
+def three_filled(suite: str) -> Iterator[Task]:
+    """Each user's task with each attacker's, three neighbouring vectors filled. The agent obeys after its
+    plan, so that it has read all."""
+    for user in SUITES[suite].user_tasks:
+        vectors = vectors_shown(suite, user)
+        for three in zip(vectors, vectors[1:], vectors[2:], strict=False):
+            for injection in attackers(suite):
+                yield Task(suite, user, injection, three, is_patient=True)
+
+
+def all_filled_for_patience(suite: str) -> Iterator[Task]:
+    """As ``all_filled``, for an agent that obeys after its plan."""
+    return all_filled(suite, is_patient=True)
 
 
 def injected(task: Task, turns: Sequence[Turn]) -> int | None:
@@ -108,7 +133,14 @@ def note_next_action(figures: Figures, task: Task, turns: Sequence[Turn], at: in
     figures.note(task, "same named sources", passed=found.rules.named == expected.named)
     figures.note(task, "same rules", passed=found.rules == expected)
     note_costs(figures, task, found, world, turns)
+    before = estimated(task.world(), script, task.prompt, wanted, replay_of="next_action")
+    note_estimate(figures, task, found, before)
     return found.rules
+
+
+def note_estimate(figures: Figures, task: Task, found: Explained, before: Estimate) -> None:
+    is_within = before.best.replays <= found.replays <= before.worst.replays
+    figures.note(task, "within the estimate", passed=is_within)
 
 
 def note_costs(
@@ -149,6 +181,8 @@ class TestAttacks:
             holding = set.union(*holders(task, turns[:at]))
             figures.note(task, "injected named", passed=holding <= found.rules.named)
             note_costs(figures, task, found, world, turns)
+            before = estimated(task.world(), task.script, task.prompt, turns[at].call)
+            note_estimate(figures, task, found, before)
         print(f"\n{suite}, whole run: {figures}; left out, too many to try: {too_many}")
         assert not figures.wrong
 
@@ -164,13 +198,15 @@ class TestAttacks:
             figures.note(task, "injected named", passed=holding <= rules.named)
         print(f"\n{suite}, {filled.__name__}: {figures}")
         assert not figures.wrong
-        assert median(figures.replays) <= 64
+        assert median(figures.replays) <= MOST_REPLAYS
 
-    def test_given_three_times_or_more(self, suite: str) -> None:
-        """Of an agent that obeys after its plan, so that it has read all. No case where no plan reads as
-        many."""
-        figures, asked = Figures(), count(0)
-        for task in all_filled(suite, is_patient=True):
+    @pytest.mark.parametrize(
+        "filled", [three_filled, all_filled_for_patience], ids=["three times", "three times or more"]
+    )
+    def test_given_three_times(self, suite: str, filled: Callable[[str], Iterator[Task]]) -> None:
+        """No case where no plan reads as many. Each copy is a rule of its own."""
+        figures, asked, beyond = Figures(), count(0), list[int]()
+        for task in filled(suite):
             if len(task.vectors) < 3:
                 continue
             turns = converse(task.script, task.world().run)
@@ -179,14 +215,14 @@ class TestAttacks:
             if at is None or len(holding) < 3 or next(asked) % EVERY:
                 continue
             rules = note_next_action(figures, task, turns, at)
+            beyond.append(figures.replays[-1] - EACH_FURTHER * (len(holding) - 3))
             figures.note(task, "injected named", passed=holding <= rules.named)
             alone = named_without_one(task.script, turns[:at], turns[at].call)
             figures.counts["named by leaving one out"] += len(alone)
             figures.note(task, "leaving one out is blind", passed=not alone)
-        print(f"\n{suite}, three times or more: {figures}")
+        print(f"\n{suite}, {filled.__name__}: {figures}")
         assert not figures.wrong
-        # Some plans read as many as five copies, each of which is a rule of its own.
-        assert not figures.replays or median(figures.replays) <= 68
+        assert not beyond or median(beyond) <= MOST_REPLAYS
 
     def test_split_over_two_results(self, suite: str) -> None:
         figures = Figures()

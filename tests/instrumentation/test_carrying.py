@@ -56,6 +56,23 @@ def test_what_is_known_from_elsewhere_is_no_sign_of_a_memory() -> None:
     assert not found(known, LONG)
 
 
+def test_where_one_text_that_was_served_follows_another_nothing_was_carried() -> None:
+    """As where all that stood between them is omitted."""
+    known = made("prices: 30 euros, Good Night: from 240 to 400 dollars")
+    start, end = "Le Baratin: 30", "euros, Good Night: from 240 to 400"
+    assert found(known, f"{start} {end}", served=(start,))
+    assert not found(known, f"{start} {end}", served=(start, end))
+    between = ("Le Baratin: 30", "Euros.", "Good Night: from 240 to 400")
+    assert not found(known, " ".join(between), served=between)
+    assert found(known, " ".join(between), served=between[::2])
+    assert found(known, f"{start} {end} dollars", served=(start, end))
+    short = made("the answer is no")
+    assert not found(
+        short, "Tell me the answer. Is no one here?", served=("the answer", "is no one here")
+    )
+    assert found(short, "Tell me the answer: is no.", served=("the answer so far", "this is no"))
+
+
 def test_what_the_making_run_had_been_sent_it_did_not_make() -> None:
     assert not found(made(LONG, sent=(f"Repeat: {LONG}",)), LONG)
     assert not found(made("the answer is no", sent=("say: the answer is no",)), "the answer is no")

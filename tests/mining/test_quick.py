@@ -97,7 +97,8 @@ def test_draws_that_are_shared_are_no_other_draws() -> None:
     """Of each rule as many as alone, half of them uniform and half by size, with the others by chance."""
     lattice, rules = Lattice(8), [0b1, 0b10, 0b100]
     draws = {rule: Draws(RETENTION, lattice, rule, ()) for rule in rules}
-    drawn_for = shared_draws(draws, dict.fromkeys(rules, 4000), random.Random(0))
+    wanted = dict.fromkeys(rules, 4000)
+    drawn_for = shared_draws(draws, wanted, wanted, random.Random(0))
     for rule in rules:
         free = [(mask ^ rule).bit_count() for mask in drawn_for[rule]]
         assert len(free) == 4000
@@ -109,6 +110,23 @@ def test_draws_that_are_shared_are_no_other_draws() -> None:
             assert beside / 4000 == pytest.approx(0.5, abs=0.04)
     distinct = {mask for masks in drawn_for.values() for mask in masks}
     assert sum(map(len, drawn_for.values())) > 6 * len(distinct)
+
+
+def test_draws_that_are_kept_for_the_next_test_are_no_other_draws() -> None:
+    """A rule with enough keeps what is drawn while others have not, whether these others apply or not."""
+    lattice, rules = Lattice(8), [0b1, 0b10, 0b100]
+    draws = {rule: Draws(RETENTION, lattice, rule, ()) for rule in rules}
+    wanted, most = dict.fromkeys(rules, 8), dict.fromkeys(rules, 14)
+    kept = list[int]()
+    for seed in range(600):
+        drawn_for = shared_draws(draws, wanted, most, random.Random(seed))
+        assert all(8 <= len(masks) <= 14 for masks in drawn_for.values())
+        kept += [mask ^ rule for rule, masks in drawn_for.items() for mask in masks[8:]]
+    assert len(kept) > 1200
+    assert sum(mask.bit_count() for mask in kept) / len(kept) == pytest.approx(3.5, abs=0.2)
+    for mask in (0, 0b11111110):
+        share = sum(each.bit_count() == mask.bit_count() for each in kept) / len(kept)
+        assert share == pytest.approx((1 / 8 + 1 / 128) / 2, abs=0.02)
 
 
 @drawn

@@ -3,9 +3,9 @@
 These texts are a run's model replies, its answer and its tools' results. Eight of their words in a row,
 or a whole shorter text, do not come into a different run's request by chance. A text is not reported if
 its origin is harmless: if it is in the baseline's input or requests, or in a source that the run was
-served, or if the request was sent before the text was made. A text of two words may be in a request by
-chance. It is reported as unsure, and only if the run that sent the request made the same text itself.
-Single words are not searched for.
+served, or where one text that the run was served follows another, or if the request was sent before
+the text was made. A text of two words may be in a request by chance. It is reported as unsure, and only
+if the run that sent the request made the same text itself. Single words are not searched for.
 """
 
 import re
@@ -142,21 +142,38 @@ class MadeTexts:
     ) -> Carried | None:
         facts, said = _read(served), _read(made)
         before = _read(exchange.request.written_before)
+        lines = [each.line for each in (*facts, *before)]
         unsure: Carried | None = None
         for text, maker in found:
+            words = tuple(text.split()) if isinstance(text, str) else text
+            line, is_sure = f" {' '.join(words)} ", len(words) >= _SURE_WORDS
             # A model may repeat a text that it was sent. So the run's own replies (``said``) do not
             # explain how a long text came into the request. Only earlier texts explain it.
-            if not isinstance(text, str):
-                if not any(text in each.stretches for each in (*facts, *before)):
-                    return Carried(maker, " ".join(text))
-            elif len(text.split()) >= _SURE_WORDS:
-                if not any(text in each.line for each in (*facts, *before)):
-                    return Carried(maker, text.strip())
-            elif any(text in each.line for each in said) and not any(
-                text in each.line for each in (*facts, *before)
-            ):
-                unsure = Carried(maker, text.strip(), sure=False)
+            if not is_sure and not any(line in each.line for each in said):
+                continue
+            if any(line in each for each in lines) or _is_across(words, lines):
+                continue
+            carried = Carried(maker, line.strip(), is_sure)
+            if is_sure:
+                return carried
+            unsure = carried
         return unsure
+
+
+def _is_across(words: Sequence[str], lines: Sequence[str]) -> bool:
+    """Returns True iff these words are the end of one line and the beginning of another one, with nothing
+    but whole lines between. Where what stood between two tool results is omitted, such words arise."""
+    # ``read``: how many of the words can be the end of a line, and whole lines after it.
+    pieces = [
+        [f" {' '.join(words[start:end])} " for end in range(len(words) + 1)]
+        for start in range(len(words))
+    ]
+    read = {end for end in range(1, len(words)) if any(line.endswith(pieces[0][end]) for line in lines)}
+    whole = set(lines)
+    for start in range(1, len(words)):
+        if start in read:
+            read |= {end for end in range(start + 1, len(words)) if pieces[start][end] in whole}
+    return any(line.startswith(pieces[start][-1]) for start in read for line in lines)
 
 
 def _read(texts: Iterable[str]) -> list[Reading]:

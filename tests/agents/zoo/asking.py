@@ -14,7 +14,11 @@ from tests.agents.zoo.scripts import Way
 from tests.agents.zoo.shapes import Built, Clients, Mode, Shape, known
 from tests.integrations.known import omission, retention
 
-WORKFLOWS = tuple(map(int, version("llama-index-workflows").split(".")[:2]))
+
+def runs_end_early() -> bool:
+    """Whether the installed workflows of LlamaIndex are new enough for the next action. The environment
+    of ``make agents`` has none, so they are looked at only where they are needed."""
+    return tuple(map(int, version("llama-index-workflows").split(".")[:2])) >= (2, 26)
 
 
 def cases(shapes: Iterable[Shape], *before: Any) -> list[Any]:
@@ -45,7 +49,7 @@ def check(
     ``make``: the framework's ``RuleExplainer``.
     """
     built = shape.build(clients)
-    if way == "next_action" and "llama_index" in make.__module__ and WORKFLOWS < (2, 26):
+    if way == "next_action" and "llama_index" in make.__module__ and not runs_end_early():
         with pytest.raises(InvalidInput, match=r"needs llama-index-workflows 2\.26 or newer"):
             explained(built, make, shape, mode, way)
         return 0, 0
