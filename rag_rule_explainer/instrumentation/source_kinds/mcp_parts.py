@@ -10,7 +10,7 @@ from ..clients.blocks import Block
 from ..clients.fields import field_of, with_fields
 from ..clients.of_mcp import mcp_content
 from .kinds import Omit
-from .part_texts import blanked, json_in, text_of_part
+from .part_texts import blanked, text_of_part, value_of_json
 
 _ONE_VALUE = "result"
 """The key under which the structured content holds the return value of a tool that returns no object."""
@@ -70,8 +70,8 @@ class McpText:
         text = self.inner.without(omitted, omit)
         (block,) = cast("Sequence[Any]", field_of(self.like, "content"))
         content = [with_fields(block, text=text)]
-        value = {"": None, "text": {_ONE_VALUE: text}, "value": json_in(text)}.get(self.form)
-        value = {_ONE_VALUE: json_in(text)} if self.form == "value under one key" else value
+        value = {"": None, "text": {_ONE_VALUE: text}, "value": value_of_json(text)}.get(self.form)
+        value = {_ONE_VALUE: value_of_json(text)} if self.form == "value under one key" else value
         name = next((each for each in _STRUCTURED if field_of(self.like, each) is not None), None)
         return with_fields(self.like, content=content, **({name: value} if name else {}))
 
@@ -100,7 +100,7 @@ def _of_one_text(block: Any, result: Any, parts_of: Callable[[Any], Any]) -> Mcp
     structured = next(
         (each for name in _STRUCTURED if (each := field_of(result, name)) is not None), None
     )
-    value = json_in(text)
+    value = value_of_json(text)
     forms: list[tuple[str, Any]] = [("", None), ("text", {_ONE_VALUE: text})]
     if value is not None:
         forms += [("value", value), ("value under one key", {_ONE_VALUE: value})]

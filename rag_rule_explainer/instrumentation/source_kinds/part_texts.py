@@ -11,7 +11,7 @@ PLAIN = (int, float, bool, type(None))
 _COLLECTIONS: tuple[Callable[[], Any], ...] = (list, tuple, dict, set, frozenset, bytes)
 
 
-def json_in(text: str) -> Any:
+def value_of_json(text: str) -> Any:
     """Returns the value that a text holds as JSON; None if it holds none."""
     with suppress(ValueError, RecursionError):
         return json.loads(text)
@@ -54,7 +54,7 @@ def blanked(value: Any) -> Any:
     """Returns the value without its texts: the same keys, with empty values; a text that is a JSON object
     remains one."""
     if isinstance(value, str):
-        inner = json_in(value) if value.lstrip().startswith("{") else None
+        inner = value_of_json(value) if value.lstrip().startswith("{") else None
         return json.dumps(blanked(inner), ensure_ascii=False) if isinstance(inner, dict) else ""
     block = text_block(value)
     if block is not None:
@@ -67,6 +67,6 @@ def blanked(value: Any) -> Any:
 def emptied(value: Any) -> Any:
     """Returns an empty value of the same type; an empty text if the type has none."""
     if isinstance(value, str):
-        is_object = value.lstrip().startswith("{") and isinstance(json_in(value), dict)
+        is_object = value.lstrip().startswith("{") and isinstance(value_of_json(value), dict)
         return "{}" if is_object else ""
     return next((kind() for kind in _COLLECTIONS if type(value) is kind), "")

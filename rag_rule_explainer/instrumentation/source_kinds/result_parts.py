@@ -17,7 +17,7 @@ from ..clients.of_text import json_listing
 from ..clients.protocol import Client
 from .kinds import Omit
 from .mcp_parts import parts_of_mcp
-from .part_texts import PLAIN, blanked, emptied, json_in, text_block, text_of_part
+from .part_texts import PLAIN, blanked, emptied, text_block, text_of_part, value_of_json
 
 _MARK = re.compile(r"(?:[-*•]|\d{1,4}[.)])[ \t]+(?=\S)")
 
@@ -199,7 +199,7 @@ def _enclosed(client: Client, result: Any) -> ResultParts | None:
 
 
 def _parts_of_text(text: str) -> ResultParts:
-    values: Any = json_in(text) if text.lstrip().startswith("[") else None
+    values: Any = value_of_json(text) if text.lstrip().startswith("[") else None
     if not isinstance(values, list):
         return _enclosed(json_listing, text) or _points(text) or OnePart(text)
     listed, spans = cast("list[Any]", values), list[tuple[int, int]]()
