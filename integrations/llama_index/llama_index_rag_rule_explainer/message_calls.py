@@ -10,10 +10,10 @@ from llama_index.core.agent.workflow.workflow_events import ToolCallResult
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, MessageRole
 from pydantic import BaseModel
 
+from rag_rule_explainer.instrumentation.engine import Said
 from rag_rule_explainer.instrumentation.requests.exchanges import moment
 from rag_rule_explainer.instrumentation.requests.unrecorded_tools import note_answered_calls
 from rag_rule_explainer.instrumentation.run_context import Participation, UnrecordedTool, participation
-from rag_rule_explainer.probing.wholeness import Said
 
 _RESULTS = (MessageRole.TOOL, MessageRole.FUNCTION)
 _NOT_FOUND = "Tool {name} not found. Please select a tool that is available."
