@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured
 from ..probing.replaying import UnusableReply
 from .options import CallInput, Manner
-from .requests.unrecorded_tools import RUNS_AGAIN
-from .run_context import Participation
+from .requests.unrecorded_tools import MAY_RUN_AGAIN, NEXT_ACTION, NO_STUB, REMOTE, RUNS_AGAIN
+from .run_context import Participation, UnrecordedTool
 from .source_kinds.gathering import running_tools
 
 _NEAR = 0.75
@@ -19,12 +19,6 @@ type."""
 _SERVED_DOCUMENTS = (
     ". documents= were served to its searches as a list; where a gated search returns anything else, "
     "pass item_of= or items_of= to its gate, or add_documents= in place of documents="
-)
-
-_NO_STUB = (
-    "stub_tools names {name!r}, which ran all the same, as the application does not call it as a tool, "
-    "and nothing says which function it is; put @tool on that function, or call it by the tool's own "
-    "invoke"
 )
 
 _GIVEN_A_STREAM = (
@@ -84,21 +78,32 @@ def check_tools(manner: Manner, first: Participation) -> None:
 
 
 def check_unrecorded(manner: Manner, first: Participation) -> None:
-    """Raises InvalidInput if tool calls of replays are to be answered from the record, and a tool ran
-    that retrieves nothing and of which nothing says which function it is. A replay of the next action
-    ends at the action, so it does not run what ran after it."""
-    allowed = first.retrieving_tools | manner.safe_tools
+    """Raises InvalidInput if tool calls of replays are to be answered from the record, and a tool may
+    have run that retrieves nothing and of which nothing says which function it is. A replay of the next
+    action ends at the action, and one may end at a reply that decides the condition, so they do not run
+    what ran after it."""
+    allowed = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools
     running, answers = running_tools(first, manner), manner.on_new_tool_call != "live"
-    again = set[str]()
+    again, remote = set[UnrecordedTool](), sorted(first.calls.remote - manner.safe_tools)
+    if remote and answers and manner.replays_tools:
+        raise InvalidInput(REMOTE.format(names=", ".join(map(repr, remote))))
     for each in first.unmarked:
         repeats = first.before is None or each.at < first.before
-        if each.name in manner.stub_tools:
-            raise InvalidInput(_NO_STUB.format(name=each.name))
+        if each.name in manner.stub_tools and each.name not in manner.unexecuted_tools:
+            raise InvalidInput(NO_STUB.format(name=each.name))
         runs = repeats and each.name not in allowed and running.issuperset(each.within)
         if runs and answers and manner.replays_tools:
-            again.add(each.name)
+            again.add(each)
     if again:
-        raise InvalidInput(RUNS_AGAIN.format(names=", ".join(map(repr, sorted(again)))))
+        raise _runs_again(manner, again)
+
+
+def _runs_again(manner: Manner, again: Collection[UnrecordedTool]) -> InvalidInput:
+    answered = {each.name for each in again if each.is_answered}
+    names = ", ".join(map(repr, sorted(answered or {each.name for each in again})))
+    advice = NEXT_ACTION if manner.replay_of == "whole_run" and manner.accepts_calls else ""
+    text = RUNS_AGAIN if answered else MAY_RUN_AGAIN
+    return InvalidInput(text.format(names=names, next=advice))
 
 
 def check_stubs(manner: Manner, first: Participation) -> None:
