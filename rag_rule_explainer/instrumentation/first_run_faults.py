@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured
 from ..probing.replaying import UnusableReply
 from .options import CallInput, Manner
-from .requests.unrecorded_tools import MAY_RUN_AGAIN, NEXT_ACTION, NO_STUB, REMOTE, RUNS_AGAIN
+from .requests.unrecorded_tools import MAY_RUN_AGAIN, NO_STUB, OR_NEXT_ACTION, REMOTE, RUNS_AGAIN
 from .run_context import Participation, UnrecordedTool
 from .source_kinds.gathering import running_tools
 
@@ -101,7 +101,7 @@ def check_unrecorded(manner: Manner, first: Participation) -> None:
 def _runs_again(manner: Manner, again: Collection[UnrecordedTool]) -> InvalidInput:
     answered = {each.name for each in again if each.is_answered}
     names = ", ".join(map(repr, sorted(answered or {each.name for each in again})))
-    advice = NEXT_ACTION if manner.replay_of == "whole_run" and manner.accepts_calls else ""
+    advice = OR_NEXT_ACTION if manner.replay_of == "whole_run" and manner.accepts_calls else ""
     text = RUNS_AGAIN if answered else MAY_RUN_AGAIN
     return InvalidInput(text.format(names=names, next=advice))
 

@@ -17,7 +17,7 @@ _WAYS_OUT = (
     "such a call, as where it denies it, hands over, or takes it as a structured answer: "
     "unexecuted_tools=[{names}]"
 )
-NEXT_ACTION = "; or explain the model's reply alone, after which nothing runs: replay_of='next_action'"
+OR_NEXT_ACTION = "; or explain the model's reply alone, after which nothing runs: replay_of='next_action'"
 RUNS_AGAIN = (
     "every replay would run {names} again, as the application does not call each as a tool, and nothing "
     "says which function it is; " + MARK_IT + "{next}" + _WAYS_OUT
