@@ -306,6 +306,7 @@ OF_INTEGRATIONS: dict[str, str] = {
     "stub_tools": "None {}",
     "on_new_tool_call": "None",
     "safe_tools": "[] ['x']",
+    "unexecuted_tools": "[] ['x']",
     "source_kinds": "",
     "omit": "",
     "replay_of": "",

@@ -59,6 +59,7 @@ PANELS: tuple[OptionPanel, ...] = (
             "replay_of",
             "on_new_tool_call",
             "safe_tools",
+            "unexecuted_tools",
             "temperature",
             "max_output_tokens",
             "reasoning_effort",

@@ -37,6 +37,13 @@ SafeTools = Annotated[
     str | None,
     typer.Option(metavar="NAMES", help="Tools that may run in replays; separate by commas."),
 ]
+UnexecutedTools = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Tools for whose calls the application runs nothing; separate by commas.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +61,7 @@ class RecordingOptions:
     replay_of: Replayed = "whole_run"
     on_new_tool_call: NewToolCallOption = None
     safe_tools: SafeTools = None
+    unexecuted_tools: UnexecutedTools = None
 
     def __post_init__(self) -> None:
         kinds = checked_source_kinds(self._kinds)
@@ -131,6 +139,7 @@ class RecordingOptions:
         yield "replay_of", _other_than("whole_run", self.replay_of)
         yield "on_new_tool_call", self.on_new_tool_call
         yield "safe_tools", _listed(self.safe_tools)
+        yield "unexecuted_tools", _listed(self.unexecuted_tools)
 
 
 def _listed(given: str | None) -> list[str] | None:

@@ -7,11 +7,9 @@ from typing import Any
 
 from ..predicates.only_calls import CALLS_ONLY, CUT
 from ..probing.budget import summed
-from ..probing.replaying import EMPTY, said_nothing
 from ..probing.wholeness import CALLS, Said
 from ..tool_calls import ToolCall
 from ..verdicts import Answer
-from .first_run_faults import no_answer
 from .options import Manner
 from .reading import unread_in
 from .run_context import ModelWatch, Participation, unusable
@@ -88,16 +86,6 @@ def cut_answer(run: Participation, manner: Manner, cut: str) -> Answer:
     return replace(answer, finish_reason=CUT, note=cut)
 
 
-def explainable(answer: Answer, run: Participation, manner: Manner) -> Answer:
-    """Returns the answer of the first run, as ``taken_as_answer`` does. Raises BaselineFailed if it has a
-    fault or is empty."""
-    answer, fault = taken_as_answer(answer, run, manner)
-    is_empty = said_nothing(answer) and answer.finish_reason != CALLS_ONLY
-    if fault or is_empty:
-        raise no_answer(fault or EMPTY)
-    return answer
-
-
 def with_calls(
     answer: Answer,
     watch: ModelWatch,
@@ -116,12 +104,17 @@ def with_calls(
         return answer
     if any(each.is_call and not each.called and not each.apart for each in said):
         return answer
-    steps = list(_steps(said, executed))
-    named = {call.name for step in steps for call in step}
-    if not named.issuperset(tools):
+    calls = tuple(calls_in(said, executed))
+    if not {call.name for call in calls}.issuperset(tools):
         return answer
-    numbered = (replace(call, step=place) for place, step in enumerate(steps, start=1) for call in step)
-    return replace(answer, calls=tuple(numbered))
+    return replace(answer, calls=calls)
+
+
+def calls_in(said: Sequence[Said], executed: Sequence[ExecutedCall]) -> Iterator[ToolCall]:
+    """Yields the tool calls in these replies, and those of tools that ran although no reply names them,
+    with the numbers of their steps."""
+    for place, step in enumerate(_steps(said, executed), start=1):
+        yield from (replace(call, step=place) for call in step)
 
 
 def _steps(said: Sequence[Said], executed: Sequence[ExecutedCall]) -> Iterator[tuple[ToolCall, ...]]:

@@ -15,6 +15,11 @@ from .source_kinds.kinds import IN_PROMPTS
 from .source_kinds.prompt_sources import FirstPrompt, PromptEditing
 from .tool_replay import ToolReplay
 
+_UNRESOLVED = (
+    "the replay was ended at the call {call}, as nothing shows what the application runs for it "
+    "(unexecuted_tools=[{name!r}] says that it runs nothing)"
+)
+
 
 def begin_baseline(run: Participation, manner: Manner) -> None:
     """Makes a baseline record the data that its replays will need."""
@@ -44,20 +49,28 @@ def begin_replay(
 
 def _end_at_new_tools(run: Participation, first: Participation, answering: ToolReplay) -> None:
     """Makes a replay end at a reply that calls a tool that the baseline did not call, before the
-    application can run it as a plain function. If no tool ran for some calls of the baseline, as for ones
-    by which a model gives a structured answer, none may run for new ones either: the replay goes on, and
-    ends where the tool is reached."""
-    ran = {each.call.name for each in first.executed}
-    named = {call.name for said in first.watch.said if not said.apart for call in said.called}
-    known = {*ran, *first.own_tools, *answering.safe, *run.stubs}
-    if answering.on_new != "unknown" or not named <= ran | first.own_tools:
+    application can run it as a plain function, and at one that calls a tool of which it is not known what
+    the application runs.
+
+    If it is not known of other calls of the baseline that either a recorded tool or nothing ran for them,
+    or if the application returned calls as its answer, the same may be true of new ones: the replay goes
+    on, and ends where a tool is reached.
+    """
+    unresolved = first.calls.unresolved
+    ran = {each.call.name for each in first.executed} | first.calls.settled_names
+    known = {*ran, *answering.retrieving, *answering.safe, *run.stubs, *run.unexecuted_tools}
+    named = {call.name for said in first.watch.said if not said.apart for call in said.to_run}
+    ends = answering.on_new == "unknown" and not first.calls.returned and named - unresolved <= known
+    if not ends and not unresolved:
         return
 
     def end(_: str) -> None:
-        calls = [call for said in list(run.watch.said) if not said.apart for call in said.called]
-        new = next((call for call in calls if call.name not in known), None)
-        if new is not None:
-            answering.end_at(new)
+        calls = [call for said in list(run.watch.said) if not said.apart for call in said.to_run]
+        for call in calls:
+            if call.name in unresolved:
+                answering.end_at(call, _UNRESOLVED)
+            if ends and call.name not in known:
+                answering.end_at(call)
 
     run.watch.exchanges.after_reply.append(end)
 

@@ -19,11 +19,12 @@ from ..progress.report import Progress
 from ..session.planning import QUICK_REPLAYS
 from ..settings import Settings, SettingsFields
 from .bounds import FACTOR
-from .options import AnswerOf, Manner, QuestionOf, ReplayOf, UsersReading
+from .options import AnswerOf, Manner, QuestionOf, ReplayOf
 from .recording.captured import OnNewQuery
 from .recording.exposure_checks import OnNoRetrieval
 from .source_kinds.kinds import Omit, SourceKind, checked_omit, checked_source_kinds
-from .tool_replay import OnNewToolCall, checked_safe_tools
+from .tool_replay import OnNewToolCall, checked_tool_names
+from .users_reading import UsersReading
 
 
 class ExplainerFields(SettingsFields, total=False):
@@ -39,6 +40,7 @@ class ExplainerFields(SettingsFields, total=False):
     stub_tools: Mapping[str, Any] | None
     on_new_tool_call: OnNewToolCall | None
     safe_tools: Sequence[str]
+    unexecuted_tools: Sequence[str]
     source_kinds: Sequence[SourceKind]
     omit: Omit
     replay_of: ReplayOf
@@ -93,6 +95,7 @@ class ExplainerOptions:
     stub_tools: Mapping[str, Any] | None = None
     on_new_tool_call: OnNewToolCall | None = None
     safe_tools: Sequence[str] = ()
+    unexecuted_tools: Sequence[str] = ()
     source_kinds: Sequence[SourceKind] = ("documents",)
     omit: Omit = "remove"
     replay_of: ReplayOf = "whole_run"
@@ -150,7 +153,8 @@ class ExplainerOptions:
             self.print_replays,
             reads_calls(predicate) or reads_calls(self.omission_predicate),
             self.on_new_tool_call,
-            checked_safe_tools(self.safe_tools),
+            checked_tool_names("safe_tools", self.safe_tools),
+            checked_tool_names("unexecuted_tools", self.unexecuted_tools),
             checked_source_kinds(self.source_kinds),
             checked_omit(self.omit),
             self.replay_of,

@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured
 from ..probing.replaying import UnusableReply
 from .options import CallInput, Manner
-from .requests.unrecorded_tools import MAY_RUN_AGAIN, RUNS_AGAIN
-from .run_context import Participation
+from .requests.unrecorded_tools import MAY_RUN_AGAIN, NO_STUB, OR_NEXT_ACTION, REMOTE, RUNS_AGAIN
+from .run_context import Participation, UnrecordedTool
 from .source_kinds.gathering import running_tools
 
 _NEAR = 0.75
@@ -19,12 +19,6 @@ type."""
 _SERVED_DOCUMENTS = (
     ". documents= were served to its searches as a list; where a gated search returns anything else, "
     "pass item_of= or items_of= to its gate, or add_documents= in place of documents="
-)
-
-_NO_STUB = (
-    "stub_tools names {name!r}, which ran all the same, as the application does not call it as a tool, "
-    "and nothing says which function it is; put @tool on that function, or call it by the tool's own "
-    "invoke"
 )
 
 _GIVEN_A_STREAM = (
@@ -84,37 +78,44 @@ def check_tools(manner: Manner, first: Participation) -> None:
 
 
 def check_unrecorded(manner: Manner, first: Participation) -> None:
-    """Raises InvalidInput if tool calls of replays are to be answered from the record, and a tool ran
-    that retrieves nothing and of which nothing says which function it is. A replay of the next action
-    ends at the action, so it does not run what ran after it."""
-    allowed = first.retrieving_tools | manner.safe_tools
+    """Raises InvalidInput if tool calls of replays are to be answered from the record, and a tool may
+    have run that retrieves nothing and of which nothing says which function it is. A replay of the next
+    action ends at the action, and one may end at a reply that decides the condition, so they do not run
+    what ran after it."""
+    allowed = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools
     running, answers = running_tools(first, manner), manner.on_new_tool_call != "live"
-    again = dict[str, bool]()
+    again, remote = set[UnrecordedTool](), sorted(first.calls.remote - manner.safe_tools)
+    if remote and answers and manner.replays_tools:
+        raise InvalidInput(REMOTE.format(names=", ".join(map(repr, remote))))
     for each in first.unmarked:
         repeats = first.before is None or each.at < first.before
-        if each.name in manner.stub_tools and (each.is_seen or repeats):
-            told = _NO_STUB if each.is_seen else MAY_RUN_AGAIN
-            raise InvalidInput(told.format(name=each.name, names=repr(each.name)))
+        if each.name in manner.stub_tools and each.name not in manner.unexecuted_tools:
+            raise InvalidInput(NO_STUB.format(name=each.name))
         runs = repeats and each.name not in allowed and running.issuperset(each.within)
         if runs and answers and manner.replays_tools:
-            again[each.name] = again.get(each.name, False) or each.is_seen
-    told = list[str]()
-    for message, is_seen in ((RUNS_AGAIN, True), (MAY_RUN_AGAIN, False)):
-        names = sorted(name for name, each in again.items() if each is is_seen)
-        told += [message.format(names=", ".join(map(repr, names)))] if names else []
-    if told:
-        raise InvalidInput(". Also, ".join(told))
+            again.add(each)
+    if again:
+        raise _runs_again(manner, again)
+
+
+def _runs_again(manner: Manner, again: Collection[UnrecordedTool]) -> InvalidInput:
+    answered = {each.name for each in again if each.is_answered}
+    names = ", ".join(map(repr, sorted(answered or {each.name for each in again})))
+    advice = OR_NEXT_ACTION if manner.replay_of == "whole_run" and manner.accepts_calls else ""
+    text = RUNS_AGAIN if answered else MAY_RUN_AGAIN
+    return InvalidInput(text.format(names=names, next=advice))
 
 
 def tools_that_acted(manner: Manner, first: Participation) -> list[str]:
     """Returns the names of the tools that would run again if a first run that failed were repeated: those
     that ran, and those that a model called, because a plain function may have run for the call. Tools
-    that retrieve or were named safe are left out; so are all tools if they run in replays too."""
+    that retrieve, or that were named safe or unexecuted, are left out; so are all tools if they run in
+    replays too."""
     if not manner.replays_tools or manner.on_new_tool_call == "live":
         return []
-    called = {call.name for said in first.watch.said if not said.apart for call in said.called}
-    called |= {each.call.name for each in first.executed} | {each.name for each in first.unmarked}
-    return sorted(called - first.retrieving_tools - manner.safe_tools - first.stubbed - first.own_tools)
+    called = {each.call.name for each in (*first.executed, *first.calls.unexecuted(first.executed))}
+    idle = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools | first.stubbed
+    return sorted(called - idle)
 
 
 def check_stubs(manner: Manner, first: Participation) -> None:

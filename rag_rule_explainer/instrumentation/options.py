@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from ..allowed import brief, checked_flag, checked_function, checked_list, checked_text, did_you_mean
-from ..errors import InvalidInput, RagRuleError
+from ..errors import InvalidInput
 from ..predicates import Predicate
-from ..probing.judging import error_text
 from ..probing.replaying import WantedScope
 from ..probing.whose import is_named_as_ours
 from ..verdicts import Answer, logged_answer
@@ -20,6 +19,7 @@ from .requests.volatile import Steady
 from .rewinding.companies import is_of_own
 from .source_kinds.kinds import Omit, SourceKind
 from .tool_replay import OnNewToolCall, checked_on_new_tool_call
+from .users_reading import UsersReading
 
 ReplayOf: TypeAlias = Literal["whole_run", "next_action"]
 """The two ways to replay. A "whole_run" runs the application again from its beginning. A "next_action" is
@@ -31,32 +31,6 @@ AnswerOf: TypeAlias = Callable[[Any], Answer | str]
 
 
 _NO_RETRIEVER = object()
-
-
-@dataclass(frozen=True, slots=True)
-class UsersReading:
-    """A ``UsersReading`` calls ``question_of`` or ``answer_of``, and says which of them failed.
-
-    ``name``: the name of the setting.
-    """
-
-    name: str
-    function: Callable[[Any], Any]
-
-    @classmethod
-    def of(cls, name: str, function: Callable[[Any], Any]) -> "UsersReading":
-        """Returns a ``UsersReading`` unchanged, and puts any other function into one."""
-        return function if isinstance(function, cls) else cls(name, function)
-
-    def __call__(self, given: Any) -> Any:
-        """Returns the result of the function. Raises InvalidInput if the function raises an error."""
-        try:
-            return self.function(given)
-        except RagRuleError:
-            raise
-        except Exception as error:
-            kind = type(cast("object", given)).__name__
-            raise InvalidInput(f"{self.name} failed on a {kind}: {error_text(error)}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +60,7 @@ class Manner:
     accepts_calls: bool = False
     on_new_tool_call: OnNewToolCall | None = None
     safe_tools: frozenset[str] = frozenset()
+    unexecuted_tools: frozenset[str] = frozenset()
     source_kinds: tuple[SourceKind, ...] = ("documents",)
     omit: Omit = "remove"
     replay_of: ReplayOf = "whole_run"
@@ -150,13 +125,17 @@ class Manner:
             chosen["stub_tools"] = dict(self.stub_tools)
         if self.replays_tools and called:
             chosen["tools"] = self.on_new_tool_call or "unknown", sorted(self.safe_tools)
+            if self.unexecuted_tools:
+                chosen["unexecuted_tools"] = sorted(self.unexecuted_tools)
         return chosen
 
     def idle_stubs(self, called: Collection[str]) -> Iterator[str]:
-        """Yields a note for each stub and each safe tool that the baseline did not call, because its name
-        may be misspelt. ``called``: the names of the tools that the baseline called."""
+        """Yields a note for each tool that a setting names and that the baseline did not call, because
+        its name may be misspelt. ``called``: the names of the tools that the baseline called."""
         idle = [("stub_tools", each) for each in sorted(set(self.stub_tools).difference(called))]
-        idle += [("safe_tools", each) for each in sorted(self.safe_tools.difference(called))]
+        for setting in ("safe_tools", "unexecuted_tools"):
+            named: frozenset[str] = getattr(self, setting)
+            idle += [(setting, each) for each in sorted(named.difference(called))]
         for setting, name in idle:
             yield (
                 f"{setting} names {name!r}, and the first run called no tool of that name; "

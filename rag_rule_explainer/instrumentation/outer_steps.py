@@ -3,9 +3,11 @@ replays. A replay gets their recorded results, so it neither asks the models ins
 tools inside them.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
+from .early_ends import until_decided
 from .first_run_faults import check_unrecorded
 from .next_action import WatchedSoFar, at_next_action
 from .options import Manner
@@ -14,13 +16,16 @@ from .run_context import Participation
 from .source_kinds.gathering import running_tools
 
 
-def repeated_part(first: Participation, manner: Manner, question: str) -> Participation:
+def repeated_part(
+    first: Participation, manner: Manner, question: str, ended: Sequence[Any] = ()
+) -> Participation:
     """Returns the part of the record of a baseline that replays are to repeat: up to the next action, if
-    only that is replayed, and without what happened inside tools that do not run. Raises the errors of
-    ``at_next_action`` and ``check_unrecorded``."""
+    only that is replayed, else up to where replays end, and without what happened inside tools that do
+    not run. Raises the errors of ``at_next_action`` and ``check_unrecorded``. ``ended``: the output of
+    the application, if the run has ended."""
     part = _outer_part(first, manner, question)
     check_unrecorded(manner, part)
-    return part
+    return until_decided(part, manner, ended[0]) if ended else part
 
 
 def _outer_part(first: Participation, manner: Manner, question: str) -> Participation:

@@ -1,7 +1,7 @@
 """This module turns a recorded first run into the ``Baseline`` from which the search of rules starts."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar, cast
 
@@ -27,6 +27,20 @@ _OWN = (
     "the application calls {name!r} as a plain function, and not as a tool, so it runs again in every "
     "replay; if it changes anything, put @tool on the function or call it by the tool's own invoke, and "
     "pass on_new_tool_call='unknown', by which no tool runs again"
+)
+_UNRESOLVED = (
+    "nothing shows what the application runs for a call of {name!r}, so each replay was ended at the "
+    "model's reply that makes one"
+)
+_RETURNED = (
+    "the application returned the model's call of {name!r} as its answer, so it is taken to leave the "
+    "call to its caller, and to run nothing for it"
+)
+_MAY_BE_OWN = (
+    "nothing shows what became of the model's call of {name!r}; if the application runs a function for "
+    "it, that function runs again in every replay; if it changes anything, put @tool on it or call it by "
+    "the tool's own invoke, and pass on_new_tool_call='unknown', by which no tool runs again; if nothing "
+    "runs, pass unexecuted_tools=[{name!r}]"
 )
 _CONVERSATIONS = {
     "thread_id",
@@ -98,7 +112,7 @@ class RecordedBaseline(Generic[Item]):
             notes=(
                 *exposure.notes,
                 *(() if run.first.action is None else (run.first.action.note,)),
-                *(_CLOSED.format(name=each) for each in sorted(run.first.closed)),
+                *self._notes_on_calls(),
                 *came_after_the_action(run.first, run.manner, case.question),
                 *run.fidelity.notes,
                 *run.application.notes(run.captured),
@@ -109,6 +123,12 @@ class RecordedBaseline(Generic[Item]):
             versions=run.application.versions(),
             trace=self.trace,
         )
+
+    def _notes_on_calls(self) -> Iterator[str]:
+        first = self.replays.first
+        yield from (_CLOSED.format(name=each) for each in sorted(first.closed))
+        yield from (_UNRESOLVED.format(name=each) for each in sorted(first.calls.unresolved))
+        yield from (_RETURNED.format(name=each) for each in sorted(first.calls.left_to_the_caller))
 
     def _late_warnings(self) -> Iterator[str]:
         """Yields the warnings that are known only after all replays."""
@@ -182,15 +202,24 @@ class RecordedBaseline(Generic[Item]):
                 f"it changes anything, pass stub_tools={{{tool!r}: its result}}, or on_new_tool_call="
                 "'unknown', by which no tool runs again"
             )
-        seen = {each.name for each in run.first.unmarked if each.is_seen}
-        own = seen - run.first.retrieving_tools - acting
         if not run.manner.replays_tools:
-            yield from (_OWN.format(name=each) for each in sorted(own))
+            yield from self._run_by_the_application(acting)
         if acting:
             yield from run.manner.idle_stubs(self._called())
 
+    def _run_by_the_application(self, told: Collection[str]) -> Iterator[str]:
+        """Yields a warning for each tool that the application runs, or may run, as a plain function.
+        ``told``: the names of the tools of which other warnings tell."""
+        first = self.replays.first
+        known = {*told, *first.retrieving_tools, *first.unexecuted_tools}
+        answered = {each.name for each in first.unmarked if each.is_answered} - known
+        yield from (_OWN.format(name=each) for each in sorted(answered))
+        others = {each.name for each in first.unmarked} - answered - known
+        yield from (_MAY_BE_OWN.format(name=each) for each in sorted(others))
+
     def _called(self) -> set[str]:
-        return self.replays.first.tools | {each.name for each in self.replays.first.unmarked}
+        first = self.replays.first
+        return first.tools | first.calls.names | {each.name for each in first.unmarked}
 
     def _acting(self) -> set[str]:
         """Returns the names of the tools that the first run called and that may change something, because

@@ -26,6 +26,7 @@ from .recording.exposure_checks import ExposureChecks
 from .recording.recorder import Recording
 from .recording.remarks import REPLIED_OTHERWISE
 from .recording.serving import Serving
+from .requests.unanswered_calls import note_unanswered
 from .run_context import Participation, failed_reply, failing, participating, unusable
 from .shared_state.lasting import EVERYTHING
 from .shared_state.threadbound import served_by
@@ -187,6 +188,7 @@ class Replays(Generic[Item]):
             return self._checked_so_far(run.tool_replay.cut, kept, run, serving)
         if action is None:
             self._check_not_waiting(got[0], run)
+            note_unanswered(run, got[0])
         if run.watch.fault and serving.refused is None:
             raise failed_reply(run.watch.fault, run.watch)
         sources = self._choice(kept)
@@ -226,11 +228,12 @@ class Replays(Generic[Item]):
     def _checked_so_far(
         self, cut: str, kept: Sequence[Source], run: Participation, serving: Serving[object]
     ) -> Answer:
-        """Checks a replay that was ended at a tool call, and returns what is known of it. ``cut``: why it
-        was ended."""
+        """Checks a replay that was ended at a tool call, and returns what is known. ``cut``: why."""
         answer = cut_answer(run, self.manner, cut)
         if serving.refused is None and not serving.served:
             raise unusable(cut, run.watch, passing=False)
+        if self.first.ends_at is not None and self._choice(kept) == EVERYTHING:
+            self._compare(run)
         checked = self.exposure.checked(answer, kept, serving, run.watch.requests)
         self.fidelity.check(run, answer, kept)
         return checked
@@ -278,7 +281,7 @@ def participation_of(
     """Returns the ``Participation`` of a run that is about to begin. ``copies``: the run's copies of the
     application's memory."""
     run = Participation(gate, application.watch(accepts=manner.accepts), copies, manner.stub_tools)
-    run.shared = state.alone.at_start
+    run.shared, run.unexecuted_tools = state.alone.at_start, manner.unexecuted_tools
     run.before_search.append(state.lasting.caches.note_search)
     return run
 

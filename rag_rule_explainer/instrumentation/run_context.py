@@ -21,6 +21,7 @@ from .conversation import Conversation
 from .copies.state import State
 from .recording.current import AnyPart, GoingOn, rejoining, taking_part
 from .recording.recorder import Recording
+from .requests.calls_of_run import CallsOfRun
 from .requests.exchanges import moment
 from .requests.tools_in_use import tools_in_use
 from .shared_state.temporaries import Shared
@@ -74,15 +75,15 @@ def failing(watch: ModelWatch) -> Generator[None, None, None]:
 
 
 class UnrecordedTool(NamedTuple):
-    """An ``UnrecordedTool`` is a tool whose call was answered, although no tool of this name ran.
+    """An ``UnrecordedTool`` is a tool that was called, although no tool ran of which there is a record.
     ``within``: the tools inside which the model was asked; ``at``: the moment of the request with the
-    answer. ``is_seen``: False if no request has an answer: only the model's reply shows that it was
-    called, and ``at`` is the moment of that reply."""
+    result, else of the reply with the call. ``is_answered``: True iff a request has a result of the
+    call."""
 
     name: str
     within: tuple[str, ...] = ()
     at: int = 0
-    is_seen: bool = True
+    is_answered: bool = True
 
 
 @dataclass(slots=True, eq=False)
@@ -92,24 +93,26 @@ class Participation:
     ``gate``: records or serves the run's searches. ``watch``: records its model requests. ``state``: the
     run's copies of memory objects. ``refused``: an error of this package that was raised during the run;
     it is stored because an agent may swallow it. ``shared``: the state that all runs share, as it was
-    before the first run. ``trace``: receives the id of the explained run; None in
-    replays. ``made``: texts that did not come from a model, such as tool results. ``bound``: the limits
-    of a replay; None if there are none. ``stubbed``: the names of the tools whose result was replaced by
-    a stub. ``outside``: receives the run's use of files and environment variables. ``before_search``:
-    functions that are called before each search. ``muted``: True if the run's prints are hidden.
-    ``executed``: the calls of tools that ran. ``closed``: the tools of a baseline that do not run in
-    replays, and inside which models were asked or other tools ran, of which there is no record here.
-    ``tool_record``: what came of the calls of a baseline; ``tool_replay`` answers those of a replay; None
-    if tools run. ``takes_results``: True if results of tools are sources; ``tool_sources``: those of a
-    baseline. ``unmarked``: the tools whose calls cannot be answered, because nothing says which
-    functions they are. ``own_tools``: the tools of the framework itself that ran, such as the one that
-    hands over to another agent; they run in replays. ``unkept``: the tools whose results have messages
-    of the conversation, so that no replay can be given them. ``conversation``: records and serves the
-    models' replies; None if whole runs are replayed. ``action``: the request of a baseline whose reply
-    is explained, an ``ActionPoint``; None for the whole run. ``prompts``: is shown the requests before
-    they are sent; ``prompt_sources``: the sources in those of a baseline. ``begun``: the threads that
-    the run started. ``waits``: why the run waits for a human, with advice; empty if it does not.
-    ``doubts``: warnings about what its searches returned.
+    before the first run. ``trace``: receives the id of the explained run; None in replays. ``made``:
+    texts that did not come from a model, such as tool results. ``bound``: the limits of a replay; None
+    if there are none. ``stubbed``: the names of the tools whose result was replaced by a stub.
+    ``outside``: receives the run's use of files and environment variables. ``before_search``: functions
+    that are called before each search. ``muted``: True if the run's prints are hidden. ``calls``: the
+    tool calls in the models' replies. ``unexecuted_tools``: the names of the tools for whose calls the
+    application runs nothing. ``executed``: the calls of tools that ran. ``closed``: the tools of a
+    baseline that do not run in replays, and inside which models were asked or other tools ran, of which
+    there is no record here. ``tool_record``: what came of the calls of a baseline; ``tool_replay``
+    answers those of a replay; None if tools run. ``takes_results``: True if results of tools are
+    sources; ``tool_sources``: those of a baseline. ``unmarked``: the tools whose calls cannot be
+    answered, because nothing says which functions they are. ``unkept``: the tools whose results have
+    messages of the conversation, so that no replay can be given them. ``conversation``: records and
+    serves the models' replies; None if whole runs are replayed. ``action``: the request of a baseline
+    whose reply is explained, an ``ActionPoint``; None for the whole run. ``prompts``: is shown the
+    requests before they are sent; ``prompt_sources``: the sources in those of a baseline. ``begun``: the
+    threads that the run started. ``waits``: why the run waits for a human, with advice; empty if it does
+    not. ``doubts``: warnings about what its searches returned. ``ends_at``: the moment of the reply of a
+    baseline at which its replays end, as it decides the condition; None if they do not; ``uncut``: the
+    whole record.
     """
 
     gate: GoingOn
@@ -119,6 +122,8 @@ class Participation:
     tools: set[str] = field(default_factory=set[str])
     tool_calls: int = 0
     executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
+    calls: CallsOfRun = field(default_factory=CallsOfRun)
+    unexecuted_tools: frozenset[str] = frozenset()
     closed: frozenset[str] = frozenset()
     tool_record: ToolRecord = field(default_factory=ToolRecord)
     tool_replay: ToolReplay | None = None
@@ -129,7 +134,6 @@ class Participation:
     takes_results: bool = False
     tool_sources: ResultSources | None = None
     unmarked: set[UnrecordedTool] = field(default_factory=set[UnrecordedTool])
-    own_tools: set[str] = field(default_factory=set[str])
     unkept: set[str] = field(default_factory=set[str])
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True
@@ -145,11 +149,13 @@ class Participation:
     begun: list[Thread] = field(default_factory=list[Thread])
     waits: str = ""
     doubts: set[str] = field(default_factory=set[str])
+    ends_at: int | None = None
+    uncut: "Participation | None" = None
 
     @property
     def before(self) -> int | None:
-        """Returns the moment of the request whose reply is explained; None for the whole run."""
-        return None if self.action is None else self.action.at
+        """Returns the moment of a baseline at which its replays end; None for the whole run."""
+        return self.ends_at if self.action is None else self.action.at
 
     @property
     def retrievals(self) -> int:
@@ -173,16 +179,19 @@ class Participation:
         if self.bound is not None:
             self.bound.check_retrievals(made)
 
-    def use_tool(self, name: str | None, arguments: object = None) -> UsedTool:
+    def use_tool(
+        self, name: str | None, arguments: object = None, identity: str | None = None
+    ) -> UsedTool:
         """Counts a tool call, and returns it with what it gets. Raises an error if the replay now exceeds
         its limit, or ends at this call. ``name``: the name of the tool; None if the call is only
-        counted."""
+        counted. ``identity``: the id that the model gave the call, if it is known."""
         self.tool_calls += 1
         call = ToolCall.written(name, arguments)
         if name is not None:
             self.tools.add(name)
             told = len(self.watch.said)
-            self.executed.append(ExecutedCall(told, call, tools_in_use.get(), moment()))
+            within, now = tools_in_use.get(), moment()
+            self.executed.append(ExecutedCall(told, call, within, now, identity or ""))
         if self.bound is not None:
             self.bound.count_tool_call()
         if name is None:

@@ -13,11 +13,11 @@ from ..probing.tracing.marks import TracedExplanation
 from ..probing.tracing.traced import traced_first
 from ..sources import Source
 from ..verdicts import Answer
-from .answered import explainable, whole_answer
 from .application import Application
 from .beginnings import begin_baseline
 from .copies.state import State
 from .doubts import BASELINE
+from .explainable import explainable, first_answer
 from .fidelity import Fidelity
 from .first_run_faults import (
     application_failed,
@@ -183,7 +183,7 @@ class ApplicationRun(Generic[Item]):
         if (first := self._first).refused is not None:
             raise first.refused
         check_tools(self.manner, first)
-        self._first = first = repeated_part(first, self.manner, self.case.question)
+        self._first = first = repeated_part(first, self.manner, self.case.question, [output])
         self._check_not_stopped(output)
         if self.case.unreadable is not None:
             raise self.case.unreadable
@@ -210,8 +210,7 @@ class ApplicationRun(Generic[Item]):
 
     def answer_in(self, output: Any) -> Answer:
         """Returns the answer in an output of the first run."""
-        first = self._first
-        return first.action.answer if first.action else whole_answer(self.manner, output, first)
+        return first_answer(self.manner, output, self._first)
 
     def _sources_of(self, output: Any) -> Captured[Item]:
         try:

@@ -25,7 +25,8 @@ _PATIENCE = 20
 ``ReplayEnded`` is raised, which it cannot catch by ``except Exception``."""
 _NEW = (
     "the replay was ended at a tool call that the baseline did not make, so that no tool runs: {call} "
-    "(safe_tools=[{name!r}] lets the tool run, on_new_tool_call= answers in its place)"
+    "(safe_tools=[{name!r}] lets the tool run, on_new_tool_call= answers in its place, and "
+    "unexecuted_tools=[{name!r}] says that the application runs nothing for such a call)"
 )
 
 
@@ -54,12 +55,13 @@ class ToolOutcome(NamedTuple):
 class ExecutedCall(NamedTuple):
     """An ``ExecutedCall`` is a call of a tool in a run. ``before``: the number of the models' replies
     before it; ``within``: the tools inside which it was called, the outermost first; ``at``: the moment
-    of the call."""
+    of the call; ``identity``: the id that the model gave the call; empty if it is not known."""
 
     before: int
     call: ToolCall
     within: tuple[str, ...] = ()
     at: int = 0
+    identity: str = ""
 
 
 class NotedResult(NamedTuple):
@@ -188,9 +190,10 @@ class ToolReplay:
         self.check()
         return None
 
-    def end_at(self, call: ToolCall) -> None:
-        """Ends the replay at a call before its tool is reached. Raises ReplayEnded."""
-        self.cut = self.cut or _NEW.format(call=call, name=call.name)
+    def end_at(self, call: ToolCall, why: str = _NEW) -> None:
+        """Ends the replay at a call before its tool is reached. Raises ReplayEnded. ``why``: the reason,
+        in words."""
+        self.cut = self.cut or why.format(call=call, name=call.name)
         raise ReplayEnded(self.cut)
 
     def lasting(self, result: Any) -> Any:
@@ -256,7 +259,7 @@ def checked_on_new_tool_call(given: Any) -> OnNewToolCall | None:
     return checked_function("on_new_tool_call", given, "a function of a ToolCall", 1)
 
 
-def checked_safe_tools(given: Any) -> frozenset[str]:
-    """Returns the setting ``safe_tools``. Raises InvalidInput for anything but a list of names."""
-    names = checked_list("safe_tools", given, "names of tools")
-    return frozenset(checked_text("a tool in safe_tools", each, "the name of a tool") for each in names)
+def checked_tool_names(setting: str, given: Any) -> frozenset[str]:
+    """Returns the names of tools in a setting. Raises InvalidInput for anything but a list of names."""
+    names = checked_list(setting, given, "names of tools")
+    return frozenset(checked_text(f"a tool in {setting}", each, "the name of a tool") for each in names)

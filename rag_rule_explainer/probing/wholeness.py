@@ -96,13 +96,14 @@ class Said:
     """A Said is one reply of a model, with what shows whether it is whole.
 
     ``reason``: the finish reason, as the provider writes it. ``calls``: the reply calls a tool;
-    ``called``: these calls, as far as they can be read. ``apart``: the model was called within a call of
-    another model or within a retrieval, so its calls are not the application's. ``within``: the names of
-    the tools inside which the model was called, the outermost first.
-    ``refuses``: a field of the reply other than its text marks it as a refusal. ``more``: the reply has
-    content that is not text, such as an image. ``reports``: the provider gives a reason for every reply,
-    so a reply without one is incomplete. ``shown_as``: the text that the framework may show in place of
-    an empty reply.
+    ``called``: these calls, as far as they can be read. ``run_elsewhere``: those of them that the
+    application does not run, as the provider has run them, or as they are a structured answer.
+    ``apart``: the model was called within a call of another model or within a retrieval, so its calls
+    are not the application's. ``within``: the names of the tools inside which the model was called, the
+    outermost first. ``refuses``: a field of the reply other than its text marks it as a refusal.
+    ``more``: the reply has content that is not text, such as an image. ``reports``: the provider gives a
+    reason for every reply, so a reply without one is incomplete. ``shown_as``: the text that the
+    framework may show in place of an empty reply.
     """
 
     text: str
@@ -113,8 +114,14 @@ class Said:
     reports: bool = False
     shown_as: str = ""
     called: tuple[ToolCall, ...] = ()
+    run_elsewhere: tuple[ToolCall, ...] = ()
     apart: bool = False
     within: tuple[str, ...] = ()
+
+    @property
+    def to_run(self) -> tuple[ToolCall, ...]:
+        """Returns the calls that the application may run a tool for."""
+        return tuple(each for each in self.called if each not in self.run_elsewhere)
 
     @property
     def is_call(self) -> bool:

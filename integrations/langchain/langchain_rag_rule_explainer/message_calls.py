@@ -1,6 +1,5 @@
 """This module reads the tool calls in messages, and which of them were answered by results of tools."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -8,53 +7,101 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from rag_rule_explainer import ToolCall
-from rag_rule_explainer.instrumentation.requests.unrecorded_tools import note_answered_calls
+from rag_rule_explainer.instrumentation.requests.provider_calls import BuiltInCall, built_in_call
+from rag_rule_explainer.instrumentation.requests.unrecorded_tools import note_answers, note_remote
 from rag_rule_explainer.instrumentation.run_context import participation
 
-_STRUCTURED = re.compile(
-    r"Returning structured response: .*|Error: .*\n Please fix your mistakes\.", re.DOTALL
-)
-"""This pattern matches LangChain's whole reply to a call by which a model gives its structured answer. No
-tool runs for such a call. A retrieved text that only contains these words must not match."""
+Entries = Mapping[str, Any]
+_FORMAT = "ls_structured_output_format"
+"""The option of a request by which ``with_structured_output`` says that a call in the reply is an answer
+in a structured form."""
 
 
 @dataclass(slots=True, eq=False)
-class CallsOfRun:
-    """A ``CallsOfRun`` holds the ids of the tool calls that the models of a run made."""
+class CallsOfModels:
+    """A ``CallsOfModels`` passes the tool calls of models, and their results, to the current run."""
 
-    _ids: set[str] = field(default_factory=set[str])
+    _forms: dict[object, Entries] = field(default_factory=dict[object, Entries])
 
-    def note_made(self, message: BaseMessage | None) -> None:
-        """Records the calls in a model's reply."""
-        calls = message.tool_calls if isinstance(message, AIMessage) else []
-        self._ids.update(each["id"] for each in calls if each["id"])
-
-    def note_answers(self, messages: Sequence[BaseMessage]) -> None:
-        """Records on the current run which of the calls are answered in a request; see
-        ``note_answered_calls``."""
+    def note_request(self, messages: Sequence[BaseMessage], event: Entries) -> None:
+        """Records which calls are answered in a request; see ``note_answers``. ``event``: the keywords of
+        LangChain's event."""
+        form = _entries(_entries(event.get("options")).get(_FORMAT))
+        if form:
+            self._forms[event.get("run_id")] = form
         run = participation()
-        if run is not None and self._ids:
-            note_answered_calls(run, list(self._answered(messages)))
+        if run is not None:
+            note_answers(run, _results_in(messages))
 
-    def _answered(self, messages: Sequence[BaseMessage]) -> Iterator[tuple[str, str]]:
-        """Yields the name of the tool and the text of each result. A message with the status "error" is
-        none: nothing ran, or the tool says that it failed."""
-        calls = [call for each in messages if isinstance(each, AIMessage) for call in each.tool_calls]
-        names = {call["id"]: call["name"] for call in calls if call["id"] in self._ids}
-        for each in messages:
-            if isinstance(each, ToolMessage) and each.tool_call_id in names and each.status != "error":
-                text = str(each.text)
-                if not _STRUCTURED.fullmatch(text):
-                    yield names[each.tool_call_id], text
+    def note_reply(self, message: BaseMessage | None, run_id: object) -> None:
+        """Records the calls in a model's reply that the application is to run. ``run_id``: the one of the
+        request."""
+        run = participation()
+        if run is None or not isinstance(message, AIMessage):
+            return
+        structured = self.structured(message, run_id)
+        run.calls.note_made(each for each in _identified(message) if each[1] not in structured)
+        note_remote(run, {each.call.name for each in _built_in(message) if each.over_mcp})
+
+    @staticmethod
+    def note_step(name: object, metadata: Entries) -> None:
+        """Records that a node of a graph begins. What it runs comes after the calls so far. ``name``: of
+        the run that begins; ``metadata``: of LangChain's event."""
+        run = participation()
+        if run is not None and name is not None and name == metadata.get("langgraph_node"):
+            run.calls.note_step()
+
+    def structured(self, message: BaseMessage | None, run_id: object) -> tuple[ToolCall, ...]:
+        """Returns the calls in a reply by which a model gives an answer in a structured form."""
+        form = self._forms.get(run_id)
+        if form is None or not isinstance(message, AIMessage):
+            return ()
+        by_call = _entries(form.get("kwargs")).get("method") == "function_calling"
+        title = _entries(form.get("schema")).get("title")
+        return tuple(each for _, each in _identified(message) if by_call or each.name == title)
+
+
+def _entries(given: Any) -> Entries:
+    return cast("Entries", given) if isinstance(given, Mapping) else {}
+
+
+def _results_in(messages: Sequence[BaseMessage]) -> Iterator[tuple[str, str]]:
+    for each in messages:
+        if isinstance(each, ToolMessage):
+            yield each.tool_call_id, str(each.text)
+
+
+def _identified(message: AIMessage) -> Iterator[tuple[str, ToolCall]]:
+    """Yields the tool calls of a message with their ids, as LangChain normalises them; else the call in
+    the old format of OpenAI. Calls whose arguments are no JSON come last, because LangChain keeps them
+    apart."""
+    calls: list[Entries] = [*message.tool_calls, *message.invalid_tool_calls]
+    former = _entries(message.additional_kwargs.get("function_call"))
+    if not calls and former:
+        calls = [{"name": former.get("name"), "args": former.get("arguments")}]
+    for each in calls:
+        yield str(each.get("id") or ""), ToolCall.written(each.get("name"), each.get("args"))
+    for each in _built_in(message):
+        if not each.by_provider:
+            yield each.identity, each.call
 
 
 def called_in(message: AIMessage) -> tuple[ToolCall, ...]:
-    """Returns the tool calls of a message, as LangChain normalises them; else the call in the old format
-    of OpenAI. Calls whose arguments are no JSON come last, because LangChain keeps them apart."""
-    named = [(each.get("name"), each.get("args")) for each in message.tool_calls]
-    named += [(each.get("name"), each.get("args")) for each in message.invalid_tool_calls]
-    former: Any = message.additional_kwargs.get("function_call")
-    if not named and isinstance(former, Mapping):
-        entries = cast("Mapping[str, Any]", former)
-        named = [(entries.get("name"), entries.get("arguments"))]
-    return tuple(ToolCall.written(*each) for each in named)
+    """Returns the tool calls of a message: first those of tools that the provider of the model has run
+    itself, then the others."""
+    return (*run_by_the_provider(message), *(call for _, call in _identified(message)))
+
+
+def run_by_the_provider(message: AIMessage) -> tuple[ToolCall, ...]:
+    """Returns the tool calls in a message of tools that the provider of the model has run itself."""
+    return tuple(each.call for each in _built_in(message) if each.by_provider)
+
+
+def _built_in(message: AIMessage) -> Iterator[BuiltInCall]:
+    content: Any = cast("Any", message).content
+    others: Any = message.additional_kwargs.get("tool_outputs")
+    for given in (content, others):
+        for each in cast("list[Any]", given if isinstance(given, list) else []):
+            found = built_in_call(_entries(each))
+            if found is not None:
+                yield found

@@ -71,20 +71,27 @@ def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> U
     run = participation()
     if run is None or isinstance(tool, StubTool):
         return None
-    return run.use_tool(tool.name, _told_by_the_model(tool, _given(args, kwargs)))
+    given = _given(args, kwargs)
+    return run.use_tool(tool.name, _told_by_the_model(tool, given), _identity_in(given, kwargs))
 
 
 def _given(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     return args[0] if args else kwargs.get("tool_input")
 
 
+def _identity_in(given: Any, kwargs: Mapping[str, Any]) -> Any:
+    """Returns the id of the call in the input of a tool; None if it has none."""
+    entries = cast("Mapping[str, Any]", given if isinstance(given, Mapping) else {})
+    return (entries.get("id") if entries.get("type") == "tool_call" else None) or kwargs.get(
+        "tool_call_id"
+    )
+
+
 def _standing_in(
     tool: BaseTool, outcome: ToolOutcome, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> StubTool:
     """Returns a tool with this outcome. If it is a message, it answers the call that is made now."""
-    given, identity = _given(args, kwargs), kwargs.get("tool_call_id")
-    if isinstance(given, Mapping):
-        identity = cast("Mapping[str, Any]", given).get("id") or identity
+    identity = _identity_in(_given(args, kwargs), kwargs)
     result = (
         outcome if outcome.error is not None else ToolOutcome(answering(outcome.copy().result, identity))
     )

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from langchain_core.callbacks import CallbackManager, UsageMetadataCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, Generation, LLMResult
+from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
 from langchain_core.tracers.context import register_configure_hook
@@ -22,7 +22,7 @@ from typing_extensions import override
 from rag_rule_explainer.instrumentation.bounds import BeyondBaseline
 from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.copies.patching import Interception
-from rag_rule_explainer.instrumentation.engine import EMPTY, Said, fault_of, reason_in
+from rag_rule_explainer.instrumentation.engine import EMPTY, Said, fault_of
 from rag_rule_explainer.instrumentation.requests.exchanges import Exchanges
 from rag_rule_explainer.instrumentation.requests.nested_calls import (
     Nesting,
@@ -37,15 +37,9 @@ from rag_rule_explainer.instrumentation.stopping import Enough
 from rag_rule_explainer.instrumentation.tool_replay import NewToolCall
 
 from .conversations import note_chat_reply
-from .message_calls import CallsOfRun, called_in
+from .message_calls import CallsOfModels
 from .reading import tokens
-
-_NO_ANSWER = ("text", "reasoning", "reasoning_content", "thinking", "redacted_thinking", "refusal")
-"""Types of content blocks that add nothing to the text of an answer: text itself, and blocks that the
-user is not shown. If a message has a block of any other type, the answer is more than its text. Refusals
-are also checked separately."""
-_CALLING = ("tool_call", "tool_use", "function_call", "tool_call_chunk", "input_json_delta")
-
+from .replies import said_in
 
 _REPEATED = frozenset({"tool_calls", "function_call"})
 """Keys of a message's ``additional_kwargs`` that repeat its tool calls."""
@@ -75,7 +69,7 @@ class Watch(UsageMetadataCallbackHandler):
         self._streamed: set[UUID] = set()
         # The runs of models within the call of another model, or within a retrieval.
         self._apart: set[UUID | None] = set()
-        self._calls = CallsOfRun()
+        self._calls = CallsOfModels()
         self.steps = 0
         self.before_step: list[Callable[[int], None]] = []
 
@@ -111,13 +105,14 @@ class Watch(UsageMetadataCallbackHandler):
         spoken = [_spoken(m) for batch in messages for m in batch]
         self.raise_error = bool(self.exchanges.before_sending)
         if not inside_retrieval.get():
-            self._calls.note_answers([m for batch in messages for m in batch])
+            self._calls.note_request([m for batch in messages for m in batch], kwargs)
         self._asked(kwargs.get("run_id"), text, "\n\n".join([*spoken, _parameters(kwargs)]))
 
     @override
     def on_chain_start(self, serialized: Any, inputs: Any, **kwargs: Any) -> None:
         metadata: Any = kwargs.get("metadata") or {}
         step: Any = metadata.get("langgraph_step")
+        self._calls.note_step(kwargs.get("name"), metadata)
         if type(step) is int and step > self.steps:
             self.steps = step
             self.raise_error = bool(self.before_step)
@@ -141,17 +136,17 @@ class Watch(UsageMetadataCallbackHandler):
     def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:
         super().on_llm_end(response, **kwargs)
         run_id = kwargs.get("run_id")
-        hints = {"streamed": run_id in self._streamed, "apart": run_id in self._apart}
         for batch in response.generations:
             if not batch:  # LangChain allows a reply without generations, which counts as empty.
                 self.fault = self.fault or EMPTY
             for generation in batch:
-                self._replied(cast("Generation", generation), response.llm_output, **hints)
+                self._replied(self._read(generation, response.llm_output, run_id), run_id)
         last = next((batch[-1] for batch in reversed(response.generations) if batch), None)
         if last is not None:
             message = last.message if isinstance(last, ChatGeneration) else None
-            self._calls.note_made(message)
-            note_chat_reply(run_id, last, said_in(last, response.llm_output, streamed=hints["streamed"]))
+            if run_id not in self._apart:
+                self._calls.note_reply(message, run_id)
+            note_chat_reply(run_id, last, self._read(last, response.llm_output, run_id))
             text = last.text if message is None else message.text
             self.exchanges.reply(run_id, text, text if message is None else _spoken(message))
 
@@ -177,12 +172,16 @@ class Watch(UsageMetadataCallbackHandler):
         # "stream". So only the text of the inner request is recorded.
         self.exchanges.ask(run_id, text, sent if where is Nesting.OUTER else text)
 
-    def _replied(self, generation: Generation, output: object, *, streamed: bool, apart: bool) -> None:
-        within, read = tools_in_use.get(), said_in(generation, output, streamed=streamed)
-        said = replace(read, apart=apart, within=within)
+    def _read(self, generation: Any, output: object, run_id: Any) -> Said:
+        structured = self._calls.structured(getattr(generation, "message", None), run_id)
+        streamed = run_id in self._streamed
+        return said_in(generation, output, streamed=streamed, structured=structured)
+
+    def _replied(self, read: Said, run_id: UUID | None) -> None:
+        within, apart = tools_in_use.get(), run_id in self._apart
         with self._guard:
-            self.said.append(said)
-            self.fault = self.fault or fault_of(said, self._accepts)
+            self.said.append(replace(read, apart=apart, within=within))
+            self.fault = self.fault or fault_of(read, self._accepts)
 
 
 _ENDING = (BeyondBaseline.__name__, NewToolCall.__name__)
@@ -250,38 +249,6 @@ def _spoken(message: BaseMessage) -> str:
     extra = {key: each for key, each in message.additional_kwargs.items() if key not in _REPEATED}
     named = [described(each) for each in (message.name, extra) if each]
     return "\n".join([f"{message.type}:", *named, *_texts(message.content), *called])
-
-
-def said_in(generation: Generation, output: object = None, *, streamed: bool = False) -> Said:
-    """Returns the reply in a generation.
-
-    ``output``: the metadata of the whole result. It may say, for example, that the prompt was blocked.
-    ``streamed``: True if the reply was received in chunks.
-    """
-    message = generation.message if isinstance(generation, ChatGeneration) else None
-    known = {**(generation.generation_info or {}), **(message.response_metadata if message else {})}
-    # The metadata of the message come first, because they may be more exact than those of the generation.
-    reason = reason_in(message.response_metadata if message else None, generation.generation_info, output)
-    extra = message.additional_kwargs if message else {}
-    kinds = {str(block.get("type")) for block in _blocks(message.content)} if message else set[str]()
-    called = called_in(message) if isinstance(message, AIMessage) else ()
-    return Said(
-        # LangChain's subclass of str cannot be stored, so the text is converted to a plain str.
-        str(generation.text if message is None else message.text),
-        reason,
-        calls=bool(called or extra.get("function_call") or kinds.intersection(_CALLING)),
-        refuses=bool(extra.get("refusal")) or "refusal" in kinds,
-        more=bool(extra.get("audio")) or not kinds <= {*_NO_ANSWER, *_CALLING, "None"},
-        # LangChain's packages for providers set "model_provider" and always report a finish reason. If
-        # the finish reason is missing, the reply was cut off.
-        reports="model_provider" in known and (streamed or "finish_reason" in known),
-        called=called,
-    )
-
-
-def _blocks(content: Any) -> Iterable[Mapping[str, Any]]:
-    listed = cast("list[Any]", content) if isinstance(content, list) else []
-    return [cast("Mapping[str, Any]", block) for block in listed if isinstance(block, Mapping)]
 
 
 def _texts(content: Any) -> Iterable[str]:

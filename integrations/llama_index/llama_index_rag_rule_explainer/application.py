@@ -35,7 +35,7 @@ from rag_rule_explainer.instrumentation.engine import (
 from rag_rule_explainer.instrumentation.function_application import AsyncOnlyError
 from rag_rule_explainer.instrumentation.options import CallInput
 from rag_rule_explainer.instrumentation.recording.captured import Captured
-from rag_rule_explainer.instrumentation.run_context import Participation, participation, unusable
+from rag_rule_explainer.instrumentation.run_context import Participation, unusable
 from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent
 
 from .brought import documents_as_found
@@ -115,7 +115,7 @@ class LlamaIndexApplication(Application[Found]):
     @override
     def run(self, case: CallInput, kept: Sequence[Source] | None) -> Any:
         with _tagged(kept), nullcontext() if kept is None else replaying(case.question):
-            return _with_calls_noted(self.entry.run(case.given), kept)
+            return self.entry.run(case.given)
 
     @override
     async def arun(self, case: CallInput, kept: Sequence[Source] | None) -> Any:
@@ -124,7 +124,7 @@ class LlamaIndexApplication(Application[Found]):
             inside.enter_context(running(self.standstills, is_replay=kept is not None))
             if kept is not None:
                 inside.enter_context(replaying(case.question))
-            return _with_calls_noted(await self.entry.arun(case.given), kept)
+            return await self.entry.arun(case.given)
 
     @override
     def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:
@@ -142,14 +142,12 @@ class LlamaIndexApplication(Application[Found]):
     def stream(self, case: CallInput) -> Iterator[Any]:
         with _tagged(None):
             yield from self.entry.stream(case.given)
-            _with_calls_noted(None, None)
 
     @override
     async def astream(self, case: CallInput) -> AsyncIterator[Any]:
         with _tagged(None), running(self.standstills, is_replay=False):
             async for piece in self.entry.astream(case.given):
                 yield piece
-            _with_calls_noted(None, None)
 
     @override
     def tells_of_async(self, error: str) -> bool:
@@ -273,15 +271,6 @@ def _tagged(kept: Sequence[Source] | None) -> Generator[None, None, None]:
         tags = {REPLAY_TAG: True, **({} if replay is None else replay.marks)}
     with instrument_tags({**active_instrument_tags.get(), **tags}):
         yield
-
-
-def _with_calls_noted(output: Any, kept: Sequence[Source] | None) -> Any:
-    """Returns the output of a run. Of a first run, records which tool calls of its models nothing
-    answers."""
-    run = participation()
-    if kept is None and run is not None and isinstance(run.watch, Watch):
-        run.watch.calls.note_open(run, output)
-    return output
 
 
 def _failures(run: Participation) -> list[str]:

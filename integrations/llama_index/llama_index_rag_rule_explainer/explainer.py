@@ -56,13 +56,15 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     "error" if a replay that retrieves nothing is an error; otherwise its answer is accepted.
     ``stub_tools``: by the name of a tool, the result that is used instead of a call of the tool.
     ``on_new_tool_call``: what a replay gets for a tool call that the baseline did not make, while all
-    others get the recorded results: its end ("unknown", the default with a condition about tool calls), a
-    run of the tool ("live"), or the result of a function of the call; by default, tools run in replays.
-    ``safe_tools``: the names of tools that may run for new calls. ``source_kinds``: which kinds of
-    sources there are, of "documents", "tools", "turns", "memory", "instructions" and "examples".
-    ``omit``: whether an omitted source is not there ("remove"), or without its texts ("blank").
-    ``replay_of``: "whole_run", or "next_action": one request to a model in the recorded conversation.
-    ``allow_length``: True if replies that were cut off at their length limit count as answers.
+    others get the recorded results: its end ("unknown", the default with a condition about tool calls),
+    a run of the tool ("live"), or the result of a function of the call; by default, tools run in
+    replays. ``safe_tools``: the names of tools that may run for new calls. ``unexecuted_tools``: the
+    names of tools for whose calls the application runs nothing, as it only denies them, hands over, or
+    takes them as structured answers. ``source_kinds``: which kinds of sources there are, of "documents",
+    "tools", "turns", "memory", "instructions" and "examples". ``omit``: whether an omitted source is not
+    there ("remove"), or without its texts ("blank"). ``replay_of``: "whole_run", or "next_action": one
+    request to a model in the recorded conversation. ``allow_length``: True if replies that were cut off
+    at their length limit count as answers.
 
     ``ignore``: regular expressions of texts that change in every request, such as a request number. Such
     texts may differ between the baseline's requests to models and those of a replay on all sources.

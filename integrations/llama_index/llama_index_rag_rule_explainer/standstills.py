@@ -153,7 +153,7 @@ def _telling(_name: str, method: Any) -> Any:
         now, run = _run.get(), participation()
         if run is not None and isinstance(event, ToolCallResult):
             watch: Any = run.watch
-            watch.calls.note_not_run(event)
+            watch.calls.note_result(event)
         if now is None:
             return
         if isinstance(event, InputRequiredEvent):

@@ -71,7 +71,7 @@ def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool 
         return None
     called = str(tool.metadata.name)
     if _hands_over(tool):
-        run.own_tools.add(called)
+        run.calls.note_own(called)
         return run.use_tool(None)
     context = getattr(tool, "ctx_param_name", None)
     given = {key: each for key, each in kwargs.items() if key != context}

@@ -34,7 +34,7 @@ from rag_rule_explainer.instrumentation.requests.source_recognition import Reque
 from rag_rule_explainer.instrumentation.requests.tools_in_use import tools_in_use
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
 
-from .message_calls import CallsOfRun
+from .message_calls import CallsOfModels
 from .parameters import parameters_in
 from .responses import (
     RecordedReply,
@@ -62,7 +62,7 @@ class Watch:
         self.failures: list[str] = []
         self._fault = ""
         self.said: list[Said] = []
-        self.calls = CallsOfRun()
+        self.calls = CallsOfModels()
         self._accepts = frozenset(accepts)
         self._guard = threading.Lock()
         self.steps = 0
@@ -147,7 +147,7 @@ class Watch:
         text = "\n\n".join(message_text(message) for message in event.messages)
         sent = "\n\n".join([*map(message_with_role, event.messages), parameters_in(event)])
         if not inside_retrieval.get():
-            self.calls.note_answers(event.messages)
+            self.calls.note_request(event.messages)
         self._asked(event.span_id, text, sent)
 
     def _predicts(self, event: LLMPredictStartEvent) -> None:
@@ -187,16 +187,17 @@ class Watch:
         is_recorded: bool = False,
     ) -> None:
         usage = {} if is_recorded else usage_in(response)
+        is_apart = span in self._apart
+        structured = () if is_apart else self.calls.note_reply(response)
         with self._guard:
             said = replace(
                 said_in(response, self._reasons.pop(span, None)),
-                apart=span in self._apart,
+                apart=is_apart,
                 within=tools_in_use.get(),
+                run_elsewhere=structured,
             )
             self._replies.append(reply_text(response))
             self.said.append(said)
-            if not said.apart:
-                self.calls.note_made(response, said, len(self.said))
             account = self._spent.setdefault(model_of(response), {}) if usage else {}
             for kind, count in usage.items():
                 account[kind] = account.get(kind, 0) + count

@@ -8,6 +8,7 @@ from typing import Any, cast
 from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.engine import Said, ToolCall, reason_in
 from rag_rule_explainer.instrumentation.requests.client_watch import Called, ModelReply, ModelRequest
+from rag_rule_explainer.instrumentation.requests.provider_calls import built_in_call
 
 _SHOWN = ("instructions", "prompt", "messages", "input")
 """Keys of a request's body whose content the model reads. The other keys hold parameters."""
@@ -50,13 +51,14 @@ def reply_in(body: Entries, *, is_partial: bool = False) -> ModelReply:
     said = Said(
         text,
         reason_in(body),
-        calls=bool(calls),
+        calls=not all(each.by_provider for each in calls),
         refuses=any(map(_refuses, messages)),
         more=any(each.get("audio") or "image" in str(each.get("type")) for each in messages),
         reports=not is_partial,
-        called=tuple(ToolCall.written(call.name, call.arguments) for call in calls),
+        called=tuple(each.call for each in calls),
+        run_elsewhere=tuple(each.call for each in calls if each.by_provider),
     )
-    named = [described((call.name, call.arguments)) for call in calls]
+    named = [_described(each) for each in calls]
     model = body.get("model")
     return ModelReply(
         said, "\n".join(["assistant:", text, *named]), calls, str(model or ""), _spent(body.get("usage"))
@@ -106,11 +108,14 @@ class Streamed:
         delta = _entries(first.get("delta") or {"content": first.get("text")})
         for key in ("content", "refusal"):
             self._texts[key] = self._texts.get(key, "") + (delta.get(key) or "")
-        for call in _several(delta.get("tool_calls")):
+        former = [{"function": each} for each in _several(delta.get("function_call"))]
+        for call in [*_several(delta.get("tool_calls")), *former]:
             known = self._calls.setdefault(
                 call.get("index") or 0, {"id": "", "name": "", "arguments": ""}
             )
-            parts = {"id": call.get("id"), **_entries(call.get("function"))}
+            custom = _entries(call.get("custom"))
+            parts = {"id": call.get("id"), "arguments": custom.get("input"), **custom}
+            parts.update(_entries(call.get("function")))
             known.update({key: known[key] + (parts.get(key) or "") for key in known})
         return delta.get("content") or ""
 
@@ -150,17 +155,27 @@ def _texts(given: Any) -> Iterator[str]:
 
 def _spoken(item: Any) -> str:
     entries = _entries(item)
-    calls = (described((call.name, call.arguments)) for call in _calls(entries))
+    calls = map(_described, _calls(entries))
     head = " ".join(filter(None, (entries.get("role") or entries.get("type"), entries.get("name"))))
     return "\n".join([f"{head or 'user'}:", *_texts(item), *calls])
 
 
 def _calls(message: Entries) -> Iterator[Called]:
+    built_in = built_in_call(message)
+    if built_in is not None:
+        yield Called(*built_in)
+        return
     is_item = str(message.get("type")).endswith(("function_call", "custom_tool_call"))
-    for call in [message] if is_item else _several(message.get("tool_calls")):
+    former = [{"function": each} for each in _several(message.get("function_call"))]
+    for call in [message] if is_item else [*_several(message.get("tool_calls")), *former]:
         entries = {**call, **_entries(call.get("function") or call.get("custom"))}
         arguments = entries.get("arguments") or entries.get("input") or ""
-        yield Called(str(call.get("call_id") or call.get("id")), str(entries.get("name")), str(arguments))
+        identity = str(call.get("call_id") or call.get("id") or "")
+        yield Called(identity, ToolCall.written(entries.get("name"), arguments))
+
+
+def _described(called: Called) -> str:
+    return described((called.call.name, called.call.arguments))
 
 
 def _call_id(item: Any) -> str:

@@ -11,29 +11,25 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import NamedTuple
 
-from ...errors import InvalidInput
 from ...probing.wholeness import Said, fault_of
-from ...sources import Source
-from ..recording.recorder import Recording
-from ..run_context import UnrecordedTool, inside_retrieval, participation, refused
-from .exchanges import Exchanges, moment
-from .source_recognition import Request, Sight
+from ...tool_calls import ToolCall
+from ..run_context import inside_retrieval, participation
+from .exchanges import Exchanges
+from .source_recognition import Request
 from .tools_in_use import tools_in_use
-from .unrecorded_tools import note_answered_calls
+from .unrecorded_tools import note_answers, note_remote, note_retrieving
 
-_RUNS = (
-    "stub_tools names {name!r}, which ran all the same, as nothing says which function it is; put @tool "
-    "on that function"
-)
 FAILED = "a model failed, and the application answered without its reply"
 
 
 class Called(NamedTuple):
-    """This class represents a tool call in a model's reply."""
+    """This class represents a tool call in a model's reply. ``by_provider``: True iff the provider of the
+    model has run the tool already; ``over_mcp``: also on a server for tools that may be anybody's."""
 
     id: str
-    name: str
-    arguments: str
+    call: ToolCall
+    by_provider: bool = False
+    over_mcp: bool = False
 
 
 class ModelRequest(NamedTuple):
@@ -80,7 +76,6 @@ class ClientWatch:
         self._spent: dict[str, dict[str, int]] = {}
         self._accepts = frozenset(accepts)
         self._fault = ""
-        self._calls: dict[str, str] = {}
         self._streams: dict[object, Callable[[], ModelReply]] = {}
         self._guard = threading.Lock()
         self._apart: set[object] = set()
@@ -128,11 +123,14 @@ class ClientWatch:
             within = tools_in_use.get()
             self.said.append(replace(reply.said, apart=key in self._apart, within=within))
             self._fault = self._fault or fault_of(reply.said, self._accepts)
-            self._calls.update({call.id: call.name for call in reply.calls})
             account = self._spent.setdefault(reply.model, {}) if reply.spent else {}
             account.update({kind: account.get(kind, 0) + count for kind, count in reply.spent.items()})
+        own = [each for each in reply.calls if not each.by_provider]
         if run is not None:
-            run.tools.update(call.name for call in reply.calls)
+            run.tools.update(each.call.name for each in own)
+            note_remote(run, {each.call.name for each in reply.calls if each.over_mcp})
+        if run is not None and key not in self._apart:
+            run.calls.note_made((each.id, each.call) for each in own)
         self.exchanges.reply(key, reply.said.text, reply.spoken)
 
     @contextmanager
@@ -180,21 +178,10 @@ class ClientWatch:
         """Stores on the current run which texts its tools returned, and which tools returned texts of
         sources."""
         run = participation()
-        results = [(self._calls[call], text) for call, text in asked.results if call in self._calls]
-        if run is None or not results:
-            return
-        if run.tool_replay is not None:
-            note_answered_calls(run, results)
-        found = run.gate.texts(run.gate.begin()) if isinstance(run.gate, Recording) else []
-        sight = Sight([Source(str(place), text) for place, text in enumerate(dict.fromkeys(found))])
-        for name, text in results:
-            if name in run.stubs and name not in run.stubbed:
-                raise refused(InvalidInput(_RUNS.format(name=name)))
-            run.made.append(text)
-            if all(each.call.name != name for each in run.executed):
-                run.unmarked.add(UnrecordedTool(name, tools_in_use.get(), moment()))
-            if sight.seen_in([Request(text)]):
-                run.retrieving_tools.add(name)
+        answered = note_answers(run, asked.results) if run is not None and asked.results else []
+        if run is not None and answered:
+            run.made.extend(each.text for each in answered)
+            note_retrieving(run, answered)
 
 
 _watching: ContextVar[ClientWatch | None] = ContextVar("rag_rule_client_watch", default=None)

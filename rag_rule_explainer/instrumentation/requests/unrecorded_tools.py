@@ -1,58 +1,111 @@
 """This module notes the tools that an application runs itself, as plain functions, so that no record of
 their calls is made and no replay can be given their results."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from ...errors import InvalidInput
 from ...sources import Source
 from ..recording.recorder import Recording
 from ..run_context import Participation, UnrecordedTool, refused
+from .calls_of_run import MadeCall
 from .exchanges import moment
 from .source_recognition import Request, Sight
-from .tools_in_use import tools_in_use
 
+MARK_IT = "put @tool on that function, or call it by the tool's own invoke"
+_WAYS_OUT = (
+    "; if running it does no harm, name it: safe_tools=[{names}]; if the application runs nothing for "
+    "such a call, as where it denies it, hands over, or takes it as a structured answer: "
+    "unexecuted_tools=[{names}]"
+)
+OR_NEXT_ACTION = "; or explain the model's reply alone, after which nothing runs: replay_of='next_action'"
 RUNS_AGAIN = (
     "every replay would run {names} again, as the application does not call each as a tool, and nothing "
-    "says which function it is; put @tool on that function, or call it by the tool's own invoke; or, if "
-    "running it does no harm, name it: safe_tools=[{names}]. In LangChain, a call that runs nothing, as "
-    "a guard rail refuses it, is answered with ToolMessage(..., status='error')"
+    "says which function it is; " + MARK_IT + "{next}" + _WAYS_OUT
 )
 MAY_RUN_AGAIN = (
-    "a model called {names}, no tool of the name ran for it, and no later request has a result of it; if "
-    "the application carries it out itself, by a plain function, every replay would run that again. Put "
-    "@tool on that function, or call it by the tool's own call or invoke; or, if running it does no "
-    "harm, or nothing runs, name it: safe_tools=[{names}]; or explain the next action alone, which ends "
-    "before anything runs: replay_of='next_action'"
+    "nothing shows what became of the model's call of {names}, so that every replay would run again what "
+    "the application may run for it; " + MARK_IT + "{next}" + _WAYS_OUT
 )
 RAN = (
-    "the tool {name!r} ran in a replay, as the application does not call it as a tool, and nothing says "
-    "which function it is; put @tool on that function, or call it by the tool's own invoke; or, if "
-    "running it does no harm, name it in safe_tools=[{name!r}]"
+    "the tool {names} was called in a replay, and no tool of which there is a record ran for it, so that "
+    "the application may have run a function itself; " + MARK_IT + _WAYS_OUT
+)
+REMOTE = (
+    "the provider of the model runs {names} itself, over MCP, whenever the model calls it, so that a "
+    "replay may run it again; if running it does no harm, name it: safe_tools=[{names}]; or call the "
+    "server's tools in the application"
+)
+NO_STUB = (
+    "stub_tools names {name!r}, which ran all the same, as the application does not call it as a tool, "
+    "and nothing says which function it is; " + MARK_IT
 )
 
 
-def note_answered_calls(run: Participation, results: Sequence[tuple[str, str]]) -> None:
-    """Records the tools whose calls were answered although no tool of the name ran in this run. In a
-    replay, raises InvalidInput for such a tool unless it was named safe.
+def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list[MadeCall]:
+    """Records the results of tool calls that a request shows: their ids and their texts. Returns the
+    calls of this run among them.
 
-    ``results``: the names of the tools, and the texts that the application gives the model for them. A
-    tool whose text holds a retrieved one retrieves: its searches are served.
+    A call that was answered although no tool of which there is a record ran is one of an unrecorded tool.
+    It retrieves if its result holds a retrieved text; its searches are served. Any other is noted on the
+    run. In a replay, raises InvalidInput for one that was not named safe, and in any run for one that a
+    stub was to replace.
     """
-    ran = {each.call.name for each in run.executed}
-    own = [(name, text) for name, text in results if name not in ran]
-    if not own:
-        return
-    replay = run.tool_replay
-    if replay is not None:
-        allowed = {*replay.retrieving, *replay.safe}
-        name = next((name for name, _ in own if name not in allowed), None)
-        if name is not None and replay.on_new != "live":
-            raise refused(InvalidInput(RAN.format(name=name)))
-        return
-    found = run.gate.texts(run.gate.begin()) if isinstance(run.gate, Recording) else []
-    sight = Sight([Source(str(place), text) for place, text in enumerate(dict.fromkeys(found))])
-    for name, text in own:
-        if sight.seen_in([Request(text)]):
-            run.retrieving_tools.add(name)
+    answered = run.calls.note_answered(results)
+    own = run.calls.unexecuted(run.executed) if answered else []
+    unrecorded = [each for each in own if each.answered is not None]
+    check_no_stub(run, unrecorded)
+    if run.tool_replay is not None:
+        check_unrun(run, unrecorded)
+        return answered
+    sight = _sight_of(run)
+    for each in unrecorded:
+        if sight.seen_in([Request(each.text)]):
+            run.retrieving_tools.add(each.call.name)
         else:
-            run.unmarked.add(UnrecordedTool(name, tools_in_use.get(), moment()))
+            run.unmarked.add(UnrecordedTool(each.call.name, each.within, each.answered or moment()))
+    return answered
+
+
+def note_remote(run: Participation, names: Collection[str]) -> None:
+    """Records that the provider of a model ran these tools over MCP. In a replay, raises InvalidInput for
+    one that was not named safe."""
+    run.calls.remote.update(names)
+    replay = run.tool_replay
+    new = [] if replay is None or replay.on_new == "live" else sorted(set(names).difference(replay.safe))
+    if new:
+        raise refused(InvalidInput(REMOTE.format(names=repr(new[0]))))
+
+
+def note_retrieving(run: Participation, answered: Sequence[MadeCall]) -> None:
+    """Records which of these calls are ones of tools that retrieve: those whose results hold a retrieved
+    text."""
+    sight = _sight_of(run)
+    run.retrieving_tools.update(
+        each.call.name for each in answered if sight.seen_in([Request(each.text)])
+    )
+
+
+def check_unrun(run: Participation, unrecorded: Sequence[MadeCall]) -> None:
+    """Raises InvalidInput if one of these calls of a replay, for which no tool of which there is a record
+    ran, is one of a tool that may not run."""
+    replay = run.tool_replay
+    if replay is None or replay.on_new == "live":
+        return
+    allowed = {*replay.retrieving, *replay.safe, *run.unexecuted_tools}
+    name = next((each.call.name for each in unrecorded if each.call.name not in allowed), None)
+    if name is not None:
+        raise refused(InvalidInput(RAN.format(names=repr(name))))
+
+
+def check_no_stub(run: Participation, unrecorded: Sequence[MadeCall]) -> None:
+    """Raises InvalidInput if a stub was to replace the tool of one of these calls, for which no tool of
+    which there is a record ran."""
+    stubs = set(run.stubs) - run.unexecuted_tools
+    name = next((each.call.name for each in unrecorded if each.call.name in stubs), None)
+    if name is not None:
+        raise refused(InvalidInput(NO_STUB.format(name=name)))
+
+
+def _sight_of(run: Participation) -> Sight:
+    found = run.gate.texts(run.gate.begin()) if isinstance(run.gate, Recording) else []
+    return Sight([Source(str(place), text) for place, text in enumerate(dict.fromkeys(found))])

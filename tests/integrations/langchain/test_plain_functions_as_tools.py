@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import BaseTool, StructuredTool, tool
 from langchain_rag_rule_explainer import RuleExplainer
 from langgraph.graph import END, START, MessagesState, StateGraph
 from typing_extensions import override
@@ -53,14 +55,17 @@ class Calling(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-def answer(call: Any, how: str, tool: BaseTool) -> Any:
+def answer(call: Any, how: str, of: BaseTool) -> Any:
     """The message with which the application answers a call."""
-    told: Any = tool
+    told: Any = of
     if how == "refused":
         return ToolMessage("No.", tool_call_id=call["id"], name=call["name"], status="error")
     if how == "invoke":
         return told.invoke(call)
     given = call["args"]
+    if how == "failed":
+        told.func(**given)
+        return ToolMessage("It broke.", tool_call_id=call["id"], name=call["name"], status="error")
     result = told._run(**given, config={}) if how == "_run" else told.func(**given)
     return ToolMessage(str(result), tool_call_id=call["id"], name=call["name"])
 
@@ -160,9 +165,46 @@ def test_a_tool_that_is_named_safe_runs() -> None:
 
 def test_a_call_that_is_only_refused_is_no_tool_that_ran() -> None:
     ran = Counter[str]()
-    explanation = explained(ran, {"pay": "refused"})
+    with pytest.raises(InvalidInput, match=r"denies it.*unexecuted_tools=\['pay'\]"):
+        explained(ran, {"pay": "refused"})
+    explanation = explained(ran, {"pay": "refused"}, unexecuted_tools=["pay"])
     assert {each.sources for each in explanation.rules} >= {("read #1, item 2", "read #1, item 3")}
-    assert ran == {"read": 1}
+    assert ran == {"read": 2}
+
+
+def test_a_function_that_failed_ran() -> None:
+    ran = Counter[str]()
+    with pytest.raises(InvalidInput, match="run 'pay' again"):
+        explained(ran, {"pay": "failed"})
+    assert ran == {"read": 1, "pay": 1}
+
+
+@pytest.mark.parametrize("ways", [("function", "invoke"), ("invoke", "function")])
+@pytest.mark.parametrize("second", ["evil", "others"])
+def test_each_call_counts_for_itself(ways: tuple[str, str], second: str) -> None:
+    """A tool that is called as one, and also as a plain function."""
+    ran = Counter[str]()
+
+    @tool
+    def pay(to: str) -> str:
+        """Pays."""
+        ran[to] += 1
+        return "done"
+
+    def run(_: Any) -> str:
+        messages: list[Any] = [("user", "go")]
+        for to, way in zip(("evil", second), ways, strict=True):
+            calls: Any = [{"name": "pay", "args": {"to": to}, "id": to}]
+            reply: Any = GenericFakeChatModel(messages=iter([AIMessage("", tool_calls=calls)])).invoke(
+                messages
+            )
+            messages += [reply, answer(reply.tool_calls[0], way, pay)]
+        return GenericFakeChatModel(messages=iter([AIMessage("All is done.")])).invoke(messages).text
+
+    explainer = RuleExplainer(RunnableLambda(run), PAYS, source_kinds=["tools"])
+    with pytest.raises(InvalidInput, match="run 'pay' again"):
+        explainer.explain(GIVEN)
+    assert sum(ran.values()) == 2
 
 
 def test_a_condition_about_text_warns() -> None:

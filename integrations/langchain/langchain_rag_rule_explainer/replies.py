@@ -1,0 +1,61 @@
+"""This module reads the replies of models."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, Generation
+
+from rag_rule_explainer import ToolCall
+from rag_rule_explainer.instrumentation.engine import Said, reason_in
+
+from .message_calls import called_in, run_by_the_provider
+
+_NO_ANSWER = ("text", "reasoning", "reasoning_content", "thinking", "redacted_thinking", "refusal")
+"""Types of content blocks that add nothing to the text of an answer: text itself, and blocks that the
+user is not shown. If a message has a block of any other type, the answer is more than its text. Refusals
+are also checked separately."""
+_CALLING = ("tool_call", "tool_use", "function_call", "tool_call_chunk", "input_json_delta")
+
+
+def said_in(
+    generation: Generation,
+    output: object = None,
+    *,
+    streamed: bool = False,
+    structured: tuple[ToolCall, ...] = (),
+) -> Said:
+    """Returns the reply in a generation.
+
+    ``output``: the metadata of the whole result. It may say, for example, that the prompt was blocked.
+    ``streamed``: True if the reply was received in chunks. ``structured``: the calls by which the model
+    gives an answer in a structured form.
+    """
+    message = generation.message if isinstance(generation, ChatGeneration) else None
+    known = {**(generation.generation_info or {}), **(message.response_metadata if message else {})}
+    # The metadata of the message come first, because they may be more exact than those of the generation.
+    reason = reason_in(message.response_metadata if message else None, generation.generation_info, output)
+    extra = message.additional_kwargs if message else {}
+    kinds = {str(block.get("type")) for block in _blocks(message.content)} if message else set[str]()
+    called = called_in(message) if isinstance(message, AIMessage) else ()
+    elsewhere = run_by_the_provider(message) if isinstance(message, AIMessage) else ()
+    return Said(
+        # LangChain's subclass of str cannot be stored, so the text is converted to a plain str.
+        str(generation.text if message is None else message.text),
+        reason,
+        calls=bool(
+            len(called) > len(elsewhere) or extra.get("function_call") or kinds.intersection(_CALLING)
+        ),
+        refuses=bool(extra.get("refusal")) or "refusal" in kinds,
+        more=bool(extra.get("audio")) or not kinds <= {*_NO_ANSWER, *_CALLING, "None"},
+        # LangChain's packages for providers set "model_provider" and always report a finish reason. If
+        # the finish reason is missing, the reply was cut off.
+        reports="model_provider" in known and (streamed or "finish_reason" in known),
+        called=called,
+        run_elsewhere=(*elsewhere, *structured),
+    )
+
+
+def _blocks(content: Any) -> Iterable[Mapping[str, Any]]:
+    listed = cast("list[Any]", content) if isinstance(content, list) else []
+    return [cast("Mapping[str, Any]", block) for block in listed if isinstance(block, Mapping)]

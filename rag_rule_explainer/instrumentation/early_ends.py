@@ -1,0 +1,75 @@
+"""This module decides at which reply of a model the replays of a whole run end, because it is not known
+what the application runs for the tool calls in it.
+"""
+
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from ..predicates.at_once import verdict_at_once
+from ..predicates.only_calls import CUT
+from ..tool_calls import ToolCall
+from ..verdicts import Answer, Case, Verdict
+from .answered import calls_in
+from .next_action import WatchedSoFar
+from .options import Manner
+from .requests.exchanges import Exchanges
+from .requests.unanswered_calls import note_unanswered
+from .run_context import Participation
+from .source_kinds.gathering import running_tools
+
+
+def until_decided(first: Participation, manner: Manner, output: Any) -> Participation:
+    """Returns the record of a baseline that has ended with this output, up to the first reply with a call
+    of which it is not known what the application ran for it, if this reply is what decides the condition.
+    Replays end there, so that nothing runs for it. Else returns the record as it is, with the tools that
+    may have run noted on it."""
+    note_unanswered(first, output)
+    names = _left(first, manner)
+    said = list(first.watch.said)
+    calling = (n for n, each in enumerate(said) if not each.apart and _calls(each.to_run, names))
+    place, at = next(calling, None), first.calls.first_of(names)
+    if place is None or at is None or first.action is not None:
+        return first
+    before, until = (_verdict(manner, first, count) for count in (place, place + 1))
+    if not before is Verdict.UNKNOWN is not until:
+        return first
+    first.calls.unresolved = frozenset(names)
+    watch = WatchedSoFar(
+        Exchanges.only([each for each in first.watch.exchanges if each.at < at]),
+        said[: place + 1],
+        first.watch.models,
+        first.watch.steps,
+        first.watch.fault,
+        first.watch.failed,
+    )
+    executed = [each for each in first.executed if each.at < at]
+    return replace(first, watch=watch, executed=executed, ends_at=at, uncut=first)
+
+
+def _left(first: Participation, manner: Manner) -> set[str]:
+    """Returns the names of the tools of which it is not known what the application runs for their calls,
+    and which may run in replays."""
+    if manner.on_new_tool_call == "live" or not manner.replays_tools:
+        return set()
+    allowed = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools
+    running = running_tools(first, manner)
+    unanswered = [
+        each for each in first.unmarked if not each.is_answered and running.issuperset(each.within)
+    ]
+    return {*(each.name for each in unanswered), *first.calls.returned} - allowed
+
+
+def _calls(called: Collection[ToolCall], names: Collection[str]) -> bool:
+    return any(each.name in names for each in called)
+
+
+def _verdict(manner: Manner, first: Participation, count: int) -> Verdict:
+    """Returns the verdict of the condition after so many replies."""
+    executed = [each for each in first.executed if each.before < count]
+    calls = tuple(calls_in(list(first.watch.said)[:count], executed))
+    found, answer = None, Answer("", calls=calls, finish_reason=CUT)
+    with suppress(Exception):  # of a user's function
+        found = verdict_at_once(manner.condition, Case("", answer, answer, ()))
+    return Verdict.UNKNOWN if found is None else found

@@ -1,0 +1,29 @@
+"""This module checks the answer of a first run."""
+
+from typing import Any
+
+from ..predicates.only_calls import CALLS_ONLY
+from ..probing.replaying import EMPTY, said_nothing
+from ..verdicts import Answer
+from .answered import taken_as_answer, whole_answer
+from .first_run_faults import check_unrecorded, no_answer
+from .options import Manner
+from .run_context import Participation
+
+
+def first_answer(manner: Manner, output: Any, first: Participation) -> Answer:
+    """Returns the answer of the first run, which is read from its output, or the next action that is
+    explained. Raises InvalidInput if there is none."""
+    return first.action.answer if first.action else whole_answer(manner, output, first.uncut or first)
+
+
+def explainable(answer: Answer, run: Participation, manner: Manner) -> Answer:
+    """Returns the answer of the first run, as ``taken_as_answer`` does. Raises BaselineFailed if it has a
+    fault or is empty. Raises the errors of ``check_unrecorded``, now that the run is known to have
+    ended."""
+    check_unrecorded(manner, run)
+    answer, fault = taken_as_answer(answer, run.uncut or run, manner)
+    is_empty = said_nothing(answer) and answer.finish_reason != CALLS_ONLY
+    if fault or is_empty:
+        raise no_answer(fault or EMPTY)
+    return answer

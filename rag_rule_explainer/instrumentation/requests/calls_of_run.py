@@ -1,0 +1,147 @@
+"""This module records the tool calls that a run's models made, and what became of each of them."""
+
+import threading
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ...tool_calls import ToolCall
+from ..tool_replay import ExecutedCall
+from .exchanges import moment
+from .tools_in_use import tools_in_use
+
+
+@dataclass(slots=True, eq=False)
+class MadeCall:
+    """A ``MadeCall`` is a tool call in a reply, which the application is to run.
+
+    ``identity``: its id; if the model gave none, the name of the tool, or an empty text. ``at``: the
+    moment of the reply. ``within``: the tools inside which the model was asked. ``answered``: the moment
+    of the first request that shows its result; None if none does. ``text``: that result. ``settled``:
+    True iff it is known that no code of the application ran for it.
+    """
+
+    identity: str
+    call: ToolCall
+    at: int
+    within: tuple[str, ...] = ()
+    answered: int | None = None
+    text: str = ""
+    settled: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class CallsOfRun:
+    """A ``CallsOfRun`` holds the tool calls that the models of one run made. Thread-safe.
+
+    ``returned``: the names of the tools whose calls the application returned as its answer, for its
+    caller to run.
+    ``unresolved``: the names of the tools whose calls end a replay, because it is not known what the
+    application runs for them. ``last_step``: the moment at which the last step of a graph began; 0 if
+    there was none. ``remote``: the names of the tools that the provider of a model ran over MCP.
+    """
+
+    returned: set[str] = field(default_factory=set[str])
+    unresolved: frozenset[str] = frozenset()
+    last_step: int = 0
+    remote: set[str] = field(default_factory=set[str])
+    _made: list[MadeCall] = field(default_factory=list[MadeCall])
+    _guard: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def names(self) -> set[str]:
+        """Returns the names of the tools that were called."""
+        return {each.call.name for each in list(self._made)}
+
+    @property
+    def settled_names(self) -> set[str]:
+        """Returns the names of the tools for a call of which no code of the application ran."""
+        return {each.call.name for each in list(self._made) if each.settled}
+
+    @property
+    def left_to_the_caller(self) -> set[str]:
+        """Returns the names of the tools whose calls the application returned, and at which no replay
+        ends."""
+        return self.returned - self.unresolved
+
+    def first_of(self, names: Collection[str]) -> int | None:
+        """Returns the moment of the first reply that calls one of these tools; None if there is none."""
+        return next((each.at for each in list(self._made) if each.call.name in names), None)
+
+    def note_made(self, calls: Iterable[tuple[str, ToolCall]]) -> None:
+        """Records the calls in a model's reply, with their ids. Call it before the run goes on."""
+        within, now = tools_in_use.get(), moment()
+        with self._guard:
+            self._made.extend(MadeCall(identity, call, now, within) for identity, call in calls)
+
+    def note_answered(self, results: Iterable[tuple[str, str]]) -> list[MadeCall]:
+        """Records the results of calls that a request shows, and returns these calls. ``results``: the
+        ids of calls of any run, and what the application tells the model of them, in order."""
+        texts, now = defaultdict[str, list[str]](list), moment()
+        for identity, text in results:
+            texts[identity].append(text)
+        found = list[MadeCall]()
+        with self._guard:
+            for identity, several in texts.items():
+                # Some models give the same id again and again. The last results are those of the last
+                # calls, as a conversation may have earlier turns.
+                own = [each for each in self._made if each.identity == identity and identity]
+                for made, text in zip(reversed(own), reversed(several), strict=False):
+                    if made.answered is None:
+                        made.answered, made.text = now, text
+                    found.append(made)
+        return found
+
+    def note_step(self) -> None:
+        """Records that a step of a graph begins."""
+        self.last_step = moment()
+
+    def note_settled(self, identity: str) -> None:
+        """Records that the framework itself answers the call with this id, so that no code of the
+        application runs for it."""
+        with self._guard:
+            made = next((each for each in reversed(self._made) if each.identity == identity), None)
+            if made is not None and identity:
+                made.settled = True
+
+    def note_own(self, name: str) -> None:
+        """Records that a tool of the framework itself, such as the one that hands over to another agent,
+        runs for the first call of this name for which none has run."""
+        with self._guard:
+            made = next(
+                (each for each in self._made if each.call.name == name and not each.settled), None
+            )
+            if made is not None:
+                made.settled = True
+
+    def unexecuted(self, executed: Sequence[ExecutedCall]) -> list[MadeCall]:
+        """Returns the calls for which no tool of which there is a record ran, and of which it is not
+        known that nothing ran. ``executed``: the tools that ran, each of which stands for one call: that
+        with its id, else one with its arguments, else one with its name."""
+        with self._guard:
+            left = list(self._made)
+        known = {each.identity for each in left if each.identity}
+        free = list(executed)
+        for fits in (_by_identity, _by_arguments, _by_name):
+            for made in list(left):
+                place = next((n for n, each in enumerate(free) if fits(made, each, known)), None)
+                if place is not None:
+                    del free[place]
+                    left.remove(made)
+        return [each for each in left if not each.settled]
+
+
+def _by_identity(made: MadeCall, ran: ExecutedCall, _: set[str]) -> bool:
+    return bool(made.identity) and ran.identity == made.identity and made.at < ran.at
+
+
+def _by_arguments(made: MadeCall, ran: ExecutedCall, known: set[str]) -> bool:
+    return _by_name(made, ran, known) and made.call.arguments == ran.call.arguments
+
+
+def _by_name(made: MadeCall, ran: ExecutedCall, known: set[str]) -> bool:
+    """Returns True iff the tool ran between the reply with the call and the request with its result, and
+    not for another call."""
+    is_others = ran.identity in known and ran.identity != made.identity
+    in_time = made.at < ran.at and (made.answered is None or ran.at < made.answered)
+    return made.call.name == ran.call.name and in_time and not is_others
