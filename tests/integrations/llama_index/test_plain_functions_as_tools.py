@@ -21,7 +21,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 ALL = "'calendar', 'pay', 'search_inbox'"
 ONCE = {"search_inbox": 1, "calendar": 1, "pay": 1}
 ENTRIES = ("chat", "achat", "stream_chat", "astream_chat", "chat_with_tools", "achat_with_tools")
-SEEN, UNSEEN = "every replay would run 'pay' again", "nothing shows what became of the model's call of 'pay'"
+SEEN = "every replay would run 'pay' again"
+UNSEEN = "nothing shows what became of the model's call of 'pay'"
 
 
 async def asked(llm: Any, entry: str, messages: list[ChatMessage], tools: list[Any]) -> ChatResponse:

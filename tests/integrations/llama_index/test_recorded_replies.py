@@ -1,4 +1,4 @@
-"""Streamed replies that report why they ended before their last chunk: recorded ones are whole as well."""
+"""Streamed replies that report why they ended before their last chunk: a recorded one is whole, too."""
 
 from collections.abc import Generator
 from typing import Any
