@@ -275,7 +275,7 @@ class ApplicationRun(Generic[Item]):
             captured.sources,
             self._first.watch.requests,
             scope=self.manner.scope,
-            constant=constant_texts(self.application.texts_in(self.case.given), self._first),
+            constant=constant_texts(self.application.texts_in, self.case.given, self._first),
             pinned=self.case.pinned,
             shown=self.application.shown(captured),
             on_no_retrieval=self.manner.on_no_retrieval,

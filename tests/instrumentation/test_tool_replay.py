@@ -14,7 +14,7 @@ from rag_rule_explainer.instrumentation.tool_replay import (
     ToolRecord,
     ToolReplay,
     checked_on_new_tool_call,
-    checked_safe_tools,
+    checked_tool_names,
 )
 
 ARGUMENTS = st.sampled_from([{}, {"n": 1}, {"n": 1.5, "m": [2]}, "odd"])
@@ -120,4 +120,4 @@ def test_what_is_no_policy(given_: Any) -> None:
 @pytest.mark.parametrize("given_", ["send", [5], [""], {"send": "x"}, None])
 def test_what_are_no_names_of_tools(given_: Any) -> None:
     with pytest.raises(InvalidInput, match="safe_tools"):
-        checked_safe_tools(given_)
+        checked_tool_names("safe_tools", given_)

@@ -1,10 +1,10 @@
 """This module gathers the sources of a first run that are no retrieved documents."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ...errors import InvalidInput
 from ...printable import printable, shortened
@@ -82,10 +82,18 @@ def _all_in(texts: Sequence[str], where: Sequence[str]) -> bool:
     )
 
 
-def constant_texts(given: Iterable[str], first: Participation) -> Iterator[str]:
-    """Yields the texts of the input that no replay omits."""
+def constant_texts(
+    texts_in: Callable[[Any], Iterable[str]], given: Any, first: Participation
+) -> Iterator[str]:
+    """Yields the texts of the input that no replay omits. If only parts of prompts are sources, also
+    yields the texts of the recorded results of tools, which every replay gets, as a memory may repeat
+    them. ``texts_in``: yields the texts in an input or a result."""
     sources = frozenset[str]() if first.prompt_sources is None else first.prompt_sources.texts
-    return (text for text in given if text not in sources)
+    yield from (text for text in texts_in(given) if text not in sources)
+    is_of_prompts = first.prompt_sources is not None and not first.takes_results
+    if is_of_prompts and not first.retrieving_tools and not first.gate.queries:
+        for each in _noted_in(first):
+            yield from texts_in(each.result)
 
 
 def check_kinds(manner: Manner, case: CallInput, *, has_ended: bool = False) -> None:

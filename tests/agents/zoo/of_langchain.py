@@ -8,6 +8,7 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
     HumanInTheLoopMiddleware,
+    LLMToolEmulator,
     dynamic_prompt,
 )
 from langchain.agents.structured_output import ToolStrategy
@@ -158,6 +159,12 @@ def structured(_: Clients) -> Built:
     return Built(agent, asked(), ran)
 
 
+def emulated(_: Clients) -> Built:
+    emulator = LLMToolEmulator(tools=["pay"], model=Scripted(script=Script(())))
+    agent = create_agent(Scripted(script=ONE_BY_ONE), tools_of(ran := []), middleware=[emulator])
+    return Built(agent, asked(), ran)
+
+
 def on_a_thread(_: Clients) -> Built:
     saver, config = InMemorySaver(), {"configurable": {"thread_id": "1"}}
     agent = create_agent(Scripted(script=ONE_BY_ONE), tools_of(ran := [], day=""), checkpointer=saver)
@@ -289,6 +296,7 @@ SHAPES = (
     Shape("`create_agent`: a result leads to the next call", led_on, script=LED_ON),
     Shape("`create_agent`: read as a stream", streaming),
     Shape("`create_agent`: middleware around models and tools", with_middleware),
+    Shape("`create_agent`: a tool that a model emulates", emulated, once=("search_inbox", "calendar")),
     Shape("`create_agent`: structured response", structured, script=REPORTS),
     Shape(
         "`create_agent`: checkpointer and thread",

@@ -70,6 +70,34 @@ def own_node(_: Clients) -> Built:
     return Built(graph_of(Scripted(script=AT_ONCE), use, goes), asked(), ran)
 
 
+def ending(_: Clients) -> Built:
+    """Its last node pays, by a plain function."""
+    *reading, paying = tools_of(ran := [])
+    model = Scripted(script=ONE_BY_ONE)
+
+    def think(state: MessagesState) -> Any:
+        return {"messages": [model.invoke(state["messages"])]}
+
+    def pay(state: MessagesState) -> Any:
+        last: Any = state["messages"][-1]
+        call = last.tool_calls[0]
+        return {"messages": [ToolMessage(paying.func(**call["args"]), tool_call_id=call["id"])]}
+
+    def goes(state: MessagesState) -> str:
+        last: Any = state["messages"][-1]
+        return "pay" if last.tool_calls and last.tool_calls[0]["name"] == "pay" else goes_on(state)
+
+    graph: Any = StateGraph(MessagesState)
+    graph.add_node("think", think)
+    graph.add_node("tools", ToolNode(reading))
+    graph.add_node("pay", pay)
+    graph.add_edge(START, "think")
+    graph.add_conditional_edges("think", goes, ["tools", "pay", END])
+    graph.add_edge("tools", "think")
+    graph.add_edge("pay", END)
+    return Built(graph.compile(), asked(), ran)
+
+
 TRANSFER = ToolCall("transfer_to_payer")
 HANDS_OVER = Script((Step((SEARCH,)), Step((TRANSFER,), ("b",)), Step((LOOK,)), Step((PAY,), ("bd",))))
 """One agent reads the inbox, another one looks and pays."""
@@ -159,6 +187,7 @@ SHAPES = (
     Shape("LangGraph: `create_react_agent`", prebuilt),
     Shape("LangGraph: nodes by hand, `ToolNode`", by_hand, script=AT_ONCE),
     Shape("LangGraph: nodes by hand, tools at once with `Send`", own_node, script=AT_ONCE),
+    Shape("LangGraph: nodes by hand, the last one pays by a plain function", ending),
     Shape(
         "LangGraph: hand-over with the conversation",
         with_conversation,

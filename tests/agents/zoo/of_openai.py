@@ -9,6 +9,7 @@ from typing import Any
 
 from plain_rag_rule_explainer import gate, tool
 
+from rag_rule_explainer import InvalidInput
 from tests.agents.zoo.scripts import AT_ONCE, World
 from tests.agents.zoo.shapes import (
     DELEGATED,
@@ -108,8 +109,9 @@ def loop(
     first: Callable[[Any], list[Any]] = user,
     streams: bool = False,
     results: Any = in_order,
+    ends: str = "",
 ) -> Callable[[Any], str]:
-    """The loop that every tutorial has."""
+    """The loop that every tutorial has. ``ends``: the tool after which it asks no more."""
 
     def agent(given: Any) -> str:
         messages = first(given)
@@ -121,6 +123,8 @@ def loop(
             if not message.get("tool_calls"):
                 return message["content"]
             messages += results(tools, message["tool_calls"])
+            if message["tool_calls"][0]["function"]["name"] == ends:
+                return messages[-1]["content"]
 
     return agent
 
@@ -175,6 +179,16 @@ def astreamed(clients: Clients) -> Built:
 
 def said(*turns: tuple[str, str]) -> list[Any]:
     return [{"role": role, "content": text} for role, text in turns]
+
+
+def unmarked(clients: Clients) -> Built:
+    tools = marked(ran := []) | {"pay": functions(ran)["pay"]}
+    return Built(loop(clients, tools), QUESTION, ran)
+
+
+def ending(clients: Clients) -> Built:
+    tools = marked(ran := []) | {"pay": functions(ran)["pay"]}
+    return Built(loop(clients, tools, ends="pay"), QUESTION, ran)
 
 
 def with_history(clients: Clients) -> Built:
@@ -235,6 +249,12 @@ SHAPES = (
     Shape("OpenAI client: parallel calls, in threads", threaded, script=AT_ONCE),
     Shape("OpenAI client: streamed", streamed),
     Shape("OpenAI client: async and streamed", astreamed),
+    Shape(
+        "OpenAI client: pays by a function without `@tool`",
+        unmarked,
+        refused={"whole_run": (InvalidInput, "run 'pay' again")},
+    ),
+    Shape("OpenAI client: pays by a function without `@tool`, and ends", ending),
     Shape(
         "OpenAI client: earlier turns",
         with_history,
