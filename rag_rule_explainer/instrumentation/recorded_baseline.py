@@ -116,8 +116,7 @@ class RecordedBaseline(Generic[Item]):
                 *came_after_the_action(run.first, run.manner, case.question),
                 *run.fidelity.notes,
                 *run.application.notes(run.captured),
-                *((RELATIVE_SCORES,) if has_relative_scores(run.captured.batches) else ()),
-                *((NAMED_OUTER,) if run.captured.holds_others_fast else ()),
+                *self._notes_on_searches(),
                 *(() if self._acting() else run.manner.idle_stubs(self._called())),
             ),
             versions=run.application.versions(),
@@ -129,6 +128,13 @@ class RecordedBaseline(Generic[Item]):
         yield from (_CLOSED.format(name=each) for each in sorted(first.closed))
         yield from (_UNRESOLVED.format(name=each) for each in sorted(first.calls.unresolved))
         yield from (_RETURNED.format(name=each) for each in sorted(first.calls.left_to_the_caller))
+
+    def _notes_on_searches(self) -> Iterator[str]:
+        captured = self.replays.captured
+        if has_relative_scores(captured.batches):
+            yield RELATIVE_SCORES
+        if captured.holds_others_fast:
+            yield NAMED_OUTER
 
     def _late_warnings(self) -> Iterator[str]:
         """Yields the warnings that are known only after all replays."""

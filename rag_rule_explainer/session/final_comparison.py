@@ -2,9 +2,11 @@
 same answers."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 
+from ..errors import StoreFailed
 from ..lattice import ArrangementKey, unit_count
 from ..printable import plain_id, shortened
 from ..probing.limits import LimitReached
@@ -117,7 +119,9 @@ class FinalComparison:
                 continue
             judgement = judging.known(case)
             if judgement is None and not judging.has_jury:
-                judgement = await judging.judge(case)
+                # All rules are found by now, so a store that fails costs only this comparison.
+                with suppress(StoreFailed):
+                    judgement = await judging.judge(case)
             if judgement is not None and judgement.verdict is ~was:
                 earlier = tracked.get(key)
                 known = None if earlier is None else earlier.reply.answer

@@ -200,7 +200,8 @@ class Rewinding:
         names, holder = list(kept.node.names()), kept.node.object()
         owner: Any = holder if isinstance(holder, (type, ModuleType)) else type(holder)
         called = getattr(holder, "__name__", "") or owner.__name__
-        own = name or next(iter(names), "")
+        # The key of an entry may be a whole request. The name of the dict then tells more.
+        own = name if name.isidentifier() else next(iter(names), "")
         return f"{called}.{own}" if own else called
 
     def _earlier(
