@@ -6,6 +6,7 @@ context variable identifies the run that sends a request.
 
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -23,6 +24,9 @@ from .wire import Streamed, asked_in, plain, reply_in
 _MODELS = ("/completions", "/responses")
 """The ends of the URL paths of requests to a model. Requests to other paths, such as those for
 embeddings, are not recorded."""
+
+_LAST = frozenset({"response.completed", "response.incomplete"})
+"""The types of the events with which a streamed response ends."""
 
 
 def _asks_a_model(options: Any) -> bool:
@@ -62,28 +66,49 @@ def _served(watch: ClientWatch, key: object, result: Any) -> Any:
     return given_again(result)
 
 
+@dataclass(slots=True, eq=False)
+class _TakenStream:
+    """A ``_TakenStream`` records a streamed reply while the application reads it. Of the Responses API,
+    the last event ends the reply: applications need not read on."""
+
+    watch: ClientWatch
+    key: object
+    stream: Any
+    streamed: Streamed = field(default_factory=Streamed)
+    _given: list[Any] = field(default_factory=list[Any])
+
+    def take(self, chunk: Any) -> None:
+        self.streamed.take(chunk)
+        self._given.append(chunk)
+        if getattr(chunk, "type", None) in _LAST:
+            self.note_end()
+            self.watch.end_stream(self.key)
+
+    def note_end(self) -> None:
+        if self.streamed.is_partial:
+            self.streamed.is_partial = False
+            recorded = RecordedStream(self.stream, tuple(self._given))
+            note_reply(self.key, recorded, self.streamed.reply().said)
+
+
 def _read(watch: ClientWatch, key: object, stream: Any, chunks: Iterator[Any]) -> Iterator[Any]:
-    streamed, given = Streamed(), list[Any]()
-    with watch.streaming(key, streamed.reply):
+    taken = _TakenStream(watch, key, stream)
+    with watch.streaming(key, taken.streamed.reply):
         for chunk in chunks:
-            streamed.take(chunk)
-            given.append(chunk)
+            taken.take(chunk)
             yield chunk
-        streamed.is_partial = False
-        note_reply(key, RecordedStream(stream, tuple(given)), streamed.reply().said)
+        taken.note_end()
 
 
 async def _aread(
     watch: ClientWatch, key: object, stream: Any, chunks: AsyncIterator[Any]
 ) -> AsyncIterator[Any]:
-    streamed, given = Streamed(), list[Any]()
-    with watch.streaming(key, streamed.reply):
+    taken = _TakenStream(watch, key, stream)
+    with watch.streaming(key, taken.streamed.reply):
         async for chunk in chunks:
-            streamed.take(chunk)
-            given.append(chunk)
+            taken.take(chunk)
             yield chunk
-        streamed.is_partial = False
-        note_reply(key, RecordedStream(stream, tuple(given)), streamed.reply().said)
+        taken.note_end()
 
 
 def _bound(request: Any, client: Any) -> Any:
