@@ -25,6 +25,7 @@ from .answered import with_spent
 from .bounds import ReplayEnded
 from .conversation import Conversation, NotedReply
 from .options import Manner
+from .requests.conversations import check_is_whole
 from .requests.exchanges import Exchange, Exchanges
 from .requests.source_recognition import Request
 from .run_context import ModelWatch, Participation, unusable
@@ -142,6 +143,7 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
         noted.raw is _UNREAD for _, noted in repeated
     ):
         raise InvalidInput(_NOT_SERVED)
+    check_is_whole(turns[place][0])
     watch: ModelWatch = WatchedSoFar(
         Exchanges.only([exchange for exchange, _ in repeated]),
         [noted.said for _, noted in repeated],

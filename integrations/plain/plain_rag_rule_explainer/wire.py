@@ -10,6 +10,8 @@ from rag_rule_explainer.instrumentation.engine import Said, ToolCall, reason_in
 from rag_rule_explainer.instrumentation.requests.client_watch import Called, ModelReply, ModelRequest
 from rag_rule_explainer.instrumentation.requests.provider_calls import built_in_call
 
+_LAST = frozenset({"response.completed", "response.incomplete"})
+"""The types of the events with which a streamed response ends. Applications need not read on."""
 _SHOWN = ("instructions", "prompt", "messages", "input")
 """Keys of a request's body whose content the model reads. The other keys hold parameters."""
 _OF_TRANSPORT = frozenset({"stream", "stream_options", *_SHOWN})
@@ -83,7 +85,7 @@ def plain(given: Any) -> Any:
 class Streamed:
     """This class joins the chunks of a streamed reply.
 
-    ``is_partial``: True until the stream is read to its end.
+    ``is_partial``: True until the stream is read to its end, or to an event after which nothing comes.
     """
 
     is_partial: bool = True
@@ -100,6 +102,7 @@ class Streamed:
             # In the Responses API, some events, such as the first and the last, contain the whole
             # response up to that moment.
             self._whole.update(_entries(body.get("response")))
+            self.is_partial = self.is_partial and body["type"] not in _LAST
             return str(body["delta"]) if body["type"] == "response.output_text.delta" else ""
         self._whole.update({key: body[key] for key in ("model", "usage") if body.get(key)})
         choices = map(_entries, _several(body.get("choices")))

@@ -153,6 +153,10 @@ class ClientWatch:
             raise
         self._ended(key)
 
+    def end_stream(self, key: object) -> None:
+        """Records the reply of a stream whose last chunk has arrived, before the application gets it."""
+        self._ended(key)
+
     def end_streams(self) -> None:
         """Records the replies of streams that the application did not read to their end, as far as they
         arrived. Must be called at the end of the run."""

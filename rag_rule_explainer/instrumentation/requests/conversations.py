@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from ...errors import InvalidInput
 from ..shared_state.files import Left
 from .exchanges import Exchange
 
@@ -18,6 +19,27 @@ _NAMED = re.compile(
     r"(?:[\"']([^\"']+)[\"']|\{[^}]*[\"']id[\"']:\s*[\"']([^\"']+)[\"'])"
 )
 _GOING_ON = "previous_response_id"
+_KEPT = ("conversation", "conversation_id")
+_STILL_THERE = (
+    "replay_of='next_action' sends one request again, and this one goes on with a conversation that the "
+    "model's server keeps ({parameter}), in which everything omitted would still be; send the whole "
+    "input each time, or leave replay_of out"
+)
+
+
+def check_is_whole(exchange: Exchange) -> None:
+    """Raises InvalidInput if a request that is to be sent again alone goes on with a conversation that
+    the model's server keeps, because what is omitted would still be in it."""
+    for found in _NAMED.finditer(exchange.sent.rpartition("\n\n")[2]):
+        if found.group(1) in {_GOING_ON, *_KEPT}:
+            raise InvalidInput(_STILL_THERE.format(parameter=found.group(1)))
+
+
+def goes_on(exchange: Exchange) -> bool:
+    """Returns True iff a request goes on from an earlier reply, whose messages the model's server
+    keeps."""
+    found = _NAMED.finditer(exchange.sent.rpartition("\n\n")[2])
+    return any(each.group(1) == _GOING_ON for each in found)
 
 
 @dataclass(slots=True, eq=False)

@@ -6,12 +6,13 @@ compared only if all earlier replies were equal, because different replies lead 
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from hashlib import blake2b
 from typing import NamedTuple
 
+from .conversations import goes_on
 from .exchanges import Exchange
 from .source_recognition import reading_of
 
@@ -76,15 +77,16 @@ class Course:
         # matter either.
         moving = [steady(text) for text in (*sources, *made)]
         shown = _Shown(moving, [each.reply or "" for each in answered])
+        sent = [shown.sorted_in(text) for text in texts]
         steps = tuple(
             Step(
-                _digest(shown.sorted_in(text)),
+                _digest(sent[place] + _kept_of(each, sent, places)),
                 _digest(text),
                 _digest(shown.sorted_in(_without_replies(text, each, made, steady))),
                 _digest(steady(each.said or "")),
                 tuple(sorted(places[id(earlier)] for earlier in each.after if id(earlier) in places)),
             )
-            for each, text in zip(answered, texts, strict=True)
+            for place, (each, text) in enumerate(zip(answered, texts, strict=True))
         )
         return cls(steps, texts)
 
@@ -273,6 +275,13 @@ def _nearest(first: Course, left: Sequence[int], place: int) -> str | None:
 
 def _text(course: Course, place: int) -> str | None:
     return course.texts[place] if course.texts else ""
+
+
+def _kept_of(exchange: Exchange, sent: Sequence[str], places: Mapping[int, int]) -> str:
+    """Returns the requests whose messages the model's server kept for this one; empty if it kept none."""
+    if not goes_on(exchange):
+        return ""
+    return "\n".join(sent[places[id(each)]] for each in exchange.after if id(each) in places)
 
 
 def _digest(text: str) -> str:

@@ -9,7 +9,7 @@ that sends a request.
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from copy import copy, deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, Protocol
 
@@ -20,7 +20,7 @@ from .client_watch import ClientWatch, ModelReply, ModelRequest, current_watch
 class JoinedChunks(Protocol):
     """This class joins the chunks of a streamed reply.
 
-    ``is_partial``: True until the stream is read to its end.
+    ``is_partial``: True until the stream is read to its end, or to a chunk after which no other can come.
     """
 
     is_partial: bool
@@ -115,26 +115,49 @@ class GeneratedClient:
         return recorded.again() if is_stream else recorded
 
     def _read(self, watch: ClientWatch, key: object, stream: Any, chunks: Iterator[Any]) -> Iterator[Any]:
-        joined, given = self.joined(), list[Any]()
-        with watch.streaming(key, joined.reply):
+        reading = _Reading(watch, key, stream, self.joined())
+        with watch.streaming(key, reading.joined.reply):
             for chunk in chunks:
-                joined.take(chunk)
-                given.append(chunk)
+                reading.take(chunk)
                 yield chunk
-            joined.is_partial = False
-            note_reply(key, RecordedStream(stream, tuple(given)), joined.reply().said)
+            reading.note_end()
 
     async def _aread(
         self, watch: ClientWatch, key: object, stream: Any, chunks: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
-        joined, given = self.joined(), list[Any]()
-        with watch.streaming(key, joined.reply):
+        reading = _Reading(watch, key, stream, self.joined())
+        with watch.streaming(key, reading.joined.reply):
             async for chunk in chunks:
-                joined.take(chunk)
-                given.append(chunk)
+                reading.take(chunk)
                 yield chunk
-            joined.is_partial = False
-            note_reply(key, RecordedStream(stream, tuple(given)), joined.reply().said)
+            reading.note_end()
+
+
+@dataclass(slots=True, eq=False)
+class _Reading:
+    """A ``_Reading`` records a streamed reply while the application reads it."""
+
+    watch: ClientWatch
+    key: object
+    stream: Any
+    joined: JoinedChunks
+    _given: list[Any] = field(default_factory=list[Any])
+    _is_noted: bool = False
+
+    def take(self, chunk: Any) -> None:
+        self.joined.take(chunk)
+        self._given.append(chunk)
+        if not self.joined.is_partial:
+            # The application may stop reading here.
+            self.note_end()
+            self.watch.end_stream(self.key)
+
+    def note_end(self) -> None:
+        if not self._is_noted:
+            self._is_noted, self.joined.is_partial = True, False
+            note_reply(
+                self.key, RecordedStream(self.stream, tuple(self._given)), self.joined.reply().said
+            )
 
 
 @dataclass(frozen=True, slots=True)
