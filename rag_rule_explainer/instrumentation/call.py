@@ -251,7 +251,7 @@ class Call(Generic[Item]):
             return self.mined(recorded, self.run.areplay)
         with kept():
             explanation = self.mined(recorded, self.run.replay)
-            no_sync = [self.run.application.tells_of_async(probe.error) for probe in explanation.probes]
+            no_sync = [self.run.application.means_async_only(probe.error) for probe in explanation.probes]
             if explanation.stop_reason == INTERRUPTED or not (no_sync and all(no_sync)):
                 return explanation
             return self.mined(recorded, self.run.areplay)
@@ -286,7 +286,7 @@ class Call(Generic[Item]):
     def is_async_only(self, failed: Exception) -> bool:
         """Returns True iff the application failed because a component has no sync interface."""
         cause = failed.__cause__ if isinstance(failed, BaselineFailed) else failed
-        return cause is not None and self.run.application.tells_of_async(
+        return cause is not None and self.run.application.means_async_only(
             f"{type(cause).__name__}: {cause}"
         )
 

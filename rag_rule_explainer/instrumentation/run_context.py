@@ -177,8 +177,8 @@ class Participation:
         call = ToolCall.written(name, arguments)
         if name is not None:
             self.tools.add(name)
-            told = len(self.watch.said)
-            self.executed.append(ExecutedCall(told, call, tools_in_use.get(), moment()))
+            replies = len(self.watch.said)
+            self.executed.append(ExecutedCall(replies, call, tools_in_use.get(), moment()))
         if self.bound is not None:
             self.bound.count_tool_call()
         if name is None:

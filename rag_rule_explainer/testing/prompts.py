@@ -48,7 +48,7 @@ _BLANK: Final = re.compile(r"\n[ \t]*\n\s*")
 _SPEAKER: Final = re.compile(r"(?im)^(?:system|human|user)[ \t]?:[ \t]?")
 _HEADING: Final = re.compile(rf"(?i)#{{1,6}}[ \t]?(?:\w{{1,20}}[ \t])?(?:{_SOURCES}|question|query)")
 _MENTIONS: Final = re.compile(rf"(?i)\b(?:{_SOURCES}|{_ONE_SOURCE}|information)\b")
-_TELLS: Final = re.compile(r"(?i)\b(?:question|query|answer|respond|below|following)\b")
+_ASKING_WORDS: Final = re.compile(r"(?i)\b(?:question|query|answer|respond|below|following)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,4 +210,4 @@ def _is_instruction(part: str) -> bool:
     opening = _SPEAKER.sub("", part)[:400]
     if opening.casefold().startswith("you are ") or _HEADING.fullmatch(opening):
         return True
-    return bool(_MENTIONS.search(opening) and _TELLS.search(opening[:120]))
+    return bool(_MENTIONS.search(opening) and _ASKING_WORDS.search(opening[:120]))

@@ -133,7 +133,7 @@ def _refusal(reason: str) -> Exception:
     return unusable(reason, run.watch, passing=False)
 
 
-def _telling(_name: str, method: Any) -> Any:
+def _noting_rest(_name: str, method: Any) -> Any:
     """Returns the replacement of the method by which every workflow writes its events.
 
     The replacement also checks that the workflow does not wait for ever, and records if it asks a human.
@@ -141,7 +141,7 @@ def _telling(_name: str, method: Any) -> Any:
     """
 
     @wraps(method)
-    async def tell(adapter: Any, event: Event) -> None:
+    async def write(adapter: Any, event: Event) -> None:
         await method(adapter, event)
         now = _run.get()
         if now is None:
@@ -151,7 +151,7 @@ def _telling(_name: str, method: Any) -> Any:
         elif _IDLE is not None and isinstance(event, _IDLE) and adapter.run_id not in now[0].asking:
             _stand_still(*now)
 
-    return tell
+    return write
 
 
 def _stand_still(standstills: Standstills, is_replay: bool) -> None:
@@ -179,4 +179,4 @@ def _awaited_in(state: object) -> Iterator[str]:
 
 
 RUNNER = ("workflows.runtime.types.plugin", "InternalRunAdapter")
-INTERCEPTIONS = (Interception(*RUNNER, re.compile("write_to_event_stream"), _telling),)
+INTERCEPTIONS = (Interception(*RUNNER, re.compile("write_to_event_stream"), _noting_rest),)
