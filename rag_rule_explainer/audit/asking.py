@@ -274,8 +274,8 @@ def _both(given: Any, meter: Progress) -> Progress:
     if own is None:
         return meter
 
-    def tell(report: Any, /) -> None:
+    def on_progress(report: Any, /) -> None:
         meter(report)
         own(report)
 
-    return tell
+    return on_progress

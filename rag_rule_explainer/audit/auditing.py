@@ -213,11 +213,11 @@ class _Run:
                 if folder is not None:
                     kept = folder.keep(replace(answer, question=kept))
                 self.found[kept.id] = kept
-                self._tell(kept)
+                self._report_question(kept)
                 if monotonic() - self._noted > _SECONDS_TO_NOTE:
                     self._note_spent()
 
-    def _tell(self, question: AuditedQuestion) -> None:
+    def _report_question(self, question: AuditedQuestion) -> None:
         if self.options.on_question is None:
             return
         try:

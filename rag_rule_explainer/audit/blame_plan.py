@@ -1,4 +1,5 @@
-"""This module plans which replays decide whom to blame, so that their number is known before they run."""
+"""This module plans which replays decide which documents are to blame, so that their number is known
+before they run."""
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
@@ -72,7 +73,8 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class BlamePlan:
-    """A ``BlamePlan`` says which replays decide whom to blame, and how many they are.
+    """A ``BlamePlan`` says which replays decide which documents are to blame, and how many replays there
+    are.
 
     ``fdr``: the share of innocent documents that is allowed, on average, among those that are listed.
     ``proved``: documents of a deterministic application that a proved rule names, which need no test.

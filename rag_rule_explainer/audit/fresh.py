@@ -1,4 +1,4 @@
-"""This module makes the fresh replays of one question that decide whom to blame."""
+"""This module makes the fresh replays of one question that decide which documents are to blame."""
 
 import inspect
 from collections.abc import Sequence
@@ -84,10 +84,10 @@ class FreshReplays:
                         self.found.note_unknown(trial, "its documents were not retrieved again")
         finally:
             replayer.close()
-            self._tell(budget)
+            self._report(budget)
         return self.found
 
-    def _tell(self, budget: Budget) -> None:
+    def _report(self, budget: Budget) -> None:
         """Reports to the meter of the audit what was spent since the last report."""
         meter: Meter | None = getattr(self.explainer.limiter, "meter", None)
         before, self._reported = self._reported, (budget.tokens, budget.cost or 0.0)
@@ -97,7 +97,7 @@ class FreshReplays:
     async def _try(self, trial: Trial, shown: Arrangement, replayer: Replayer) -> None:
         try:
             reply = await replayer.run(shown, replayer.charge)
-            self._tell(replayer.budget)
+            self._report(replayer.budget)
         except LimitReached as limit:
             self.found.stopped, self.found.reason = True, self.found.reason or str(limit)
             return

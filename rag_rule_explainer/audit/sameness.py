@@ -157,8 +157,9 @@ def _parts_of(value: Any) -> list[Any] | None:
 
 
 def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yields the globals that a function uses, with their names: values that can be told, and functions
-    of the same module. One that the function itself sets, such as a counter, is no part of what it is."""
+    """Yields the globals that a function uses, with their names: values that can be compared, and
+    functions of the same module. One that the function itself sets, such as a counter, is no part of
+    what it is."""
     used, own = set[str](), set[str]()
     for code in _codes_in(function.__code__):
         used.update(code.co_names)

@@ -34,21 +34,21 @@ def _lines(check: "JudgeCheck", show: int) -> Iterator[str]:
     yield f"recall               {check.recall}"
     yield f"false positive rate  {check.false_positive_rate}"
     if check.unknown:
-        told = f"{check.unknown:,} of {check.cases:,} have no verdict, and are in none of these figures"
-        yield f"UNKNOWN              {told}"
+        stated = f"{check.unknown:,} of {check.cases:,} have no verdict, and are in none of these figures"
+        yield f"UNKNOWN              {stated}"
     yield from _listed("disagreements", check.disagreements, show)
     yield from _listed("without a verdict", check.undecided, show)
 
 
 def _summary(check: "JudgeCheck") -> str:
     asked = f"{check.judge_requests:,} request{'s' * (check.judge_requests != 1)} to the judge"
-    told = [f"{check.cases:,} labelled answers", f"{check.distinct:,} distinct", asked]
+    stated = [f"{check.cases:,} labelled answers", f"{check.distinct:,} distinct", asked]
     if check.tokens:
         spent = check.tokens.get("input_tokens", 0) + check.tokens.get("output_tokens", 0)
-        told.append(f"{max(spent, check.tokens.get('total_tokens', 0)):,} tokens")
+        stated.append(f"{max(spent, check.tokens.get('total_tokens', 0)):,} tokens")
     if check.cost is not None:
-        told.append(f"cost {check.cost:g}")
-    return ", ".join(told)
+        stated.append(f"cost {check.cost:g}")
+    return ", ".join(stated)
 
 
 def _table(check: "JudgeCheck") -> Iterator[str]:

@@ -75,7 +75,7 @@ def audit_questions(
     with stdout_kept():
         asked = auditing.logged(questions)
         application, options = auditing.application()
-        with counted("questions") as told:
+        with counted("questions") as show:
             result = audit(
                 application,
                 asked,
@@ -87,7 +87,7 @@ def audit_questions(
                 audit_limits=limits,
                 framework=subject.framework,
                 explanations=None if subject.explanations == "none" else subject.explanations,
-                on_question=None if told is None else _Telling(told, len(asked)),
+                on_question=None if show is None else _QuestionCounter(show, len(asked)),
                 on_plan=lambda plan: say(f"to find whom to blame: {plan}"),
                 **blaming,
                 **options,
@@ -101,15 +101,15 @@ def _show(result: Audit, out: Path) -> None:
     say(f"the report is {out / 'index.html'}")
 
 
-class _Telling:
-    """A ``_Telling`` shows how many questions are done."""
+class _QuestionCounter:
+    """A ``_QuestionCounter`` shows how many questions are done."""
 
-    def __init__(self, told: Any, total: int) -> None:
-        self._told, self._total, self._done = told, total, 0
+    def __init__(self, show: Any, total: int) -> None:
+        self._show, self._total, self._done = show, total, 0
 
     def __call__(self, _: AuditedQuestion) -> None:
         self._done += 1
-        self._told(self._done, self._total)
+        self._show(self._done, self._total)
 
 
 class _Auditing:
@@ -186,7 +186,7 @@ class _Auditing:
 
 def _own(asked: AskedQuestion) -> tuple[SourceLike, ...] | None:
     """Returns the documents of a line of JSON. One without an id stays without: where a name was made up,
-    its text tells over all questions which document it is."""
+    its text identifies the document in all questions."""
     if asked.sources is None:
         return None
     given: list[SourceLike] = []

@@ -169,7 +169,7 @@ class AuditedSubject:
 
 @dataclass(frozen=True, slots=True)
 class AuditedOutcomes:
-    """These options say which answers are bad and which are good, and who judges them."""
+    """These options say which answers are bad and which are good, and name the judge."""
 
     predicate: BadOutcome
     good: GoodOutcome = None

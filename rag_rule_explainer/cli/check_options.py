@@ -60,7 +60,7 @@ Explanations = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ForbiddenOptions:
-    """These options say what is forbidden, and who judges it."""
+    """These options say what is forbidden, and name the judge."""
 
     forbid: Forbidden
     max_size: MaxSize = None

@@ -187,10 +187,10 @@ class _Surveying:
         try:
             cited = explained_or_verified(self._request(asked, folder), self._settings, self._options)
         except RagRuleError as error:
-            told = asked.worded(error, folder)
+            message = asked.worded(error, folder)
             if first and isinstance(error, InvalidInput):
-                raise InvalidInput(told) from error
-            return replace(surveyed, error=told)
+                raise InvalidInput(message) from error
+            return replace(surveyed, error=message)
         except KeyboardInterrupt:
             raise
         except BaseException as error:

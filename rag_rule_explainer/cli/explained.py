@@ -89,8 +89,8 @@ def _everything() -> Iterator[Text]:
 def _page_lines(page: HelpPage) -> Iterator[Text]:
     """Yields the lines of a page, without the marks of Markdown and without its other names."""
     console = Console(width=_WIDTH)
-    told = page.text.partition(f"\n\n{ALSO_CALLED}")[0]
-    for block in told.split("\n\n"):
+    body = page.text.partition(f"\n\n{ALSO_CALLED}")[0]
+    for block in body.split("\n\n"):
         if block.startswith("# "):
             yield Text(block[2:], style="bold underline")
             continue

@@ -31,14 +31,14 @@ class ScreenCommand(TyperCommand):
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
         self.params = panelled(self.params)
-        self._told = list[str]()
+        self._paragraphs = list[str]()
         self._blocks = dict[str, str]()
         for paragraph in (self.help or "").split("\n\n"):
             heading, _, block = paragraph.partition(":\n")
             if heading in _HEADINGS:
                 self._blocks[heading] = block
             else:
-                self._told.append(" ".join(paragraph.split()))
+                self._paragraphs.append(" ".join(paragraph.split()))
 
     @override
     def get_help_option_names(self, ctx: Any) -> list[str]:
@@ -69,7 +69,7 @@ class ScreenCommand(TyperCommand):
         codes, and how to see the rest."""
         options = self.get_params(ctx)
         yield Text(self.get_usage(ctx).strip())
-        yield from _paragraph(self._told[0])
+        yield from _paragraph(self._paragraphs[0])
         yield Text("\nExamples:", style="bold")
         yield from map(Text, self._blocks["Examples"].split("\n"))
         yield Text.assemble(
@@ -88,9 +88,9 @@ class ScreenCommand(TyperCommand):
     def _all(self, ctx: Any) -> Iterator[Text]:
         """Yields the lines of the whole help, with every option."""
         yield Text(self.get_usage(ctx).strip())
-        for told in self._told:
+        for sentence in self._paragraphs:
             yield Text()
-            yield from _paragraph(told)
+            yield from _paragraph(sentence)
         for heading in _HEADINGS:
             if heading in self._blocks:
                 yield Text(f"\n{heading}:", style="bold")
@@ -126,31 +126,31 @@ class ScreenGroup(TyperGroup):
         )
         width = max(map(len, self.commands)) + 2
         for name, command in self.commands.items():
-            told = " ".join((command.short_help or command.help or "").split("\n\n")[0].split())
-            yield Text.assemble("  ", (name.ljust(width), "cyan"), _fitting(told, _WIDTH - width - 2))
+            sentence = " ".join((command.short_help or command.help or "").split("\n\n")[0].split())
+            yield Text.assemble("  ", (name.ljust(width), "cyan"), _fitting(sentence, _WIDTH - width - 2))
         options = " ".join(option.opts[0] for option in self.get_params(ctx))
         yield Text.assemble(("Options: ", "bold"), options)
         yield Text("rag-rules help NAME explains an error, a setting, a claim or a word of a report.")
 
 
-def _fitting(told: str, width: int) -> str:
+def _fitting(sentence: str, width: int) -> str:
     """Returns the longest beginning of a sentence that fits the width and ends at a comma or colon."""
-    while len(told) > width:
-        shorter = max(told.rfind(mark, 0, len(told) - 1) for mark in (", ", ": "))
+    while len(sentence) > width:
+        shorter = max(sentence.rfind(mark, 0, len(sentence) - 1) for mark in (", ", ": "))
         if shorter < 0:
-            return told
-        told = f"{told[:shorter]}."
-    return told
+            return sentence
+        sentence = f"{sentence[:shorter]}."
+    return sentence
 
 
 def _height(line: Text) -> int:
     return line.plain.count("\n") + 1
 
 
-def _paragraph(told: str, heading: str = "") -> Iterator[Text]:
+def _paragraph(sentence: str, heading: str = "") -> Iterator[Text]:
     """Yields the lines of a paragraph. Its further lines are indented if it has a heading."""
     indent = "  " if heading else ""
-    first, *rest = wrap(heading + told, _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+    first, *rest = wrap(heading + sentence, _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
     yield Text.assemble((heading, "bold"), first.removeprefix(heading))
     yield from map(Text, rest)
 
@@ -165,16 +165,16 @@ def option_lines(option: Any, ctx: Any) -> Iterator[Text]:
         kind = "" if option.is_flag else option.display_type_rich(ctx).strip("<>")
         value = _KINDS.get(kind.removesuffix(" range"), kind)
     yield Text.assemble("  ", (names, "cyan"), f" {value}" if value else "")
-    told = (option.help or "").replace("\\[", "[")
+    sentence = (option.help or "").replace("\\[", "[")
     usual = option.default
     if getattr(option, "min", None) is not None:
-        told = f"{told} At least {option.min:g}."
+        sentence = f"{sentence} At least {option.min:g}."
     if not is_argument and option.required:
-        told = f"{told} [required]"
+        sentence = f"{sentence} [required]"
     elif usual is not None and usual is not False and not is_argument:
-        told = f"{told} [default: {'on' if usual is True else usual}]"
+        sentence = f"{sentence} [default: {'on' if usual is True else usual}]"
     indent = " " * 6
     yield from map(
         Text,
-        wrap(told, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False),
+        wrap(sentence, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False),
     )

@@ -88,7 +88,7 @@ class Application(Protocol[Item]):
         ``explaining`` uses. Blocks, because services may be asked over the network."""
         return unheard()
 
-    def tells_of_async(self, error: str) -> bool:
+    def means_async_only(self, error: str) -> bool:
         """Returns True iff this error message says that a component can only be called through its async
         interface."""
         ...

@@ -252,7 +252,7 @@ class Call(Generic[Item]):
             return self.mined(recorded, self.run.areplay)
         with kept():
             explanation = self.mined(recorded, self.run.replay)
-            no_sync = [self.run.application.tells_of_async(probe.error) for probe in explanation.probes]
+            no_sync = [self.run.application.means_async_only(probe.error) for probe in explanation.probes]
             if explanation.stop_reason == INTERRUPTED or not (no_sync and all(no_sync)):
                 return explanation
             return self.mined(recorded, self.run.areplay)

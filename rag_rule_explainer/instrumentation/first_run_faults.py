@@ -31,10 +31,10 @@ def application_failed(error: Exception, case: CallInput, retrievals: int) -> Ba
     """Returns the error for an application that raised in its first run. ``retrievals``: the number of
     retrievals before it raised."""
     served = case.documents is not None and retrievals and isinstance(error, _MISUSED)
-    told = _SERVED_DOCUMENTS if served else _GIVEN_A_STREAM if "itertools._tee" in str(error) else ""
+    advice = _SERVED_DOCUMENTS if served else _GIVEN_A_STREAM if "itertools._tee" in str(error) else ""
     return BaselineFailed(
         "the application failed on this input, so there is no answer to explain; "
-        f"make it answer first: {type(error).__name__}: {error}{told}"
+        f"make it answer first: {type(error).__name__}: {error}{advice}"
     )
 
 

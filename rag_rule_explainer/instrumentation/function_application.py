@@ -111,7 +111,7 @@ class FunctionApplication(Application[Found]):
         return pieces[-1]
 
     @override
-    def tells_of_async(self, error: str) -> bool:
+    def means_async_only(self, error: str) -> bool:
         return error.startswith(AsyncOnlyError.__name__)
 
     @override

@@ -62,7 +62,7 @@ class Replays(Generic[Item]):
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """Makes one replay on the sources ``kept`` through the application's sync interface, and returns
         its answer."""
-        with self._telling_what_is_left(), self.state.turn([source.id for source in kept]):
+        with self._naming_what_is_left(), self.state.turn([source.id for source in kept]):
             with self.state.alone.noticing(), self._replaying(kept) as run, self._ending(run) as got:
                 got.append(self.application.run(self.case.copied(self.application.copied), kept))
             # All runs may return and change one and the same object. The output is therefore read before
@@ -72,7 +72,7 @@ class Replays(Generic[Item]):
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """Makes one replay on the sources ``kept`` through the application's async interface, and returns
         its answer."""
-        with self._telling_what_is_left():
+        with self._naming_what_is_left():
             async with self.state.aturn([source.id for source in kept]), self.starts.turn() as sent:
                 replaying = self._replaying(kept)
                 ending, alone = self._ending, self.state.alone
@@ -83,7 +83,7 @@ class Replays(Generic[Item]):
                 return self._checked(got, kept, run)
 
     @contextmanager
-    def _telling_what_is_left(self) -> Generator[None, None, None]:
+    def _naming_what_is_left(self) -> Generator[None, None, None]:
         """Extends the message of a StateShared that the block raises: it then also says which of the
         user's objects the runs so far have changed."""
         try:

@@ -189,9 +189,9 @@ class Participation:
         call = ToolCall.written(name, arguments)
         if name is not None:
             self.tools.add(name)
-            told = len(self.watch.said)
+            replies = len(self.watch.said)
             within, now = tools_in_use.get(), moment()
-            self.executed.append(ExecutedCall(told, call, within, now, identity or ""))
+            self.executed.append(ExecutedCall(replies, call, within, now, identity or ""))
         if self.bound is not None:
             self.bound.count_tool_call()
         if name is None:

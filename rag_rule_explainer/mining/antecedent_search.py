@@ -13,6 +13,7 @@ end at the same time: if each antecedent contains a known rule or is contained i
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .hitting import HittingSets
 from .protocol import Ask, Verdicts, Wanted
+from .sampled import Sampled
 
 SEEDS_WITHOUT_RULE = 8
 """After this number of candidates in a row that are no rules, the search changes its direction: from
@@ -37,6 +39,23 @@ CandidateTest = Callable[[Mask], MiningSteps]
 Boundary = Callable[[Mask, Sequence[int]], Bisection]
 """The step that finds how many of some units can be added to an antecedent that is no rule, so that it
 still is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestingMiner:
+    """A ``TestingMiner`` has the fields of a miner that tests its rules on random subsets.
+
+    ``sampled``: the settings of the tests. ``kinds``: the number of searches that share a joint
+    guarantee. ``pinned``: the number of sources that are always retained. ``missed``: the chance that a
+    subset that breaks the condition is judged to hold.
+    """
+
+    kind: RuleKind
+    sampled: Sampled = field(default_factory=Sampled)
+    seed: int = 0
+    kinds: int = 1
+    pinned: int = 0
+    missed: float = 0.0
 
 
 class RandomTest(NamedTuple):

@@ -25,6 +25,7 @@ from .antecedent_search import (
     MiningSteps,
     RandomTest,
     Test,
+    TestingMiner,
     enough_found,
 )
 from .protocol import Mining, Wanted
@@ -38,20 +39,13 @@ tested, so that a search with a limit has claims to make."""
 
 
 @dataclass(frozen=True, slots=True)
-class Quick:
+class Quick(TestingMiner):
     """This miner finds minimal rules of one kind by bisection, and tests several at a time on random
     subsets. A rule is *proved* only if it was seen to hold on all subsets to which it applies.
 
     If a condition is monotone (more sources never undo what fewer bring about), a rule of k out of n
-    sources is found by about k·log2(n) probes. The fields are those of ``Transversal``.
+    sources is found by about k·log2(n) probes.
     """
-
-    kind: RuleKind
-    sampled: Sampled
-    seed: int = 0
-    kinds: int = 1
-    pinned: int = 0
-    missed: float = 0.0
 
     def __call__(self, lattice: Lattice, /) -> Mining:
         """Starts a new search over the subsets of ``lattice``."""

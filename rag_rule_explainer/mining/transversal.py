@@ -11,38 +11,28 @@ rule is found. So after ``SEEDS_WITHOUT_RULE`` candidates without a rule, the se
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ..lattice import Antecedent, Lattice, Mask
-from ..rules import Claim, RuleKind
+from ..rules import Claim
 from ..verdicts import Verdict
 from .antecedent_search import (
     AntecedentSearch,
     Bisection,
     MiningSteps,
     RandomTest,
+    TestingMiner,
     enough_found,
 )
 from .protocol import Mining, Wanted
-from .sampled import FIRST_DRAWS, Draws, Sampled
+from .sampled import FIRST_DRAWS, Draws
 
 
 @dataclass(frozen=True, slots=True)
-class Transversal:
+class Transversal(TestingMiner):
     """This miner finds minimal rules of one kind, each tested on random supersets of its antecedent. A
     rule is *proved* only if it was seen to hold on all supersets.
-
-    ``sampled``: the settings of the tests. ``kinds``: the number of searches that share a joint
-    guarantee. ``pinned``: the number of sources that are always retained. ``missed``: the chance that a
-    subset that breaks the condition is judged to hold.
     """
-
-    kind: RuleKind
-    sampled: Sampled = field(default_factory=Sampled)
-    seed: int = 0
-    kinds: int = 1
-    pinned: int = 0
-    missed: float = 0.0
 
     def __call__(self, lattice: Lattice, /) -> Mining:
         """Starts a new search over the subsets of ``lattice``."""

@@ -78,6 +78,6 @@ def is_attribution(text: str, *, names_sources: bool = False) -> bool:
     words = [each.casefold().replace("’", "'") for each in _WORD.findall(bare)]
     if not words or len(words) > _MOST or any(map(str.isdigit, bare)):
         return False
-    telling = _SOURCES if names_sources else _SOURCES | _FROM
+    expected = _SOURCES if names_sources else _SOURCES | _FROM
     known = _SOURCES | _FROM | _BESIDE
-    return not telling.isdisjoint(words) and known.issuperset(words)
+    return not expected.isdisjoint(words) and known.issuperset(words)

@@ -153,9 +153,9 @@ def _entries(lines: Sequence[_Line]) -> list[tuple[_Line, re.Match[str]]]:
 def _in_line(lines: Sequence[_Line]) -> Iterator[Footnote]:
     """Yields the single lines that are a list of references, such as "Source: guideline.pdf". A line that
     contains only the numbers of sources is not such a list."""
-    told = [(line, _IN_LINE.match(line[2][:_LONGEST_LINE])) for line in lines]
-    is_all = all(found is not None for line, found in told if line[2].strip())
-    for (start, end, _), found in told:
+    matched = [(line, _IN_LINE.match(line[2][:_LONGEST_LINE])) for line in lines]
+    is_all = all(found is not None for line, found in matched if line[2].strip())
+    for (start, end, _), found in matched:
         if is_all or found is None or not any(map(str.isalnum, _MARKS_ALONE.sub("", found["rest"]))):
             continue
         entries = list(_OF_LINE.finditer(found["rest"]))

@@ -80,10 +80,10 @@ def near_exact(text: str) -> str:
     """
     raised = _SUPERSCRIPT.sub(lambda found: "^" + found[0], text)
     decomposed = normal_form("NFKD", raised).replace("\u2212", "-")
-    return " ".join(_NO_WORD.sub(_telling, decomposed).casefold().split())
+    return " ".join(_NO_WORD.sub(_in_words, decomposed).casefold().split())
 
 
-def _telling(found: re.Match[str]) -> str:
+def _in_words(found: re.Match[str]) -> str:
     """Returns the part of ``found``, a run of punctuation and symbols, that ``near_exact`` keeps: the
     characters that distinguish answers, and a space where two numbers must stay separate."""
     text, start = found.string, found.start()

@@ -28,7 +28,7 @@ takes long to compare what all of them probe."""
 Job: TypeAlias = tuple[RuleSearch[Key, Said], Key]
 ProbeKey: TypeAlias = Callable[[RuleSearch[Key, Said], Key], Awaitable[Verdict]]
 StopSearches: TypeAlias = Callable[[str], None]
-TellVerdict: TypeAlias = Callable[[RuleSearch[Key, Said], Key, Verdict], None]
+VerdictListener: TypeAlias = Callable[[RuleSearch[Key, Said], Key, Verdict], None]
 
 
 async def drive(
@@ -37,7 +37,7 @@ async def drive(
     concurrency: int,
     *,
     stop: StopSearches | None = None,
-    on_verdict: TellVerdict[Key, Said] | None = None,
+    on_verdict: VerdictListener[Key, Said] | None = None,
     lockstep: bool = False,
 ) -> None:
     """Probes what the searches request, until every search is finished or stopped and no probe is
@@ -82,7 +82,7 @@ class _Work(Generic[Key, Said]):
     searches: Sequence[RuleSearch[Key, Said]]
     probe: ProbeKey[Key, Said]
     stop: StopSearches | None
-    on_verdict: TellVerdict[Key, Said] | None = None
+    on_verdict: VerdictListener[Key, Said] | None = None
     error: Exception | None = None
     in_flight: int = 0
     yielded_at: float = 0.0

@@ -85,7 +85,7 @@ class Threads:
         except BaseException as raised:
             error = raised
         self._rest()
-        _tell(job, value, error)
+        _deliver(job, value, error)
 
     def _rest(self) -> None:
         with self._guard:
@@ -105,7 +105,7 @@ def shared() -> Threads:
 _of_process: dict[int, Threads] = {}
 
 
-def _tell(job: _Job, value: Any, error: BaseException | None) -> None:
+def _deliver(job: _Job, value: Any, error: BaseException | None) -> None:
     def settle() -> None:
         if job.outcome.done():
             return

@@ -31,7 +31,7 @@ class Animated:
     """An ``Animated`` draws the newest rows on a canvas every ``seconds`` seconds, even if no new rows
     arrive. ``keep``: whether the last row of an explanation stays visible.
 
-    Only ``finish`` and ``close`` wait for a drawing. If a drawing raises an error, the next ``tell``
+    Only ``finish`` and ``close`` wait for a drawing. If a drawing raises an error, the next ``show``
     raises it.
     """
 
@@ -55,7 +55,7 @@ class Animated:
         """Starts the thread that draws."""
         self._thread.start()
 
-    def tell(self, row: Row) -> None:
+    def show(self, row: Row) -> None:
         """Takes the row for the next drawing. Raises the error of a drawing that failed."""
         if self._error is not None:
             raise self._error

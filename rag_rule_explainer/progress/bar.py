@@ -75,7 +75,7 @@ class ProgressBar:
                     self._ignored.remove(report.call)
                 return
             try:
-                self._tell(report)
+                self._report(report)
             except BaseException:
                 self._leave()
                 raise
@@ -97,7 +97,7 @@ class ProgressBar:
             self._ignored |= self._under_way
             self._leave()
 
-    def _tell(self, report: ProgressReport) -> None:
+    def _report(self, report: ProgressReport) -> None:
         if report.done and report.call not in self._under_way:
             return  # the explanation ended before its first probe, so it has no row
         number = self._numbers.setdefault(report.call, len(self._numbers) + 1)
@@ -113,10 +113,10 @@ class ProgressBar:
 
     def _show(self, row: Row) -> None:
         if self._shown is not None:
-            self._shown.tell(row)
+            self._shown.show(row)
             return
         shown = self._open()
-        shown.tell(row)
+        shown.show(row)
         shown.start()
 
     def _open(self) -> Shown:

@@ -22,7 +22,7 @@ class Lines:
     def start(self) -> None:
         """Does nothing: lines are written when rows arrive."""
 
-    def tell(self, row: Row) -> None:
+    def show(self, row: Row) -> None:
         """Writes the row as a line if its number of probes is due (see the class), and once after Ctrl-C.
         Other rows are dropped."""
         call, probes = row.report.call, row.report.probes

@@ -10,10 +10,10 @@ class Shown(Protocol):
     thread at a time calls it."""
 
     def start(self) -> None:
-        """Starts showing rows. It is called only once, perhaps after the first ``tell``."""
+        """Starts showing rows. It is called only once, perhaps after the first ``show``."""
         ...
 
-    def tell(self, row: Row) -> None:
+    def show(self, row: Row) -> None:
         """Takes the newest row of a running explanation. Must return soon, usually within
         microseconds."""
         ...

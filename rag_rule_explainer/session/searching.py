@@ -19,7 +19,7 @@ from ..settings import Settings
 from ..sources import Arrangement, SourceSet
 from ..verdicts import Verdict
 from .plan import MiningPlan
-from .progress_telling import ProgressTeller
+from .progress_reporting import ProgressReporter
 from .tracked_search import TrackedSearch
 from .updates import Announcer
 from .vote_confirmation import VoteConfirmation
@@ -45,7 +45,7 @@ class Searching:
     prober: Prober
     voting: Voting
     baseline: Baseline
-    teller: ProgressTeller
+    reporter: ProgressReporter
     announcer: Announcer | None
     probed: set[ArrangementKey] = field(init=False, default_factory=set[ArrangementKey])
     _by_search: dict[AnySearch, TrackedSearch] = field(init=False)
@@ -162,9 +162,9 @@ class Searching:
         else:
             self._keep(tracked, key, probe)
         self.probed.add(key)
-        if self.teller.listeners:
-            self._note(next_told=search)
-            self.teller.tell()
+        if self.reporter.listeners:
+            self._note(next_search=search)
+            self.reporter.report()
         if probe.reply.cause is not None:
             self.prober.sampler.replayer.check_alive(probe.reply)
         return probe.judgement.verdict
@@ -177,11 +177,12 @@ class Searching:
                 if other is not tracked and other.judging.base == tracked.judging.base:
                     other.overrule(key, kept)
 
-    def _note(self, next_told: AnySearch | None = None) -> None:
-        """Stores the current progress for the next report. ``next_told``: the search that is about to get
-        a verdict. This search still counts the verdict as missing, so 1 is subtracted from its count."""
-        waiting = max(search.waiting - (search is next_told) for search in self._by_search)
-        self.teller.note(len(self.probed), waiting)
+    def _note(self, next_search: AnySearch | None = None) -> None:
+        """Stores the current progress for the next report. ``next_search``: the search that is about to
+        get a verdict. This search still counts the verdict as missing, so 1 is subtracted from its
+        count."""
+        waiting = max(search.waiting - (search is next_search) for search in self._by_search)
+        self.reporter.note(len(self.probed), waiting)
 
     def _announce(self, search: AnySearch, key: ArrangementKey, verdict: Verdict) -> None:
         if self.announcer is not None:

@@ -33,7 +33,7 @@ from .baseline_checks import BaselineChecks, check_judgeable, judged_otherwise
 from .building import ExplanationBuilder
 from .final_comparison import FinalComparison
 from .plan import MiningPlan, OneRule
-from .progress_telling import ProgressTeller
+from .progress_reporting import ProgressReporter
 from .promotion import try_promoting, try_promoting_beside
 from .searching import Searching
 from .series import SessionSeries
@@ -66,7 +66,7 @@ class Session:
     warnings: list[str] = field(init=False, default_factory=list[str])
     notes: list[str] = field(init=False, default_factory=list[str])
     _replayer: Replayer = field(init=False)
-    _teller: ProgressTeller = field(init=False)
+    _reporter: ProgressReporter = field(init=False)
     _has_baseline: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -90,7 +90,7 @@ class Session:
         if self.series is not None:
             self.series.begin(self._replayer.budget)
         bound = 1 << self.sources.lattice.size
-        self._teller = ProgressTeller(
+        self._reporter = ProgressReporter(
             self.progress, self._replayer.budget, bound, self.notes, self._replayer.stopper
         )
 
@@ -100,7 +100,7 @@ class Session:
         is_first = not self._replayer.stopper.reason
         self._replayer.stopper.stop(INTERRUPTED)
         if self._has_baseline and is_first:
-            self._teller.tell_of_interrupt()
+            self._reporter.report_interrupt()
         return self._has_baseline
 
     async def explanation(self, announcer: Announcer | None = None) -> Explanation:
@@ -134,10 +134,10 @@ class Session:
             with run.batcher.at_work():
                 established = await run.established()
                 self._has_baseline = True
-                searching = await run.searched(established, self._teller, announcer)
+                searching = await run.searched(established, self._reporter, announcer)
         finally:
             self._replayer.close()
-            self._teller.tell(done=True)
+            self._reporter.report(done=True)
         explanation = self._built(searching)
         if announcer is not None:
             announcer.conclude(searching.tracked_searches, explanation.rules, len(searching.probed))
@@ -224,7 +224,7 @@ class _Run:
             return established
 
     async def searched(
-        self, established: Established, teller: ProgressTeller, announcer: Announcer | None
+        self, established: Established, reporter: ProgressReporter, announcer: Announcer | None
     ) -> Searching:
         """Runs the checks, the searches and the final comparison, and returns the searches. Stores the
         application's fingerprint and any doubt about the replays, for later explanations."""
@@ -246,7 +246,7 @@ class _Run:
             prober,
             voting,
             established.baseline,
-            teller,
+            reporter,
             announcer,
         )
         if not is_over:

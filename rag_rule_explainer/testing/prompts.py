@@ -51,7 +51,7 @@ _BLANK: Final = compiled_late(r"\n[ \t]*\n\s*")
 _SPEAKER: Final = compiled_late(r"(?im)^(?:system|human|user)[ \t]?:[ \t]?")
 _HEADING: Final = compiled_late(rf"(?i)#{{1,6}}[ \t]?(?:\w{{1,20}}[ \t])?(?:{_SOURCES}|question|query)")
 _MENTIONS: Final = compiled_late(rf"(?i)\b(?:{_SOURCES}|{_ONE_SOURCE}|information)\b")
-_TELLS: Final = compiled_late(r"(?i)\b(?:question|query|answer|respond|below|following)\b")
+_ASKING_WORDS: Final = compiled_late(r"(?i)\b(?:question|query|answer|respond|below|following)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,4 +213,4 @@ def _is_instruction(part: str) -> bool:
     opening = _SPEAKER.sub("", part)[:400]
     if opening.casefold().startswith("you are ") or _HEADING.fullmatch(opening):
         return True
-    return bool(_MENTIONS.search(opening) and _TELLS.search(opening[:120]))
+    return bool(_MENTIONS.search(opening) and _ASKING_WORDS.search(opening[:120]))

@@ -23,7 +23,7 @@ def test_ten_thousand_reports_are_drawn_twice_at_most() -> None:
     canvas = RecordingCanvas()
     shown = drawn_from(canvas, NEVER)
     for probes in range(10_000):
-        shown.tell(Row(told(probes)))
+        shown.show(Row(told(probes)))
     shown.finish(Row(told(10_000, done=True)))
     shown.close()
     assert len(canvas.drawn) <= 1
@@ -35,7 +35,7 @@ def test_the_newest_is_drawn_though_nothing_follows_it() -> None:
     canvas = RecordingCanvas()
     shown = drawn_from(canvas, 0.001)
     for probes in range(100):
-        shown.tell(Row(told(probes)))
+        shown.show(Row(told(probes)))
     canvas.wait_for(probes=99)
     shown.close()
 
@@ -43,11 +43,11 @@ def test_the_newest_is_drawn_though_nothing_follows_it() -> None:
 def test_nothing_is_drawn_once_it_is_closed() -> None:
     canvas = RecordingCanvas()
     shown = drawn_from(canvas, 0.001)
-    shown.tell(Row(told(1)))
+    shown.show(Row(told(1)))
     canvas.wait_for(probes=1)
     shown.close()
     drawn = len(canvas.drawn)
-    shown.tell(Row(told(2)))
+    shown.show(Row(told(2)))
     assert len(canvas.drawn) == drawn
     assert "rag-rule-progress" not in {thread.name for thread in threading.enumerate()}
 
@@ -76,7 +76,7 @@ def test_it_is_drawn_in_the_context_that_it_was_asked_for_in() -> None:
 def test_what_is_not_kept_is_gone() -> None:
     canvas = RecordingCanvas()
     shown = drawn_from(canvas, NEVER, keep=False)
-    shown.tell(Row(told(1)))
+    shown.show(Row(told(1)))
     shown.finish(Row(told(2, done=True)))
     shown.close()
     assert canvas.kept == []
@@ -85,10 +85,10 @@ def test_what_is_not_kept_is_gone() -> None:
 def test_each_call_has_its_row_until_it_is_finished() -> None:
     canvas = RecordingCanvas()
     shown = drawn_from(canvas, 0.001)
-    shown.tell(Row(told(1, call=1)))
-    shown.tell(Row(told(2, call=2)))
+    shown.show(Row(told(1, call=1)))
+    shown.show(Row(told(2, call=2)))
     shown.finish(Row(told(3, call=1, done=True)))
-    shown.tell(Row(told(4, call=2)))
+    shown.show(Row(told(4, call=2)))
     canvas.wait_for(probes=4)
     shown.close()
     assert [row.report.call for row in canvas.drawn[-1]] == [2]
@@ -101,7 +101,7 @@ def test_what_goes_wrong_while_drawing_is_raised_where_it_is_told() -> None:
         if thread.name == "rag-rule-progress":  # it ends with the error
             thread.join(timeout=120)
     with pytest.raises(BrokenPipeError):
-        shown.tell(Row(told(1)))
+        shown.show(Row(told(1)))
     with pytest.raises(BrokenPipeError):
         shown.finish(Row(told(1, done=True)))
     shown.close()

@@ -45,7 +45,7 @@ def test_logs_are_ascii() -> None:
 
 def test_a_program_without_stderr_is_left_alone() -> None:
     shown = Lines(None)
-    shown.tell(Row(told(1)))
+    shown.show(Row(told(1)))
     shown.finish(Row(told(2, done=True)))
     shown.close()
 

@@ -73,7 +73,7 @@ class LangChainApplication(Application[Found]):
     @override
     def async_only(self) -> bool:
         """Returns False, because nothing on a Runnable says that it has only async methods. This is
-        recognised later, by the error that ``invoke`` raises: see ``tells_of_async``."""
+        recognised later, by the error that ``invoke`` raises: see ``means_async_only``."""
         return False
 
     @override
@@ -131,7 +131,7 @@ class LangChainApplication(Application[Found]):
         return None
 
     @override
-    def tells_of_async(self, error: str) -> bool:
+    def means_async_only(self, error: str) -> bool:
         by_type = error.startswith("TypeError") and _OF_ASYNC_ONLY.search(error) is not None
         return by_type or error.startswith("NotImplementedError")
 

@@ -86,11 +86,11 @@ def asked_a_human(
         name: _listed(keywords.get(name) or getattr(runnable, f"{name}_nodes", ()))
         for name in ("interrupt_before", "interrupt_after")
     }
-    told = " and ".join(f"{name}={nodes}" for name, nodes in set_by.items() if nodes)
-    if paused is None and not (unreadable and told):
+    named = " and ".join(f"{name}={nodes}" for name, nodes in set_by.items() if nodes)
+    if paused is None and not (unreadable and named):
         return ""
-    is_before = paused is None or not told or told.startswith("interrupt_before")
-    by = told or "interrupt_before or interrupt_after"
+    is_before = paused is None or not named or named.startswith("interrupt_before")
+    by = named or "interrupt_before or interrupt_after"
     place = f"before {', '.join(paused.before)}; set by {by}" if paused and is_before else f"set by {by}"
     given = [name for name in set_by if keywords.get(name)]
     leave_out = f"Leave out {' and '.join(given)} for an answer, or explain" if given else "Explain"

@@ -13,6 +13,7 @@ from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.searches.identity import checked_items, sources_of
 from rag_rule_explainer.instrumentation.searches.items import ItemReading, MadeItem, ResponsePart
 from rag_rule_explainer.instrumentation.searches.result_forms import items_in
+from rag_rule_explainer.instrumentation.searches.shape import ReadForm
 
 from .documents import copies, document_of, retrieved_of
 
@@ -46,7 +47,7 @@ def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentShape:
+class DocumentShape(ReadForm):
     """A ``DocumentShape`` reads the results of a search, and makes results for replays in the same shape.
 
     ``scored``: True if all results are (document, score) pairs. ``as_found``: True if an item that was
@@ -66,16 +67,6 @@ class DocumentShape:
             return [Found(document_of(text), given=part) for text, part in parts]
         whole = not is_listed(result)
         return [self._item(item, whole=whole) for item in items_in(result)]
-
-    def form(self, result: Any) -> object:
-        """Returns the form of a result: everything except its items that is needed to make such a result
-        again, such as the type of a list or a copy of a client's response."""
-        return self.reading.form(result)
-
-    def of_another(self, form: object) -> object:
-        """Returns the form for the result of a query that was not recorded, made from the form of a
-        recorded result."""
-        return self.reading.of_another(form)
 
     def result(self, found: Iterable[Found], form: object = ()) -> Any:
         """Returns a result that consists of these items.

@@ -29,10 +29,10 @@ class ProgressEvents:
         if not self._has_handlers():
             return None
 
-        def tell(report: ProgressReport) -> None:
+        def report_progress(report: ProgressReport) -> None:
             dispatch_custom_event(EVENT, asdict(report), config=self.config)
 
-        return tell
+        return report_progress
 
     @asynccontextmanager
     async def on_loop(self) -> AsyncGenerator[Progress | None, None]:
@@ -45,14 +45,14 @@ class ProgressEvents:
             yield None
             return
         reports: asyncio.Queue[ProgressReport | None] = asyncio.Queue()
-        telling = asyncio.create_task(self._tell(reports))
+        sending = asyncio.create_task(self._send(reports))
         try:
             yield reports.put_nowait
         finally:
             reports.put_nowait(None)
-            await telling
+            await sending
 
-    async def _tell(self, reports: "asyncio.Queue[ProgressReport | None]") -> None:
+    async def _send(self, reports: "asyncio.Queue[ProgressReport | None]") -> None:
         while (report := await reports.get()) is not None:
             await adispatch_custom_event(EVENT, asdict(report), config=self.config)
 

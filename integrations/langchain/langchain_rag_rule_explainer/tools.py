@@ -72,7 +72,7 @@ def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> U
     if run is None or isinstance(tool, StubTool):
         return None
     given = _given(args, kwargs)
-    return run.use_tool(tool.name, _told_by_the_model(tool, given), _identity_in(given, kwargs))
+    return run.use_tool(tool.name, _given_by_the_model(tool, given), _identity_in(given, kwargs))
 
 
 def _given(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -165,7 +165,7 @@ def _with_content(message: ToolMessage, content: Any) -> ToolMessage:
     return message.model_copy(update={"content": content, "artifact": None})
 
 
-def _told_by_the_model(tool: BaseTool, given: Any) -> Any:
+def _given_by_the_model(tool: BaseTool, given: Any) -> Any:
     """Returns the arguments in the input of a tool without those that the framework adds, such as the
     state of the graph."""
     arguments = arguments_in(given)

@@ -150,7 +150,7 @@ class LlamaIndexApplication(Application[Found]):
                 yield piece
 
     @override
-    def tells_of_async(self, error: str) -> bool:
+    def means_async_only(self, error: str) -> bool:
         return error.startswith(AsyncOnlyError.__name__)
 
     @override

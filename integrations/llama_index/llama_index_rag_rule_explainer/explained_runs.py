@@ -20,7 +20,7 @@ _NOT_BEGUN = "the explained run has not begun yet; await something first, such a
 
 @dataclass(slots=True, eq=False)
 class Listener:
-    """A ``Listener`` passes the events of a workflow's first run to the caller, who may answer them.
+    """A ``Listener`` passes the events of a workflow's first run to the caller, which may answer them.
 
     ``handler``: LlamaIndex's handler of the first run; None before the run has begun. ``is_code``: True
     if the caller is code of an application that is being explained. The code then answers in replays too;
@@ -52,7 +52,7 @@ class Listener:
         await self._begun.wait()
         return self.handler
 
-    def tell(self, event: Event) -> None:
+    def take(self, event: Event) -> None:
         """Puts an event into the caller's queue. A StopEvent is the last event."""
         self.events.put_nowait(event)
         if isinstance(event, StopEvent):

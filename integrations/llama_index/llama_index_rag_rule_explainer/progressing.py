@@ -32,15 +32,15 @@ class RuleProgressEvent(BaseEvent):
 class ProgressEvents:
     """This class reports progress to the event handlers of LlamaIndex's dispatcher.
 
-    ``telling``: False if no progress is reported.
+    ``reports``: False if no progress is reported.
     """
 
-    telling: bool = True
+    reports: bool = True
 
     @property
     def sync(self) -> Progress | None:
-        """Returns a function that sends a report as an event; None if ``telling`` is False."""
-        return _tell if self.telling else None
+        """Returns a function that sends a report as an event; None if ``reports`` is False."""
+        return _send if self.reports else None
 
     @asynccontextmanager
     async def on_loop(self) -> AsyncGenerator[Progress | None, None]:
@@ -49,7 +49,7 @@ class ProgressEvents:
         yield self.sync
 
 
-def _tell(report: ProgressReport) -> None:
+def _send(report: ProgressReport) -> None:
     dispatcher.event(
         RuleProgressEvent(
             probes=report.probes,

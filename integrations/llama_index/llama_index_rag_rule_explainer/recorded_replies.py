@@ -63,16 +63,16 @@ def _event(
     model: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], key: str
 ) -> LLMChatStartEvent | LLMCompletionStartEvent:
     # Older releases have ``to_dict`` alone.
-    told: Any = model.to_payload() if hasattr(model, "to_payload") else model.to_dict()
+    payload: Any = model.to_payload() if hasattr(model, "to_payload") else model.to_dict()
     asked: Any = args[0] if args else kwargs.get("messages", kwargs.get("prompt"))
     beside = {key: each for key, each in kwargs.items() if key not in {"messages", "prompt"}}
     if "chat" in name:
         messages: list[ChatMessage] = list(asked)
         return LLMChatStartEvent(
-            model_dict=told, messages=messages, additional_kwargs=beside, span_id=key
+            model_dict=payload, messages=messages, additional_kwargs=beside, span_id=key
         )
     return LLMCompletionStartEvent(
-        model_dict=told, prompt=str(asked), additional_kwargs=beside, span_id=key
+        model_dict=payload, prompt=str(asked), additional_kwargs=beside, span_id=key
     )
 
 

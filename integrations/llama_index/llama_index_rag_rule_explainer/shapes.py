@@ -15,6 +15,7 @@ from rag_rule_explainer.instrumentation.clients.users_functions import users_res
 from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.searches.items import ItemReading, MadeItem, ResponsePart
 from rag_rule_explainer.instrumentation.searches.result_forms import items_in
+from rag_rule_explainer.instrumentation.searches.shape import ReadForm
 
 from .nodes import Found, copy_of, node_of
 
@@ -85,7 +86,7 @@ class StoreResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Anything:
+class Anything(ReadForm):
     """This shape is for results of user functions: nodes with or without scores, texts, dicts, objects.
 
     ``reading``: reads items that are not nodes. ``item_of``: converts a node to such an item; None if
@@ -102,16 +103,6 @@ class Anything:
             return [Found(NodeWithScore(node=node_of(text)), given=part) for text, part in parts]
         whole = not is_listed(result)
         return [self._item(item, whole=whole) for item in items_in(result)]
-
-    def form(self, result: Any) -> object:
-        """Returns the form of a result: everything except its items that is needed to make such a result
-        again, such as the type of a list or a copy of a client's response."""
-        return self.reading.form(result)
-
-    def of_another(self, form: object) -> object:
-        """Returns the form for the result of a query that was not recorded, made from the form of a
-        recorded result."""
-        return self.reading.of_another(form)
 
     def result(self, found: Sequence[Found], form: object = ()) -> Any:
         """Returns a result that consists of these items.

@@ -140,7 +140,7 @@ def _refusal(reason: str) -> Exception:
     return unusable(reason, run.watch, passing=False)
 
 
-def _telling(_name: str, method: Any) -> Any:
+def _noting_rest(_name: str, method: Any) -> Any:
     """Returns the replacement of the method by which every workflow writes its events.
 
     The replacement also checks that the workflow does not wait for ever, and records if it asks a human.
@@ -148,7 +148,7 @@ def _telling(_name: str, method: Any) -> Any:
     """
 
     @wraps(method)
-    async def tell(adapter: Any, event: Event) -> None:
+    async def write(adapter: Any, event: Event) -> None:
         await method(adapter, event)
         now, run = _run.get(), participation()
         if run is not None and isinstance(event, ToolCallResult):
@@ -161,7 +161,7 @@ def _telling(_name: str, method: Any) -> Any:
         elif _IDLE is not None and isinstance(event, _IDLE) and adapter.run_id not in now[0].asking:
             _stand_still(*now)
 
-    return tell
+    return write
 
 
 def _stand_still(standstills: Standstills, is_replay: bool) -> None:
@@ -189,4 +189,4 @@ def _awaited_in(state: object) -> Iterator[str]:
 
 
 RUNNER = ("workflows.runtime.types.plugin", "InternalRunAdapter")
-INTERCEPTIONS = (Interception(*RUNNER, re.compile("write_to_event_stream"), _telling),)
+INTERCEPTIONS = (Interception(*RUNNER, re.compile("write_to_event_stream"), _noting_rest),)

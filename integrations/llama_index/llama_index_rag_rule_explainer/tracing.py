@@ -57,12 +57,12 @@ class OpenSpan:
             spans.mark(self.known, outcome)
         if outcome.error is None:
             result = {"answer": outcome.answer, **outcome.marks}
-            self._tell(dispatcher.span_exit, result=result)
+            self._end(dispatcher.span_exit, result=result)
         else:
-            self._tell(dispatcher.span_drop, err=outcome.error)
+            self._end(dispatcher.span_drop, err=outcome.error)
 
-    def _tell(self, end: Callable[..., None], **told: Any) -> None:
-        self._context.run(end, id_=self._identity, bound_args=self._bound, **told)
+    def _end(self, end: Callable[..., None], **fields: Any) -> None:
+        self._context.run(end, id_=self._identity, bound_args=self._bound, **fields)
 
 
 class Beginning:

@@ -35,7 +35,7 @@ async def result_of(workflow: Workflow, given: Any) -> Any:
     async def listen() -> Exception | None:
         async for event in handler.stream_events(expose_internal=True):
             if listener is not None:
-                listener.tell(event)
+                listener.take(event)
             reason = asking(name, handler, event)
             if reason is not None and listener is None:
                 return reason

@@ -23,7 +23,7 @@ _OBJECTS = 200 * 2**20
 
 def ray_module() -> Any:
     """Returns the module ``ray``. Raises MissingExtra if it is not installed."""
-    # Ray reports its use to its makers unless it is told not to.
+    # Ray reports its use to its makers unless a setting forbids it.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         return import_module("ray")

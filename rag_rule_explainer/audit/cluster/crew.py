@@ -15,7 +15,7 @@ from ...version import __version__
 from ..engine import AuditJob
 from ..questions import AuditedAnswer, AuditedQuestion, LoggedQuestion
 from .ledger import Ledger, LedgerPlan
-from .telling import TELLING_SECONDS, AuditTeller
+from .reporting import SECONDS_BETWEEN_REPORTS, AuditReporter
 from .worker import Worker, WorkerState
 
 RETRIES = 1
@@ -84,30 +84,30 @@ class Crew:
             )
 
     async def explained(
-        self, questions: Iterable[LoggedQuestion], teller: AuditTeller
+        self, questions: Iterable[LoggedQuestion], reporter: AuditReporter
     ) -> AsyncGenerator[AuditedAnswer, None]:
         """Yields what became of each question. Once a limit is reached, the questions that are left are
         yielded as "stopped"."""
         waiting = iter(questions)
-        async for answer in self._answers(waiting, teller):
+        async for answer in self._answers(waiting, reporter):
             yield answer
         # Questions that were explained in one process died together, so it is not known which did it.
         self._room = 1
         self._free = list(dict.fromkeys(self._free))
         self._is_last_try = True
         suspects = iter(self._suspects)
-        async for answer in self._answers(suspects, teller):
+        async for answer in self._answers(suspects, reporter):
             yield answer
         for asked in chain(suspects, waiting):
             yield _without_answer(asked, "stopped", self._refusal)
 
     async def _answers(
-        self, waiting: Iterator[LoggedQuestion], teller: AuditTeller
+        self, waiting: Iterator[LoggedQuestion], reporter: AuditReporter
     ) -> AsyncGenerator[AuditedAnswer, None]:
         while self._fill(waiting):
             await asyncio.wait(
                 [*self._asked, *self._starting],
-                timeout=TELLING_SECONDS,
+                timeout=SECONDS_BETWEEN_REPORTS,
                 return_when=asyncio.FIRST_COMPLETED,
             )
             self._welcome()
@@ -116,10 +116,10 @@ class Crew:
                 self._free.append(actor)
                 answer = self._outcome(future, asked)
                 if answer is not None:
-                    teller.count(answer.question)
+                    reporter.count(answer.question)
                     yield answer
-            teller.under_way = len(self._asked)
-            await teller.tell()
+            reporter.under_way = len(self._asked)
+            await reporter.report()
 
     async def dismiss(self, ledger: Ledger) -> None:
         """Ends the workers. Runs that are under way get some seconds to end, so that their answers are

@@ -18,7 +18,7 @@ from ..questions import AuditedAnswer, LoggedQuestion
 from .connecting import LOCAL, connected
 from .crew import Crew
 from .ledger import Ledger, LedgerPlan, Rates
-from .telling import AuditTeller
+from .reporting import AuditReporter
 
 
 @called_as("OnRay")
@@ -70,14 +70,14 @@ class OnRay:
                 await asyncio.to_thread(ledger.stop, stopped=False)
                 plan = replace(plan, until=ledger.after(job.limits.seconds))
                 crew = Crew(ray, replace(job, options=options), plan, dict(self.actor_options))
-                teller = AuditTeller(progress, ledger, questions)
+                reporter = AuditReporter(progress, ledger, questions)
                 try:
                     await crew.gather(self.actors, self.patience)
-                    async for answer in crew.explained(questions, teller):
+                    async for answer in crew.explained(questions, reporter):
                         yield answer
                 finally:
                     await crew.dismiss(ledger)
-                    teller.close()
+                    reporter.close()
             finally:
                 ledger.close()
 

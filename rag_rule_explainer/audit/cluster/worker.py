@@ -37,7 +37,7 @@ class Worker:
         self._job, self._plan = job, plan
         self._explainer: Any = None
         self._ledger: Ledger | None = None
-        # A working folder that Ray brought along comes first.
+        # A working folder that Ray has copied here comes first.
         if Path(folder).is_dir() and folder not in sys.path:
             sys.path.append(folder)
 

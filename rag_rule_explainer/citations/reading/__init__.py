@@ -58,10 +58,10 @@ def read_citations(output: Any, shown: CitableSources, reading: CitationReading 
     check_reading(reading)
     if reading is None or isinstance(reading, str):
         return read_output(output, shown, reading)
-    told = cast("object", reading(output, shown.ids))
-    if not isinstance(told, Iterable) or isinstance(told, str):
-        raise InvalidInput(f"reading returned {brief(told)}; return a list of ids of sources")
-    found = [_given(each, shown) for each in cast("Iterable[object]", told)]
+    returned = cast("object", reading(output, shown.ids))
+    if not isinstance(returned, Iterable) or isinstance(returned, str):
+        raise InvalidInput(f"reading returned {brief(returned)}; return a list of ids of sources")
+    found = [_given(each, shown) for each in cast("Iterable[object]", returned)]
     return CitingText(read_output(output, shown).text, tuple(found))
 
 

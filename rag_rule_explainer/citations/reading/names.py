@@ -114,8 +114,8 @@ def _by_name(sources: Sequence[Citable]) -> dict[str, tuple[str, ...]]:
 
 
 def _names_of(source: Citable) -> Sequence[str]:
-    told = (each for key, each in source.metadata.items() if _is_naming(key))
-    names = [source.id, *(each for each in told if isinstance(each, str))]
+    values = (each for key, each in source.metadata.items() if _is_naming(key))
+    names = [source.id, *(each for each in values if isinstance(each, str))]
     found = [in_small_letters(each) for each in names if len(each) <= _LONGEST]
     return [each for each in dict.fromkeys((*found, *map(_file_of, found))) if each]
 

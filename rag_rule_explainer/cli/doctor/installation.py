@@ -77,7 +77,7 @@ def _packages(wanted: list[Requirement]) -> Iterator[Diagnosis]:
     for each in wanted:
         by_extra[each.extra].append(each)
     by_extra.pop(_ALL, None)
-    missing, told = list[str](), set[str]()
+    missing, reported = list[str](), set[str]()
     for extra, needed in sorted(by_extra.items()):
         versions = {each.name: _installed(each.name) for each in needed}
         if not all(versions.values()) and extra:
@@ -85,8 +85,8 @@ def _packages(wanted: list[Requirement]) -> Iterator[Diagnosis]:
             continue
         wrong = [each for each in needed if not _fits(versions[each.name] or "", each.bounds)]
         for each in wrong:
-            if each.name not in told:
-                told.add(each.name)
+            if each.name not in reported:
+                reported.add(each.name)
                 yield _wrong(each, versions[each.name] or "")
         if extra and not wrong:
             named = ", ".join(f"{name} {found}" for name, found in versions.items())

@@ -52,9 +52,9 @@ def _pages() -> Iterator[HelpPage]:
     for kind in KINDS:
         for file in sorted((files(__name__) / kind).iterdir(), key=lambda each: each.name):
             text = file.read_text(encoding="utf-8").strip()
-            told, _, listed = text.partition(f"\n\n{ALSO_CALLED}")
+            body, _, listed = text.partition(f"\n\n{ALSO_CALLED}")
             others = tuple(" ".join(each.split()) for each in listed.split(",") if each.strip())
-            title = told.partition("\n")[0].removeprefix("# ")
+            title = body.partition("\n")[0].removeprefix("# ")
             yield HelpPage(kind, file.name.removesuffix(".md"), title, text, others)
 
 

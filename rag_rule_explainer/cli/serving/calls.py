@@ -16,7 +16,7 @@ from ...progress.report import ProgressReport
 CANCELLED = "the client cancelled the call"
 """The reason that an explanation gives if its call was cancelled."""
 _SECONDS_BETWEEN = 0.25
-Tell: TypeAlias = Callable[[float, float | None, str], Awaitable[None]]
+SendProgress: TypeAlias = Callable[[float, float | None, str], Awaitable[None]]
 """A function that sends a client the progress, the total and a text."""
 Result = TypeVar("Result")
 
@@ -41,7 +41,7 @@ class CallProgress:
         """Returns the number of replays that the call has made."""
         return 0 if self.latest is None else self.latest.replays
 
-    async def tell(self, tell: Tell) -> None:
+    async def send(self, send: SendProgress) -> None:
         """Sends the latest report, if it is further than what was sent before."""
         report = self.latest
         if report is not None and report.probes > self._sent:
@@ -49,14 +49,14 @@ class CallProgress:
             said = f"{report.probes} of about {report.needed} subsets, {report.replays} replays"
             # If its progress cannot be sent, the call still returns its result, which is paid for.
             with suppress(Exception):
-                await tell(report.probes, max(report.needed, report.probes), said)
+                await send(report.probes, max(report.needed, report.probes), said)
 
     def stops_with(self, cancelled: Event) -> None:
         """Makes the search stop after this event is set."""
         self._cancelled = cancelled
 
 
-async def called(work: Callable[[], Result], progress: CallProgress, tell: Tell) -> Result:
+async def called(work: Callable[[], Result], progress: CallProgress, send: SendProgress) -> Result:
     """Runs ``work`` in a thread, and returns its result. ``progress``: listens to its search.
 
     If the task is cancelled, the search stops: no further replay begins, and running ones are awaited.
@@ -65,7 +65,7 @@ async def called(work: Callable[[], Result], progress: CallProgress, tell: Tell)
     cancelled, done, failed = Event(), list[Result](), list[Exception]()
     progress.stops_with(cancelled)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_telling, progress, tell)
+        tasks.start_soon(_sending, progress, send)
         tasks.start_soon(_noting, cancelled)
         try:
             done.append(await to_thread.run_sync(work))
@@ -74,14 +74,14 @@ async def called(work: Callable[[], Result], progress: CallProgress, tell: Tell)
         tasks.cancel_scope.cancel()
     for error in failed:
         raise error
-    await progress.tell(tell)
+    await progress.send(send)
     return done[0]
 
 
-async def _telling(progress: CallProgress, tell: Tell) -> None:
+async def _sending(progress: CallProgress, send: SendProgress) -> None:
     while True:
         await anyio.sleep(_SECONDS_BETWEEN)
-        await progress.tell(tell)
+        await progress.send(send)
 
 
 async def _noting(cancelled: Event) -> None:

@@ -14,7 +14,7 @@ from .saved import SavedPlace
 _LONGEST = 50_000
 
 
-def _told(saved: SavedPlace, found: Explanation | Verification) -> str:
+def _text_of(saved: SavedPlace, found: Explanation | Verification) -> str:
     return f"NOT SAVED: {saved.why_not}\n{found}" if saved.why_not else str(found)
 
 
@@ -54,7 +54,7 @@ class ExplainedAnswer(BaseModel):
     @classmethod
     def of(cls, explanation: Explanation, saved: SavedPlace) -> "ExplainedAnswer":
         """Returns the explanation in the form for clients."""
-        return cls(name=saved.name, text=_told(saved, explanation), summary=explanation.summary())
+        return cls(name=saved.name, text=_text_of(saved, explanation), summary=explanation.summary())
 
 
 class VerifiedRule(BaseModel):
@@ -75,7 +75,7 @@ class VerifiedRule(BaseModel):
             holds=verification.holds,
             kind=verification.kind.value,
             sources=verification.sources,
-            text=_told(saved, verification),
+            text=_text_of(saved, verification),
             replays=verification.explanation.counts.replays,
             name=saved.name,
         )

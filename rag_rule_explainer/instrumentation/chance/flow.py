@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import Any, TypeAlias
 
-from ..shared_state.telling import called_name, only_tells
+from ..shared_state.logging_calls import called_name, only_logs
 from .places import NOTHING, Code, KnownNames
 from .sources import DrawnKind, drawn_by, drawn_by_method, makes_a_generator
 
@@ -108,13 +108,13 @@ class Flow:
 
     def _of_call(self, node: ast.Call) -> DrawnValue:
         called = self._names.object_of(node.func)
-        told = ast.unparse(node.func)
+        written = ast.unparse(node.func)
         if called is not NOTHING:
             drawn = drawn_by(called, is_seeded=self._is_seeded)
             if drawn is not None:
-                return drawn, told
+                return drawn, written
             if makes_a_generator(called, is_given=_is_given(node)):
-                return DrawnKind.GENERATOR, told
+                return DrawnKind.GENERATOR, written
             if isinstance(called, FunctionType):
                 return self._returned_by(called)
         if isinstance(node.func, ast.Attribute):
@@ -128,11 +128,11 @@ class Flow:
         return self._first(node.args) if name in _KEEPING else None
 
     def _of_method(self, owner: tuple[DrawnKind, str], name: str) -> DrawnValue:
-        kind, told = owner
+        kind, written = owner
         if kind is not DrawnKind.GENERATOR:
             return owner
         drawn = drawn_by_method(name)
-        return drawn and (drawn, f"{told}().{name}")
+        return drawn and (drawn, f"{written}().{name}")
 
     def _of_attribute(self, node: ast.Attribute) -> DrawnValue:
         found = self.of(node.value)
@@ -236,5 +236,5 @@ def _changes_nothing(statement: ast.stmt, tested: set[str]) -> bool:
     value = statement.value if isinstance(statement, ast.Expr) else None
     call = value.value if isinstance(value, ast.Await) else value
     if isinstance(call, ast.Call):
-        return only_tells(call) or called_name(call) == "sleep"
+        return only_logs(call) or called_name(call) == "sleep"
     return isinstance(statement, ast.Pass)

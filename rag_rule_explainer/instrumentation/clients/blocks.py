@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 from ...errors import InvalidInput
 from ...sources.given import Given
 from .fields import field_of, is_listed, mapping_in, with_fields
-from .of_listing import listing, may_tell_of_results, with_results
+from .of_listing import listing, may_describe_results, with_results
 from .of_text import json_listing
 from .reading import read_fields
 from .written import value_in_json, written_in
@@ -58,7 +58,7 @@ def paired(blocks: Sequence[Any], structured: Any) -> list[Block]:
         raise InvalidInput(_LISTS_SEVERAL)
     key = _list_of(len(blocks), structured)
     if key is not None:
-        if may_tell_of_results(structured, key):
+        if may_describe_results(structured, key):
             raise InvalidInput(CANNOT_BE_CUT)
         return [Block(*pair) for pair in zip(blocks, structured[key], strict=True)]
     if structured is not None and (len(blocks) > 1 or _lists_several(structured)):

@@ -86,11 +86,11 @@ def path_of(response: Any, *, of_any_dicts: bool = False, depth: int = 3) -> Pat
     fields = fields_of(response)
     if fields is None or depth < 0:
         return None
-    telling = [name for name, each in fields.items() if not is_silent(name, each)]
-    if not telling:
+    filled = [name for name, each in fields.items() if not is_silent(name, each)]
+    if not filled:
         return _path_to_nothing(fields)
-    name = telling[0]
-    if len(telling) > 1 or not isinstance(name, str):
+    name = filled[0]
+    if len(filled) > 1 or not isinstance(name, str):
         return None
     if is_listed(fields[name]):
         return (name,) if _are_results(name, fields[name], of_any_dicts=of_any_dicts) else None
@@ -120,7 +120,7 @@ def _cut(response: Any, path: Path, row: Sequence[Any], less: int) -> Any:
     return with_fields(response, **{**counts, path[0]: _cut(fields[path[0]], path[1:], row, less)})
 
 
-def may_tell_of_results(fields: Mapping[str, Any], key: str) -> bool:
+def may_describe_results(fields: Mapping[str, Any], key: str) -> bool:
     """Returns True iff a field other than ``key`` holds a text, a list or a dict that may depend on
     single results."""
     others = ((name, each) for name, each in fields.items() if name != key and each)

@@ -89,11 +89,13 @@ def _with_hits(body: Mapping[str, Any], row: Sequence[Any]) -> Mapping[str, Any]
         )
     if len(row) == len(outer["hits"]):
         return {**body, "hits": own}
-    uncut = {name: Uncut(name) for name in body if name not in _OF_NO_DOCUMENT and _tells(body[name])}
+    uncut = {
+        name: Uncut(name) for name in body if name not in _OF_NO_DOCUMENT and _has_content(body[name])
+    }
     return {**body, "hits": own, **uncut}
 
 
-def _tells(part: object) -> bool:
+def _has_content(part: object) -> bool:
     return isinstance(part, (dict, list)) and bool(cast("Any", part))
 
 

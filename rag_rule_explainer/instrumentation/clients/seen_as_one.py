@@ -39,7 +39,17 @@ _KEYED = re.compile(
     re.MULTILINE,
 )
 _INLINE = re.compile(r"(?:\A\[?|, )(content|link|snippet|source|text|title|url): ")
-_TELLING = {"content", "excerpt", "link", "page_content", "passage", "snippet", "summary", "text", "url"}
+_TEXT_KEYS = {
+    "content",
+    "excerpt",
+    "link",
+    "page_content",
+    "passage",
+    "snippet",
+    "summary",
+    "text",
+    "url",
+}
 _TAG = re.compile(
     r"<(chunk|context|doc|document|excerpt|hit|passage|result|search_result|snippet|source)\b[^<>]{0,200}>",
     re.IGNORECASE,
@@ -100,7 +110,7 @@ def _keyed(text: str, starts: set[int]) -> Iterator[str]:
         return
     blocks = [place for place, key in enumerate(keys) if key == keys[0]]
     if len(blocks) > 1 and all(
-        set(keys[one + 1 : two]) & _TELLING or (keys[0] in _TELLING and _apart(text, marks[two]))
+        set(keys[one + 1 : two]) & _TEXT_KEYS or (keys[0] in _TEXT_KEYS and _apart(text, marks[two]))
         for one, two in pairwise([*blocks, len(keys)])
         if two < len(keys)
     ):

@@ -68,20 +68,20 @@ def _is_vector(value: list[Any]) -> bool:
 class Attributes:
     """This class isolates the attributes of objects: each run reads and sets its own copy of them.
 
-    ``data``: types of objects that are copied together with the object that refers to them. ``told``: a
-    function that returns the part of an object on which answers depend, or None. ``carries``: returns
-    True for an object that holds a conversation; if the baseline made it, a replay that uses it gets a
-    StateShared error.
+    ``data``: types of objects that are copied together with the object that refers to them.
+    ``deciding_part``: a function that returns the part of an object on which answers depend, or None.
+    ``carries``: returns True for an object that holds a conversation; if the baseline made it, a replay
+    that uses it gets a StateShared error.
     """
 
     def __init__(
         self,
         data: tuple[type, ...] = (),
-        told: Callable[[Any, Mapping[str, Any]], Any] = lambda _thing, _parts: None,
+        deciding_part: Callable[[Any, Mapping[str, Any]], Any] = lambda _thing, _parts: None,
         carries: Callable[[Any], bool] = lambda _thing: False,
     ) -> None:
         self._data = data
-        self._told = told
+        self._deciding_part = deciding_part
         self._carries = carries
 
     def wrapping(self, name: str, method: Any) -> Any:
@@ -165,7 +165,7 @@ class Attributes:
             except AttributeError:
                 continue
         taken: Parts = data_copy(parts, self._data)
-        deciding = self._told(thing, taken["__dict__"])
+        deciding = self._deciding_part(thing, taken["__dict__"])
         if deciding is not None:
             state.before.setdefault(("told", Same(thing)), deciding)
         return taken

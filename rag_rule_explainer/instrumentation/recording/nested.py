@@ -131,7 +131,7 @@ def _distinct(sources: Iterable[Source]) -> dict[str, Source]:
 
 def _holds(text: Reading, part: Reading) -> bool:
     # A short text may occur in another text by chance.
-    return part.line == text.line or (part.is_telling and part.line in text.line)
+    return part.line == text.line or (part.is_distinctive and part.line in text.line)
 
 
 def _has_a_few_words_more(inner: Source, outer: Source) -> bool:

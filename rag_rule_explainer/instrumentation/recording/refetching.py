@@ -53,7 +53,7 @@ class ChangedItems(NamedTuple):
 
 class Refetching(Generic[Item]):
     """A ``Refetching`` changes the results of the searches of a run. ``identify``: a function that
-    returns the sources of items. ``brought``: a function that turns documents of the caller into items.
+    returns the sources of items. ``brought``: a function that converts documents of the caller to items.
     """
 
     def __init__(

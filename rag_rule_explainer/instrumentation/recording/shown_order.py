@@ -14,12 +14,12 @@ _FEWEST_WORDS = 2
 class OrdersShown(NamedTuple):
     """An ``OrdersShown`` holds the orders in which requests show sources. ``orders``: for each request,
     the ids ordered by the first position of each source, and ordered by the last. ``alike``: the ids of
-    the sources with equal texts. ``is_retold``: True if a request contains an earlier reply of a model,
+    the sources with equal texts. ``is_repeated``: True if a request contains an earlier reply of a model,
     which may repeat a source in other words."""
 
     orders: Sequence[tuple[str, ...]]
     alike: frozenset[str] = frozenset()
-    is_retold: bool = False
+    is_repeated: bool = False
 
     @classmethod
     def of(
@@ -29,7 +29,7 @@ class OrdersShown(NamedTuple):
         and also with the escapes of JSON or HTML replaced. ``known``: the ids of the sources that
         ``sight`` recognises in every request that shows them. All other sources are searched for by their
         whole text."""
-        orders, alike, is_retold = list[tuple[str, ...]](), set[str](), False
+        orders, alike, is_repeated = list[tuple[str, ...]](), set[str](), False
         for request in requests:
             before = [reading_of(text) for text in request.written_before]
             for text in readings(request.text):
@@ -39,8 +39,8 @@ class OrdersShown(NamedTuple):
                     orders.append(tuple(sorted(places, key=places.__getitem__)))
                 alike |= same
                 line = reading_of(text).line if before else ""
-                is_retold |= any(each.is_telling and each.line in line for each in before)
-        return cls(orders, frozenset(alike), is_retold)
+                is_repeated |= any(each.is_distinctive and each.line in line for each in before)
+        return cls(orders, frozenset(alike), is_repeated)
 
 
 def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tu
     longest = max(found, key=len, default=())
     if any(longest[: len(each)] != each for each in found):
         return tuple(identity for each in found for identity in each) * 2
-    sure = frozenset[str]() if shown.is_retold else known
+    sure = frozenset[str]() if shown.is_repeated else known
     if not longest or any(each not in sure and each not in longest for each in units):
         return (*units, *units)
     twice = tuple(each for each in longest if each in shown.alike)
@@ -79,8 +79,8 @@ def _other_places(
         longer = {said for said in texts.values() if own in said and said != own}
         within = [(at, at + len(said)) for said in longer for at in _places(said, line)]
         found = [at for at in _places(own, line) if not any(a <= at < b - 1 for a, b in within)]
-        is_told = any(own in each.line for each in before)
-        if len(own.split()) < _FEWEST_WORDS or len(found) != len(same) or is_told:
+        is_known = any(own in each.line for each in before)
+        if len(own.split()) < _FEWEST_WORDS or len(found) != len(same) or is_known:
             continue
         places |= {each: line[:at].count(" ") for each, at in zip(same, found, strict=True)}
         alike.update(same if len(same) > 1 else ())

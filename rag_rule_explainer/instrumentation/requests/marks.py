@@ -65,7 +65,7 @@ class SourceMarks:
         self._kept_by: dict[Words, str] = {}
         self._longest: dict[str, int] = {}
         for source in sources:
-            for text in telling_parts(source):
+            for text in marking_parts(source):
                 self.add(text, {source.id})
             for text in texts_of(source):
                 self._add_phrases(words_of(text), source.id)
@@ -113,15 +113,15 @@ def texts_of(source: Source) -> Iterator[str]:
     yield from _flat(source.metadata, 2)
 
 
-def telling_parts(source: Source) -> Iterator[str]:
+def marking_parts(source: Source) -> Iterator[str]:
     """Yields the short texts of a source that hardly occur in a prompt by chance, such as names and
     figures."""
     for value in (source.id, *_flat(source.metadata, 2)):
         name = re.split(r"[/\\]", value.rstrip("/\\"))[-1]
-        yield from (each for each in {value, name} if is_telling(each))
+        yield from (each for each in {value, name} if may_be_a_mark(each))
     lines = source.text.strip().split("\n")
     heading = lines[0].strip(" #*=-_\t")
-    if len(lines) > 1 and is_telling(heading):
+    if len(lines) > 1 and may_be_a_mark(heading):
         yield heading
     for found in _NAME.finditer(source.text):
         yield from _names_in(found.group().split())
@@ -132,7 +132,7 @@ def telling_parts(source: Source) -> Iterator[str]:
             yield _GROUPING.sub("", figure)
 
 
-def is_telling(text: str) -> bool:
+def may_be_a_mark(text: str) -> bool:
     """Returns True iff a short text looks like a name, an id or a figure, and not like an ordinary
     word."""
     stripped = text.strip()

@@ -43,12 +43,12 @@ class Reading(NamedTuple):
     """A ``Reading`` is a text in the form in which it is compared: its words in one line, and all its
     sequences of eight words (*stretches*).
 
-    ``is_telling``: True if the text is so long that it does not occur in a request by chance.
+    ``is_distinctive``: True if the text is so long that it does not occur in a request by chance.
     """
 
     line: str
     stretches: frozenset[Stretch]
-    is_telling: bool
+    is_distinctive: bool
 
 
 @lru_cache(maxsize=16)
@@ -56,7 +56,7 @@ def reading_of(text: str) -> Reading:
     """Returns the text in the form in which it is compared. Recent results are cached, because several
     checks read the same request."""
     words = _words(text)
-    return Reading(_line(words), frozenset(_stretches(words)), _is_telling(words))
+    return Reading(_line(words), frozenset(_stretches(words)), _is_distinctive(words))
 
 
 class Sight:
@@ -90,7 +90,9 @@ class Sight:
         self._short = {
             identity: _line(of)
             for identity, of in words.items()
-            if len(of) < STRETCH and _is_telling(of) and sum(_line(of) in other for other in spoken) == 1
+            if len(of) < STRETCH
+            and _is_distinctive(of)
+            and sum(_line(of) in other for other in spoken) == 1
         }
 
         self._owner = {stretch: identity for identity, each in self._own.items() for stretch in each}
@@ -235,7 +237,7 @@ def _run_together(line: str) -> str:
     return line.replace(" ", "")
 
 
-def _is_telling(words: Sequence[str]) -> bool:
+def _is_distinctive(words: Sequence[str]) -> bool:
     fewest, shortest = SHORTEST
     return len(words) >= fewest and sum(map(len, words)) >= shortest
 

@@ -87,7 +87,7 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
     for names, ask in _asked_where_named(type(thing)):
         if named & names:
             yield ask
-    if package_of(thing) in OF_THREADS and not issubclass(type(thing), APART) and _tells(thing, named):
+    if package_of(thing) in OF_THREADS and not issubclass(type(thing), APART) and _is_read(thing, named):
         yield state_text_of
     if package_of(thing) in _CLIENTS:
         yield lambda client: _of_a_client(client, named)
@@ -99,7 +99,7 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
         yield lambda kind: len(type.__subclasses__(kind))
 
 
-def _tells(thing: Any, named: frozenset[str]) -> bool:
+def _is_read(thing: Any, named: frozenset[str]) -> bool:
     """Returns True iff the application's code may read whether a lock is taken, or what a queue contains.
 
     Other uses cannot influence the next run: a lock that the code only enters is free again after a run,

@@ -1,4 +1,4 @@
-"""This module finds out to whom each object belongs (the user, a framework, a model or a library), and on
+"""This module finds out the owner of each object (the user, a framework, a model or a library), and on
 which path it was found."""
 
 from collections import ChainMap, UserDict, UserList, deque
@@ -28,7 +28,7 @@ _WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet, ReferenceType)
 
 
 class Owner(Enum):
-    """An ``Owner`` says to whom an object belongs, judged by its class. A collection belongs to the owner
+    """An ``Owner`` names the owner of an object, judged by its class. A collection belongs to the owner
     of the object that holds it.
 
     ``MODEL``: a model whose class is not the user's, with what it holds. ``USERS_MODEL``: a model of a

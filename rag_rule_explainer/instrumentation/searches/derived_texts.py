@@ -37,7 +37,7 @@ class Known:
     def __init__(self, texts: Iterable[str]) -> None:
         readings = [reading_of(each) for each in texts]
         self._lines = [each.line for each in readings]
-        self._telling = {each.line for each in readings if each.is_telling}
+        self._distinctive = {each.line for each in readings if each.is_distinctive}
         self._stretches = frozenset[object]().union(*(each.stretches for each in readings))
 
     def __bool__(self) -> bool:
@@ -64,7 +64,7 @@ class Known:
         """
         words = read.line.split()
         known = [tuple(words[place : place + STRETCH]) in self._stretches for place in range(len(words))]
-        for line in self._telling:
+        for line in self._distinctive:
             place = read.line.find(line)
             while place >= 0:
                 first, count = read.line.count(" ", 0, place), len(line.split())
@@ -72,7 +72,7 @@ class Known:
                 # The space after one text is also the space before the next one, so the search continues
                 # at that space.
                 place = read.line.find(line, place + len(line) - 1)
-        return bool(self._telling) and sum(known) >= _SHARE * len(words)
+        return bool(self._distinctive) and sum(known) >= _SHARE * len(words)
 
 
 def texts_of_models() -> list[str]:

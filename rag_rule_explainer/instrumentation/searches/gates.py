@@ -120,12 +120,12 @@ def gated_function(
     joined, awaiting = participation(), _Awaiting(inspect.unwrap(search))
 
     def asked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked[Any]:
-        telling = {name: each for name, each in kwargs.items() if name not in unsaid}
-        _check_arguments(args, telling)
-        said = described((args, telling))
+        described_arguments = {name: each for name, each in kwargs.items() if name not in unsaid}
+        _check_arguments(args, described_arguments)
+        said = described((args, described_arguments))
         keys = (id(gated), own_texts(search), said), (Likeness(search), said)
         wider = wider_call(search, args, kwargs)
-        query = _query(args, telling)
+        query = _query(args, described_arguments)
         return Asked(gated, keys, query, shape, hangs_on=(search,), in_gate=True, wider=wider)
 
     @wraps(search)

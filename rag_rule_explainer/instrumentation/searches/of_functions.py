@@ -17,6 +17,7 @@ from .identity import RetrievedText, checked_items, sources_of
 from .intercepted_call import asked_part
 from .items import ItemReading, MadeItem, ResponsePart, TextOf
 from .result_forms import items_in
+from .shape import ReadForm
 from .users_documents import as_items
 
 Search = TypeVar("Search", bound=Callable[..., Any])
@@ -62,7 +63,7 @@ def _lifted(given: object) -> Found | None:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionShape:
+class FunctionShape(ReadForm):
     """A ``FunctionShape`` splits a result of a user's search function into items, one for each source,
     and builds a result from items.
 
@@ -83,16 +84,6 @@ class FunctionShape:
             return [Found(text, part) for text, part in parts]
         whole = not is_listed(result)
         return [Found(self.reading.read(each, whole=whole), copied(each)) for each in items_in(result)]
-
-    def form(self, result: Any) -> object:
-        """Returns the form of a result, which is everything about it except its items: for example, that
-        it is a list or a single text, or a copy of a client's response."""
-        return self.reading.form(result)
-
-    def of_another(self, form: object) -> object:
-        """Returns the form of the result for a request that the baseline never made. This is ``form``,
-        the form of the result for one of its requests."""
-        return self.reading.of_another(form)
 
     def result(self, found: Sequence[Found], form: object = ()) -> Any:
         """Builds a result of this form from the items: a client's response, a list, or one string of all

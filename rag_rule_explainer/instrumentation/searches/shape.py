@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 from ...errors import RagRuleError
 from ..run_context import refused
+from .items import ItemReading
 
 Item = TypeVar("Item")
 
@@ -35,6 +36,24 @@ class Shape(Protocol[Item]):
         """Returns True iff the search returns scores and some of these items have none. They are then
         served with a made-up score, and the explanation says so."""
         ...
+
+
+class ReadForm:
+    """This base class of shapes reads the form of a result by ``reading``."""
+
+    __slots__ = ()
+
+    reading: ItemReading
+
+    def form(self, result: Any) -> object:
+        """Returns the form of a result: everything except its items that is needed to make such a result
+        again, such as the type of a list or a copy of a client's response."""
+        return self.reading.form(result)
+
+    def of_another(self, form: object) -> object:
+        """Returns the form for the result of a query that was not recorded, made from the form of a
+        recorded result."""
+        return self.reading.of_another(form)
 
 
 @contextmanager

@@ -164,7 +164,7 @@ def _is_mostly_in(request: str, said: str) -> bool:
     return bool(words) and " ".join(words[: len(words) // 2 + 1]) in said
 
 
-def telling_call(effects: Iterable[Effects]) -> str:
+def influencing_call(effects: Iterable[Effects]) -> str:
     """Returns the name of a call by which one run may influence another; empty if there is none.
     ``effects``: the effects of all calls to one service."""
     every = list(effects)

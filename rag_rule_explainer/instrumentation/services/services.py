@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..shared_state.files import Left
-from .calls import Effects, ServiceCall, begins_a_request, telling_call
+from .calls import Effects, ServiceCall, begins_a_request, influencing_call
 from .wording import phrases_of
 
 _MOST_WAITING = 50
@@ -63,7 +63,7 @@ class Services:
     def left(self) -> Iterator[Left]:
         """Yields each service by which one run may influence another."""
         for service, effects in self._all().items():
-            name = telling_call(effects)
+            name = influencing_call(effects)
             if name:
                 clause = f"runs send {name!r} to {service}, a service that may keep it"
                 yield Left(service, clause)
@@ -73,7 +73,9 @@ class Services:
         are none. ``is_ignored``: returns True iff the user wants no message about the service with this
         name."""
         known = self._all().items()
-        asked = [name for name, effects in known if not telling_call(effects) and not is_ignored(name)]
+        asked = [
+            name for name, effects in known if not influencing_call(effects) and not is_ignored(name)
+        ]
         more = len(asked) - _MOST_NAMED
         return ", ".join(asked[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 

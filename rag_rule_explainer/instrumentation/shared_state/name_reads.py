@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Any, cast
 
 from .contents import names_in
-from .telling import called_name, only_tells, only_told_in
+from .logging_calls import called_name, only_logged_in, only_logs
 
 _WRITING = frozenset(
     "append appendleft extend add update insert setdefault clear discard remove pop popleft".split()  # noqa: SIM905 -- a list of them is twelve lines
@@ -136,12 +136,12 @@ class _Reading(ast.NodeVisitor):
         self.wholes: dict[str, list[int]] = {}
         self.matches: list[int] = []
         self._updated: list[str] = []
-        self._told: frozenset[str] = frozenset()
+        self._logged: frozenset[str] = frozenset()
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        around, self._told = self._told, only_told_in(node)
+        around, self._logged = self._logged, only_logged_in(node)
         self.generic_visit(node)
-        self._told = around
+        self._logged = around
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
         self.visit_FunctionDef(node)
@@ -204,7 +204,7 @@ class _Reading(ast.NodeVisitor):
     def visit_Assign(self, node: ast.Assign) -> None:
         for each in node.targets:
             self._visit_keys(each)
-        if _takes_next(node.value) and {getattr(each, "id", "") for each in node.targets} <= self._told:
+        if _takes_next(node.value) and {getattr(each, "id", "") for each in node.targets} <= self._logged:
             return  # the variable only counts, and is only logged
         # ``x = x + 1`` only changes x, so it is no read; ``y = x = x + 1`` is one.
         if len(node.targets) > 1:
@@ -227,7 +227,7 @@ class _Reading(ast.NodeVisitor):
         self.lines = lines
 
     def visit_If(self, node: ast.If) -> None:
-        if node.orelse or not all(map(_fails_or_tells, node.body)):
+        if node.orelse or not all(map(_fails_or_logs, node.body)):
             # ``if n > self.most: self.most = n`` only changes the maximum, so it is no read.
             self._updated += (changed := _set_alone(node))
             self.visit(node.test)
@@ -255,7 +255,7 @@ class _Reading(ast.NodeVisitor):
             self.generic_visit(node)
             return
         name = called_name(call)
-        if only_tells(call):
+        if only_logs(call):
             self.lines.setdefault(name, []).append(node.lineno)
             return
         if not (name in _WRITING and isinstance(call.func, ast.Attribute)) and name != "next":
@@ -269,9 +269,9 @@ def _takes_next(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and called_name(value) == "next" and len(value.args) == 1
 
 
-def _fails_or_tells(statement: ast.stmt) -> bool:
+def _fails_or_logs(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        return only_tells(statement.value)
+        return only_logs(statement.value)
     return isinstance(statement, ast.Raise)
 
 

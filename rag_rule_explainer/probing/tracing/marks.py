@@ -54,7 +54,7 @@ class Outcome(NamedTuple):
     error: BaseException | None = None
 
 
-EndTelling: TypeAlias = Callable[[Outcome], Awaitable[None] | None]
+EndListener: TypeAlias = Callable[[Outcome], Awaitable[None] | None]
 """A function that ends the run or span that a tracer has begun for a replay. It gets the outcome."""
 
 
@@ -72,7 +72,7 @@ class TracedReplay:
         self.marks: TraceMarks = marks
         self.is_baseline = is_baseline
         self.answered: tuple[Arrangement, Answer] | None = None
-        self._endings: list[EndTelling] = []
+        self._endings: list[EndListener] = []
         self._outcome: Outcome | None = None
         self._guard = threading.Lock()
 
@@ -92,7 +92,7 @@ class TracedReplay:
         """Returns True once ``end`` was called, so the outcome is known."""
         return self._outcome is not None
 
-    def at_end(self, ending: EndTelling) -> None:
+    def at_end(self, ending: EndListener) -> None:
         """Makes ``end`` call ``ending`` with the outcome. A coroutine function is awaited; any other
         function is called in a thread. If the replay has ended already, calls ``ending`` at once; but a
         coroutine function is then not called."""
@@ -102,7 +102,7 @@ class TracedReplay:
                 self._endings.append(ending)
                 return
         if not inspect.iscoroutinefunction(ending):
-            _tell(ending, outcome)
+            _call_ending(ending, outcome)
 
     async def end(
         self, judgement: Judgement, condition: str = "", error: BaseException | None = None
@@ -140,10 +140,10 @@ class TracedReplay:
                     except Exception:
                         _LOG.warning("a tracer failed to end a replay", exc_info=True)
                 else:
-                    await threads.shared().run(_tell, ending, outcome)
+                    await threads.shared().run(_call_ending, ending, outcome)
 
 
-def _tell(ending: EndTelling, outcome: Outcome) -> None:
+def _call_ending(ending: EndListener, outcome: Outcome) -> None:
     try:
         ending(outcome)
     except Exception:

@@ -127,9 +127,9 @@ def how_seen(explanation: Explanation, changes: FlippingChanges) -> str:
     seen += " As answers vary, it may come out otherwise." if explanation.voted else ""
     rules = {frozenset(rule.sources) for rule in explanation.omission_rules}
     no_rules = any(frozenset(each.sources) not in rules for each in changes.removals)
-    told = RuleKind.OMISSION in explanation.predicates and about_one(explanation) and no_rules
+    says_so = RuleKind.OMISSION in explanation.predicates and about_one(explanation) and no_rules
     safe = f" {_SAFE}" * bool(rules)
-    return f"{seen} {_START}{safe}" if told else seen
+    return f"{seen} {_START}{safe}" if says_so else seen
 
 
 def condition_of_changes(explanation: Explanation) -> str:

@@ -78,13 +78,13 @@ def _marks_svg(view: SubsetView, grid: LatticeGrid, name: str) -> Markup:
         f'<text class="units" x="{x:g}" y="{y + grid.radius + 12:g}">{words}</text>'
         for words, x, y in grid.labels()
     )
-    told = ", ".join(f"{STATES[state]}: {count}" for state, count in view.counts.items() if count)
+    counted = ", ".join(f"{STATES[state]}: {count}" for state, count in view.counts.items() if count)
     symbols = "".join(
         f'<g id="{name}-{state}" class="{state}" transform="scale({grid.radius:g})">{shape}</g>'
         for state, shape in _SHAPES.items()
     )
     return raw(
-        f'<svg class="marks" viewBox="{grid.box}" role="img" aria-label="Subsets: {told}">'
+        f'<svg class="marks" viewBox="{grid.box}" role="img" aria-label="Subsets: {counted}">'
         f"<defs>{symbols}</defs>{''.join(parts)}</svg>"
     )
 

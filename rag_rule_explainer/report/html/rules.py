@@ -124,9 +124,9 @@ def _change(
     if documents < 2 or found.change != "removal" or not smallest:
         return sentence
     # It was not tried whether removing only one of several near-duplicates is enough.
-    told = "must go" if units == documents else "were left out"
+    verb = "must go" if units == documents else "were left out"
     both = "Both" if documents == 2 else "All of them"
-    return sentence + Markup("<br><small>{} {}.</small>").format(both, told)
+    return sentence + Markup("<br><small>{} {}.</small>").format(both, verb)
 
 
 def _rest_of(question: str) -> Markup:

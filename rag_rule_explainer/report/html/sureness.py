@@ -54,11 +54,11 @@ def _guarantee(explanation: Explanation, rule: Finding) -> str:
     others = len(explanation.sources) - len(rule.sources)
     if rule.claim == "tested" and rule.draws:
         always = explanation.min_confidence == 1 and not explanation.voted and not rule.broken
-        is_told = others <= _MOST_COUNTED and rule.applicable == 1 << others
+        is_counted = others <= _MOST_COUNTED and rule.applicable == 1 << others
         tried = (
             f"Of the {rule.applicable:,} combinations of the other documents, {rule.draws:,} drawn at "
             "random were tried"
-            if is_told
+            if is_counted
             else f"{rule.draws:,} random combinations of the other documents were tried"
         )
         so = ", and it was so each time" if always else ""
@@ -135,9 +135,9 @@ def _kept(explanation: Explanation, kind: RuleKind) -> tuple[str, ...]:
     """Returns the sources to which all rules of a kind are relative; empty if the explanation has no rule
     of this kind, or if its rules are relative to different sources."""
     pinned = {source.id for source in explanation.sources if source.pinned}
-    told = {
+    shares = {
         tuple(each for each in rule.kept if each not in pinned)
         for rule in explanation.rules
         if rule.kind is kind
     }
-    return told.pop() if len(told) == 1 else ()
+    return shares.pop() if len(shares) == 1 else ()

@@ -42,7 +42,7 @@ def langfuse_client() -> Any:
 
 
 def send_to_langfuse(payload: dict[str, Any], client: Any) -> Iterator[int]:
-    """Sends the scores, and yields the number of those that each request brought there."""
+    """Sends the scores, and yields the number of those that each request stored there."""
     scores = payload["scores"]
     for start in range(0, len(scores), _BATCH):
         batch = scores[start : start + _BATCH]

@@ -15,7 +15,7 @@ def phoenix_payload(notes: PlacedNotes) -> dict[str, Any]:
     ``POST /v1/document_annotations``, by the last part of their paths.
 
     Phoenix has annotations on documents of retrievers and rerankers alone. For each document it keeps one
-    of a name, and refuses identifiers, so that the name tells conditions apart. What is said of a
+    of a name, and refuses identifiers, so that the name distinguishes conditions. What is said of a
     document of another step, such as a tool, is said on this step's span.
     """
     spans, documents = list[dict[str, Any]](), list[dict[str, Any]]()
@@ -48,7 +48,7 @@ def phoenix_client() -> Any:
 
 
 def send_to_phoenix(payload: dict[str, Any], client: Any) -> Iterator[int]:
-    """Sends the annotations, and yields the number of those that each request brought there."""
+    """Sends the annotations, and yields the number of those that each request stored there."""
     spans, documents = payload[_SPANS]["data"], payload[_DOCUMENTS]["data"]
     if documents:
         client.spans.log_document_annotations(document_annotations=documents, sync=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rag_rule_explainer.instrumentation.services.calls import Effects, ServiceCall, telling_call
+from rag_rule_explainer.instrumentation.services.calls import Effects, ServiceCall, influencing_call
 from rag_rule_explainer.instrumentation.services.services import Services
 from rag_rule_explainer.instrumentation.services.wording import (
     Purpose,
@@ -31,7 +31,7 @@ def redis(*words: str) -> bytes:
 
 def told(*requests: bytes) -> str:
     """Returns the request that makes a service suspicious; empty if none does."""
-    return telling_call(_effects(each) for each in requests)
+    return influencing_call(_effects(each) for each in requests)
 
 
 def _effects(request: bytes) -> Effects:

@@ -3,7 +3,7 @@
 import ast
 import re
 
-_TELLING = frozenset(["print", "debug", "info", "warning", "error", "exception", "critical", "log"])
+_LOGGING = frozenset(["print", "debug", "info", "warning", "error", "exception", "critical", "log"])
 _HARMLESS = frozenset(
     "len str repr sorted sum max min round list dict tuple set type format join get items".split()  # noqa: SIM905 -- as above
 )
@@ -15,14 +15,14 @@ _OF_ALL = frozenset({"locals", "vars", "eval", "exec"})
 """Functions that read variables without naming them."""
 
 
-def only_tells(call: ast.Call) -> bool:
+def only_logs(call: ast.Call) -> bool:
     """Returns True iff a call only prints or logs values.
 
     Returns False if the call prints to a file of the user's, or if an argument is a lambda or calls a
     function that may change something.
     """
     called = called_name(call)
-    if called not in _TELLING or not _A_LOG.search(_owner_of(call) or called):
+    if called not in _LOGGING or not _A_LOG.search(_owner_of(call) or called):
         return False
     if called == "print" and any(each.arg == "file" for each in call.keywords):
         return False
@@ -34,20 +34,20 @@ def only_tells(call: ast.Call) -> bool:
     )
 
 
-def only_told_in(function: ast.AST) -> frozenset[str]:
+def only_logged_in(function: ast.AST) -> frozenset[str]:
     """Returns the local variables of a function whose values are only printed or logged."""
     every = [*ast.walk(function)]
-    tells = [each.value for each in every if isinstance(each, ast.Expr)]
-    told = {
+    statements = [each.value for each in every if isinstance(each, ast.Expr)]
+    logged = {
         each
-        for call in tells
-        if isinstance(call, ast.Call) and only_tells(call)
+        for call in statements
+        if isinstance(call, ast.Call) and only_logs(call)
         for each in ast.walk(call)
     }
     names = [each for each in every if isinstance(each, ast.Name)]
     if {each.id for each in names} & _OF_ALL:
         return frozenset()
-    used = {each.id for each in names if isinstance(each.ctx, ast.Load) and each not in told}
+    used = {each.id for each in names if isinstance(each.ctx, ast.Load) and each not in logged}
     outer = {
         name for each in every if isinstance(each, (ast.Global, ast.Nonlocal)) for name in each.names
     }

@@ -12,13 +12,13 @@ from ..metering import SpentTogether
 from ..questions import AuditedQuestion
 from .ledger import Ledger
 
-TELLING_SECONDS = 1.0
+SECONDS_BETWEEN_REPORTS = 1.0
 """The number of seconds between two reports."""
 
 
 @dataclass(slots=True)
-class AuditTeller:
-    """An ``AuditTeller`` reports how many questions are done, and what all workers have spent, to a
+class AuditReporter:
+    """An ``AuditReporter`` reports how many questions are done, and what all workers have spent, to a
     progress bar. ``questions``: all that will be asked, to know how many they are."""
 
     progress: Progress | None
@@ -37,7 +37,7 @@ class AuditTeller:
         self.done += 1
         self.failures += question.outcome == "failed"
 
-    async def tell(self) -> None:
+    async def report(self) -> None:
         """Makes a report if a second has passed since the last one."""
         if self.progress is None or monotonic() < self._due:
             return
@@ -45,7 +45,7 @@ class AuditTeller:
             self._spent = await asyncio.to_thread(self.ledger.spent)
         self._before = self._before or self._spent
         self._report(is_over=False)
-        self._due = monotonic() + TELLING_SECONDS
+        self._due = monotonic() + SECONDS_BETWEEN_REPORTS
 
     def close(self) -> None:
         """Makes the last report."""

@@ -16,8 +16,8 @@ calls."""
 
 
 @dataclass(slots=True, repr=False)
-class ProgressTeller:
-    """A ProgressTeller reports the progress of one session to its listeners. A listener that raises an
+class ProgressReporter:
+    """A ProgressReporter reports the progress of one session to its listeners. A listener that raises an
     error is not called again; a text in ``notes`` says so.
 
     ``upper_bound``: the number of all subsets. ``stopper``: stops the session if a listener raises
@@ -39,12 +39,12 @@ class ProgressTeller:
         number of subsets that a search has requested and that have no verdict yet."""
         self._probes, self._waiting = probes, waiting
 
-    def tell_of_interrupt(self) -> None:
+    def report_interrupt(self) -> None:
         """Reports at once that the session was interrupted, since a replay in flight may take long."""
         self._interrupted = True
-        self.tell()
+        self.report()
 
-    def tell(self, *, done: bool = False) -> None:
+    def report(self, *, done: bool = False) -> None:
         """Reports the stored progress to every listener."""
         for listener in self.listeners:
             try:
