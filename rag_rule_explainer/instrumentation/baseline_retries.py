@@ -131,7 +131,7 @@ def is_async_only(run: ApplicationRun[Any], failed: Exception) -> bool:
     """Returns True iff a first run failed because a component has no sync interface. Raises
     BaselineFailed if a tool ran in it that may not run once more."""
     cause = failed.__cause__ if isinstance(failed, BaselineFailed) else failed
-    if cause is None or not run.application.tells_of_async(f"{type(cause).__name__}: {cause}"):
+    if cause is None or not run.application.means_async_only(f"{type(cause).__name__}: {cause}"):
         return False
     if run.acted:
         raise not_repeated(

@@ -55,6 +55,19 @@ def test_a_stretch_that_two_sources_share_tells_neither() -> None:
     assert sight.seen_in([Request(boilerplate + BLOG)]) == {"b"}
 
 
+@pytest.mark.parametrize(
+    "boilerplate", ["see the note for all further details and all exceptions", "see it now on page nine"]
+)
+def test_what_two_sources_share_but_for_an_escape_tells_neither(boilerplate: str) -> None:
+    r"""A request is read without its escapes, and \n of JSON is a letter before the next word."""
+    there = json.dumps({"text": f"{TRIAL}\n{boilerplate}"})
+    sources = [Source("a", boilerplate), Source("b", there), Source("c", f"{BLOG} {boilerplate} {BLOG}")]
+    alone = Sight(sources[1:])
+    assert alone.leaked_in([Request(there)], {"b"}) == frozenset()
+    assert alone.leaked_in([Request(f"{there} {BLOG}")], {"b"}) == {"c"}
+    assert Sight(sources[:2]).leaked_in([Request(there)], {"b"}) == frozenset()
+
+
 def test_equal_texts_and_texts_of_the_input_cannot_be_told() -> None:
     sight = Sight([Source("a", TRIAL), Source("b", TRIAL), Source("c", BLOG)])
     assert sight.recognisable == {"c"}

@@ -67,11 +67,18 @@ class Sight:
     """
 
     def __init__(self, sources: Sequence[Source], constant: Iterable[str] = ()) -> None:
-        always = [_words(text) for text in constant]
-        everywhere = {stretch for each in always for stretch in _stretches(each)}
-        words = self._words = {source.id: _words(source.text) for source in sources}
+        always = [_all_words(text) for text in constant]
+        everywhere = {stretch for each in always for words in each for stretch in _stretches(words)}
+        words = {source.id: _words(source.text) for source in sources}
+        # A request is also read without its escapes. So what one source alone has with its escapes is
+        # not its own if another one has it without them.
+        self._read = {source.id: _all_words(source.text) for source in sources}
         stretches = {identity: _stretches(of) for identity, of in words.items()}
-        owners = Counter(stretch for each in stretches.values() for stretch in each)
+        shown = {
+            identity: set[Stretch]().union(*map(_stretches, each))
+            for identity, each in self._read.items()
+        }
+        owners = Counter(stretch for each in shown.values() for stretch in each)
         self._own = {
             identity: frozenset(
                 stretch for stretch in each if owners[stretch] == 1 and stretch not in everywhere
@@ -84,25 +91,19 @@ class Sight:
             for identity, each in stretches.items()
             if len(each) > 1
             and not self._own.get(identity)
-            and (containers := _containing(identity, each, stretches))
+            and (containers := _containing(identity, each, shown))
         }
-        spoken = [_line(of) for of in (*words.values(), *always)]
+        spoken = [list(map(_line, each)) for each in (*self._read.values(), *always)]
         self._short = {
             identity: _line(of)
             for identity, of in words.items()
-            if len(of) < STRETCH
-            and _is_distinctive(of)
-            and sum(_line(of) in other for other in spoken) == 1
+            if len(of) < STRETCH and _is_distinctive(of) and _is_in_one(_line(of), spoken)
         }
 
         self._owner = {stretch: identity for identity, each in self._own.items() for stretch in each}
         run = {identity: _run_together(line) for identity, line in self._short.items()}
-        together = [_run_together(line) for line in spoken]
-        self._glued = {
-            identity: text
-            for identity, text in run.items()
-            if sum(text in each for each in together) == 1
-        }
+        together = [list(map(_run_together, lines)) for lines in spoken]
+        self._glued = {identity: text for identity, text in run.items() if _is_in_one(text, together)}
 
     def glued_in(self, requests: Iterable[Request]) -> frozenset[str]:
         """Returns the ids of the short sources whose text is in a request, even if no space separates it
@@ -155,8 +156,8 @@ class Sight:
     def _between(self, kept: Collection[str]) -> frozenset[Stretch]:
         """Returns the sequences of eight words that arise where one of these sources directly follows a
         different one."""
-        ends = [self._words[each][1 - STRETCH :] for each in kept if each in self._words]
-        starts = [self._words[each][: STRETCH - 1] for each in kept if each in self._words]
+        read = [words for each in kept for words in self._read.get(each, ())]
+        ends, starts = [each[1 - STRETCH :] for each in read], [each[: STRETCH - 1] for each in read]
         return frozenset[Stretch]().union(*(_stretches([*x, *y]) for x in ends for y in starts))
 
     def seen_in(
@@ -219,6 +220,15 @@ def _containing(
     identity: str, stretches: set[Stretch], of_all: Mapping[str, set[Stretch]]
 ) -> frozenset[str]:
     return frozenset(other for other, each in of_all.items() if other != identity and stretches <= each)
+
+
+def _is_in_one(line: str, spoken: Iterable[Iterable[str]]) -> bool:
+    """Returns True iff the line is in exactly one of the texts. ``spoken``: the readings of each."""
+    return sum(any(line in each for each in readings_of_one) for readings_of_one in spoken) == 1
+
+
+def _all_words(text: str) -> list[list[str]]:
+    return list(map(_words, readings(text)))
 
 
 def _words(text: str) -> list[str]:

@@ -19,11 +19,11 @@ def list_path(result: Any, depth: int = _DEEPEST) -> Path | None:
     fields = fields_of(result)
     if fields is None or depth < 0:
         return None
-    telling = [name for name, each in fields.items() if not is_silent(name, each)]
-    if len(telling) != 1 or not isinstance(telling[0], str):
+    filled = [name for name, each in fields.items() if not is_silent(name, each)]
+    if len(filled) != 1 or not isinstance(filled[0], str):
         return None
-    inside = list_path(fields[telling[0]], depth - 1)
-    return None if inside is None else (telling[0], *inside)
+    inside = list_path(fields[filled[0]], depth - 1)
+    return None if inside is None else (filled[0], *inside)
 
 
 def counted_at(result: Any, path: Path) -> list[Path]:
