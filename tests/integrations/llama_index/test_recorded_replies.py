@@ -1,4 +1,4 @@
-"""Streamed replies that report why they ended before their last chunk: a recorded one is whole, too."""
+"""Streamed replies that report why they ended before their last chunk: recorded ones are whole too."""
 
 from collections.abc import Generator
 from typing import Any
@@ -30,8 +30,9 @@ class ReportingEarly(Scripted):
 
 
 def is_explained(llm: Any) -> None:
-    agent, options = FunctionAgent(tools=tools_of(ran := []), llm=llm), {"replay_of": "next_action"}
-    explanation = RuleExplainer(agent, PAYS, source_kinds=["tools"], **options).explain(QUESTION)
+    options: Any = {"source_kinds": ["tools"], "replay_of": "next_action"}
+    agent = FunctionAgent(tools=tools_of(ran := []), llm=llm)
+    explanation = RuleExplainer(agent, PAYS, **options).explain(QUESTION)
     assert retention(explanation) == {frozenset({"search_inbox #1, item 2", "calendar #1"})}
     assert not [each.error for each in explanation.probes if each.error]
     assert ran == ["search_inbox", "calendar", "pay"]

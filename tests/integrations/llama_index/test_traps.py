@@ -4,10 +4,12 @@ import asyncio
 import json
 import threading
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import pytest
 from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.agent.workflow.multi_agent_workflow import handoff
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.callbacks.base_handler import BaseCallbackHandler
@@ -21,6 +23,7 @@ from llama_index.core.query_engine import CitationQueryEngine, SubQuestionQueryE
 from llama_index.core.question_gen import LLMQuestionGenerator
 from llama_index.core.schema import ImageNode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool
+from llama_index.core.workflow import Context
 from llama_index_instrumentation.span.base import BaseSpan
 from llama_index_instrumentation.span_handlers import BaseSpanHandler
 from llama_index_rag_rule_explainer import RuleExplainer, RuleProgressEvent, explained
@@ -650,16 +653,25 @@ def test_the_spans_of_a_retrieval_name_the_class_that_retrieves(spans: Spans) ->
 
 
 def test_handing_over_to_another_agent_is_no_action() -> None:
+    """It is LlamaIndex's own tool; one of the application is an action, whatever its name."""
     retriever = retriever_of()
 
-    def handoff(query: str) -> str:
-        """As LlamaIndex names it."""
+    def own(query: str) -> str:
+        """Hands over to a human."""
         return query
 
-    tool = FunctionTool.from_defaults(handoff)
+    theirs = FunctionTool.from_defaults(async_fn=handoff, name="handoff")
+    ours = FunctionTool.from_defaults(own, name="handoff")
 
-    def answer(question: str) -> str:
-        tool.call(question)
-        return str(Telling().complete(texts_of(retriever.retrieve(question))))
+    async def answer(question: str, *, is_ours: bool = False) -> str:
+        context: Any = Context(FunctionAgent(llm=Telling()))
+        for key, value in {"agents": ["b"], "current_agent_name": "a", "can_handoff_to": {}}.items():
+            await context.store.set(key, value)
+        await theirs.acall(ctx=context, to_agent="b", reason=question)
+        if is_ours:
+            await ours.acall(query=question)
+        return str(await Telling().acomplete(texts_of(await retriever.aretrieve(question))))
 
     assert RuleExplainer(answer, predicate=BAD).explain("why?").warnings == ()
+    (warning,) = RuleExplainer(partial(answer, is_ours=True), predicate=BAD).explain("why?").warnings
+    assert "'handoff' retrieved nothing" in warning
