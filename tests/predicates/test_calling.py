@@ -400,10 +400,15 @@ CALLED = [ToolCall("send_email", {"to": "evil", "subject": "x"}), ToolCall("read
     ],
 )
 def test_names_that_no_call_has_are_noted(wanted: Any, notes: list[str]) -> None:
-    explainer = Explainer(lambda *_: Answer("done", calls=tuple(CALLED)), predicate=wanted)
-    found = explainer.explain("?", ["a"]).notes
+    def calling(_question: str, _sources: Any) -> Answer:
+        return Answer("done", calls=tuple(CALLED))
+
+    def answering(_question: str, _sources: Any) -> Answer:
+        return Answer("done")
+
+    found = Explainer(calling, predicate=wanted).explain("?", ["a"]).notes
     noted = [each for each in found if "no call" in each]
     assert len(noted) == len(notes)
     assert all(each.startswith(said) for each, said in zip(noted, notes, strict=True))
-    unknown = Explainer(lambda *_: Answer("done"), predicate=wanted).explain("?", ["a"]).notes
+    unknown = Explainer(answering, predicate=wanted).explain("?", ["a"]).notes
     assert not [each for each in unknown if "no call" in each]
