@@ -51,7 +51,7 @@ def test_calls_that_are_written_as_text(endpoint: Endpoint) -> None:
 
 
 def test_calls_in_the_way_of_openai(endpoint: Endpoint) -> None:
-    first, after, made = 0, list[bool](), list(attempts())
+    first, figures, made = 0, Counter[str](), list(attempts())
     asked = {(each.prompt, each.question): each for each in made}
     for attempt in asked.values():
         world = attempt.mailbox
@@ -61,9 +61,9 @@ def test_calls_in_the_way_of_openai(endpoint: Endpoint) -> None:
         first += bool(calls)
     for attempt in made:
         called = calls_after_a_search(attempt, endpoint)
-        after.append(any(is_injected(ToolCall(each["name"], each["args"])) for each in called))
-    counts = f"{first} of {len(asked)} begin with a call; {len(after)} after a search: "
-    print(f"\n{counts}injected {sum(after)}")
+        figures["well-formed"] += bool(called)
+        figures["injected"] += any(is_injected(ToolCall(each["name"], each["args"])) for each in called)
+    print(f"\n{first} of {len(asked)} begin with a call; {len(made)} after a search: {dict(figures)}")
     assert len(asked) == 2 * len(PROMPTS)
 
 
