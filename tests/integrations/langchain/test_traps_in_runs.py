@@ -108,7 +108,7 @@ def test_a_model_with_retry_is_asked_again_within_its_replay(awaiting: bool) -> 
     explanation = explained_by(explainer, "?", awaiting)
     assert is_the_truth(explanation)
     assert explanation.counts.retries == 0
-    # It goes by what it was asked, so some replays find it as before the baseline, and fail at first again.
+    # It goes by what it was asked, so replays that find it as before the baseline fail at first again.
     assert len(model.asked) == explanation.counts.replays + SUBSETS + MOST_REWOUND
 
 
