@@ -1,6 +1,7 @@
 """This module makes the errors for a first run that cannot be explained. Their messages say why, and what
 the user can do."""
 
+from collections import Counter
 from collections.abc import Collection
 from difflib import get_close_matches
 
@@ -109,13 +110,14 @@ def _runs_again(manner: Manner, again: Collection[UnrecordedTool]) -> InvalidInp
 def tools_that_acted(manner: Manner, first: Participation) -> list[str]:
     """Returns the names of the tools that would run again if a first run that failed were repeated: those
     that ran, and those that a model called, because a plain function may have run for the call. Tools
-    that retrieve, or that were named safe or unexecuted, are left out; so are all tools if they run in
-    replays too."""
+    that retrieve, that were named safe or unexecuted, or that failed before they began, are left out; so
+    are all tools if they run in replays too."""
     if not manner.replays_tools or manner.on_new_tool_call == "live":
         return []
-    called = {each.call.name for each in (*first.executed, *first.calls.unexecuted(first.executed))}
+    ran = Counter(each.call.name for each in (*first.executed, *first.calls.unexecuted(first.executed)))
+    ran.subtract(call.name for call, _ in first.tool_record.not_begun)
     idle = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools | first.stubbed
-    return sorted(called - idle)
+    return sorted({name for name, count in ran.items() if count > 0} - idle)
 
 
 def check_stubs(manner: Manner, first: Participation) -> None:

@@ -5,6 +5,7 @@ Tools that retrieve are an exception: they run in replays, because the gate serv
 """
 
 import threading
+import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,11 +13,13 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from ..allowed import brief, checked_function, checked_list, checked_text
 from ..errors import InvalidInput
+from ..probing.whose import is_named_as_ours
 from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
 from .call_keys import CallKeys
 from .copies.copying import copied
 from .requests.exchanges import moment
+from .shared_state.reaching import FRAMEWORKS
 
 OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
 """What a replay gets for a tool call that the baseline did not make; see ``ToolReplay``."""
@@ -109,9 +112,11 @@ class ResultSources(Protocol):
 class ToolRecord:
     """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and arguments, in
     order. Thread-safe. ``noted``: the results among them, in the order in which the tools ended;
+    ``not_begun``: the calls that failed before any code of the application ran, with their errors;
     ``keys``: makes the keys of calls, from the arguments as they are."""
 
     noted: list[NotedResult] = field(default_factory=list[NotedResult])
+    not_begun: list[tuple[ToolCall, Exception]] = field(default_factory=list[tuple[ToolCall, Exception]])
     keys: CallKeys = field(default_factory=CallKeys)
     _outcomes: dict[str, list[ToolOutcome]] = field(default_factory=dict[str, list[ToolOutcome]])
     _guard: threading.Lock = field(default_factory=threading.Lock)
@@ -242,7 +247,18 @@ class UsedTool:
         except Exception as error:
             if self.record is not None and self.call is not None:
                 self.record.note(self.call, self.key, ToolOutcome(error=error))
+                if _is_of_frameworks_alone(error):
+                    self.record.not_begun.append((self.call, error))
             raise
+
+
+def _is_of_frameworks_alone(error: Exception) -> bool:
+    """Returns True iff an error went through no code but that of the frameworks and of this package."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    names = (str(frame.f_globals.get("__name__", "")) for frame in frames)
+    return all(
+        each.startswith(FRAMEWORKS) or is_named_as_ours(each) or each == "contextlib" for each in names
+    )
 
 
 def checked_on_new_tool_call(given: Any) -> OnNewToolCall | None:
