@@ -97,7 +97,10 @@ def base_url() -> Generator[str]:
 
 
 def finished(events: Any) -> Any:
-    return next(each.response for each in events if each.type == "response.completed")
+    """Reads no further than to the last event. A stream that nobody closes is closed by the garbage
+    collector, in the middle of whatever the client's pool of connections does then, and stops it."""
+    with events:
+        return next(each.response for each in events if each.type == "response.completed")
 
 
 def loop(client: openai.OpenAI, how: str, ran: list[str]) -> Any:

@@ -143,8 +143,20 @@ def running_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]
         yield held, function
 
 
+def _names_of(function: FunctionType, kind: type) -> set[str]:
+    """Returns the names under which a class and its bases hold a function, as a method of any kind or
+    as the getter of a property."""
+    return {
+        name
+        for each in kind.__mro__
+        for name, held in vars(each).items()
+        if function in (held, *(getattr(held, inner, None) for inner in ("__func__", "fget", "func")))
+    }
+
+
 def is_for_others(holder: object, function: FunctionType) -> bool:
-    """Returns True for a method that no run calls, unless the user's code names it.
+    """Returns True for a method that no run calls, unless the user's code names it. A function that is
+    held under another name, as by a field of an object or by an alias in a class, is called by that one.
 
     Three kinds of methods may be called without being named. A framework calls methods that override its
     own, and methods that a decorator marked. Python calls special methods: ``if gate:`` calls
@@ -154,6 +166,8 @@ def is_for_others(holder: object, function: FunctionType) -> bool:
     if function.__name__.startswith("__") and function.__name__.endswith("__"):
         return False
     if not is_users(kind.__module__) or vars(function):
+        return False
+    if _names_of(function, kind) != {function.__name__}:
         return False
     return not any(
         hasattr(each, function.__name__) for each in kind.__mro__ if not is_users(each.__module__)

@@ -2,7 +2,8 @@
 
 import decimal
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -105,6 +106,45 @@ def in_the_precision_of_a_context(search: Search, ask: Ask) -> Answer:
     return answering(search, ask, note, lambda: len(str(context.divide(1, 3))) < 10)
 
 
+def by_a_function_in_a_field(search: Search, ask: Ask) -> Answer:
+    alarms = list[str]()
+
+    def style(found: list[str]) -> str:
+        if len(found) > 1:
+            alarms.append("Warn")
+        return "Warn" if alarms else "Calm"
+
+    @dataclass
+    class Bot:
+        mode: Callable[[list[str]], str]
+
+        def answer(self, question: str) -> str:
+            found = search(question)
+            return written(ask, self.mode(found), found)
+
+    bot = Bot(style)
+    return lambda question: bot.answer(question)
+
+
+def by_a_method_with_two_names(search: Search, ask: Ask) -> Answer:
+    alarms = list[str]()
+
+    class Bot:
+        def _style(self, found: list[str]) -> str:
+            if len(found) > 1:
+                alarms.append("Warn")
+            return "Warn" if alarms else "Calm"
+
+        mode = _style
+
+        def answer(self, question: str) -> str:
+            found = search(question)
+            return written(ask, self.mode(found), found)
+
+    bot = Bot()
+    return lambda question: bot.answer(question)
+
+
 SET_BEHIND = (
     behind_a_method_of_a_dict,
     behind_two_methods_of_a_set,
@@ -113,6 +153,8 @@ SET_BEHIND = (
     in_a_global_of_code_that_was_executed,
     in_a_pipe_that_was_there_before,
     in_the_precision_of_a_context,
+    by_a_function_in_a_field,
+    by_a_method_with_two_names,
 )
 
 
