@@ -2,14 +2,18 @@
 a function sets."""
 
 import dis
+import gc
 import logging
 import sys
 from collections.abc import Iterator
 from functools import cache
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from .companies import is_of_own
+from .companies import is_of_own, is_own
+
+_LOOKUPS = frozenset({"globals", "vars", "eval", "exec", "__dict__"})
+"""Names by which code looks up globals whose names it computes."""
 
 
 def named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
@@ -20,6 +24,33 @@ def named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
             yield each
             if isinstance(each, ModuleType):
                 yield from (vars(each)[name] for name in names & vars(each).keys())
+
+
+def looked_up_in(held: dict[str, Any], names: frozenset[str], *, is_own: bool) -> frozenset[str]:
+    """Returns the names of the functions and classes in a module that code may look up by a name that it
+    computes; none if it looks up nothing so. ``held``: the module's globals; ``names``: those in the
+    code; ``is_own``: True for the module of the code itself."""
+    if names.isdisjoint(_LOOKUPS if is_own else _LOOKUPS | {"getattr", "attrgetter"}):
+        return frozenset()
+    return frozenset(name for name, each in held.items() if isinstance(each, (FunctionType, type)))
+
+
+def modules_of(function: FunctionType, names: frozenset[str]) -> Iterator[ModuleType]:
+    """Yields the user's modules to which a function refers, by a name or by an enclosed variable.
+    ``names``: those in its code."""
+    package = str(function.__globals__.get("__package__") or "")
+    of_names = (
+        each
+        for name in names
+        for each in (
+            function.__globals__.get(name),
+            *map(sys.modules.get, (name, f"{package}.{name}")),
+        )
+    )
+    enclosed = gc.get_referents(*function.__closure__) if function.__closure__ else ()
+    for each in (*of_names, *enclosed):
+        if isinstance(each, ModuleType) and is_own(each.__name__):
+            yield each
 
 
 def own_of_loggers() -> Iterator[Any]:

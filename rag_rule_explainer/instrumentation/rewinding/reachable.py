@@ -35,7 +35,7 @@ from ..shared_state.contents import function_in, names_in
 from ..shared_state.holdings import is_resting
 from ..shared_state.reaching import FRAMEWORKS, SIMPLE, is_opaque, is_ours, is_users
 from .companies import is_of_own, is_own
-from .named import globals_set_in, named_by, own_of_loggers
+from .named import globals_set_in, looked_up_in, modules_of, named_by, own_of_loggers
 from .owners import Node, Owner, bound_to, is_a_register, is_model, is_of_library, owner_of, package_of
 from .parts import CLASS, parts_of
 from .randomness import hidden_generators
@@ -187,7 +187,7 @@ class Reachable:
         names = frozenset(names_in(function.__code__))
         own = sys.modules.get(str(function.__globals__.get("__name__", "")))
         if own is not None and vars(own) is function.__globals__:
-            self._look_at_module(own, names, node)
+            self._look_at_module(own, names | looked_up_in(vars(own), names, is_own=True), node)
         else:
             # Code that was executed from a text or by ``runpy`` has globals of its own.
             held = function.__globals__
@@ -200,14 +200,9 @@ class Reachable:
             self._add_all((("handlers", each) for each in own_of_loggers()), node)
         if _IMPORTING & names:
             self._look_at_modules(names, node)
-        package = str(function.__globals__.get("__package__") or "")
-        for name in names:
-            for each in (
-                function.__globals__.get(name),
-                *map(sys.modules.get, (name, f"{package}.{name}")),
-            ):
-                if isinstance(each, ModuleType) and is_own(each.__name__):
-                    self._look_at_module(each, names, node)
+        for each in modules_of(function, names):
+            computed = looked_up_in(vars(each), names, is_own=False)
+            self._look_at_module(each, names | computed, node)
 
     def _look_at_modules(self, names: frozenset[str], node: Node) -> None:
         """Visits all modules that code may import by a name that it computes: the user's modules, and

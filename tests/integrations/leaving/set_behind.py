@@ -2,6 +2,7 @@
 
 import decimal
 import os
+import sys
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from types import ModuleType
@@ -145,6 +146,37 @@ def by_a_method_with_two_names(search: Search, ask: Ask) -> Answer:
     return lambda question: bot.answer(question)
 
 
+_ALARMS: list[str] = []
+
+
+def _mode_computed(found: list[str]) -> str:
+    if len(found) > 1:
+        _ALARMS.append("Warn")
+    return "Warn" if _ALARMS else "Calm"
+
+
+def by_a_function_of_a_computed_name(search: Search, ask: Ask) -> Answer:
+    HELD_OPEN.callback(_ALARMS.clear)
+    kind = "computed"
+
+    def answer(question: str) -> str:
+        found = search(question)
+        return written(ask, globals()[f"_mode_{kind}"](found), found)
+
+    return answer
+
+
+def by_an_attribute_of_a_module(search: Search, ask: Ask) -> Answer:
+    HELD_OPEN.callback(_ALARMS.clear)
+    here, kind = sys.modules[__name__], "computed"
+
+    def answer(question: str) -> str:
+        found = search(question)
+        return written(ask, getattr(here, f"_mode_{kind}")(found), found)
+
+    return answer
+
+
 SET_BEHIND = (
     behind_a_method_of_a_dict,
     behind_two_methods_of_a_set,
@@ -155,6 +187,8 @@ SET_BEHIND = (
     in_the_precision_of_a_context,
     by_a_function_in_a_field,
     by_a_method_with_two_names,
+    by_a_function_of_a_computed_name,
+    by_an_attribute_of_a_module,
 )
 
 
