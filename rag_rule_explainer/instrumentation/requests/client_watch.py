@@ -77,6 +77,7 @@ class ClientWatch:
         self._accepts = frozenset(accepts)
         self._fault = ""
         self._streams: dict[object, Callable[[], ModelReply]] = {}
+        self._open: dict[object, Callable[[], object]] = {}
         self._guard = threading.Lock()
         self._apart: set[object] = set()
 
@@ -157,6 +158,23 @@ class ClientWatch:
         """Records the reply of a stream whose last chunk has arrived, before the application gets it."""
         self._ended(key)
 
+    def opened(self, key: object, close: Callable[[], object]) -> None:
+        """Records a stream that holds a connection until it is read to its end, or closed by
+        ``close``."""
+        self._open[key] = close
+
+    def finished(self, key: object) -> None:
+        """Records that a stream was read to its end."""
+        self._open.pop(key, None)
+
+    def close_streams(self) -> None:
+        """Closes the streams that the application left open. Otherwise, the garbage collector would do
+        it later, perhaps while this thread holds a lock of the client, for which it would then wait for
+        ever."""
+        for key in list(self._open):
+            with suppress(Exception):  # of a user's class
+                self._open.pop(key, int)()
+
     def end_streams(self) -> None:
         """Records the replies of streams that the application did not read to their end, as far as they
         arrived. Must be called at the end of the run."""
@@ -199,6 +217,9 @@ def watched_by(watch: ClientWatch) -> Generator[None, None, None]:
         yield
     finally:
         watch.end_streams()
+        run = participation()
+        if run is not None and run.bound is not None:  # of a replay, whose answer was read by now
+            watch.close_streams()
         # The garbage collector may close an abandoned stream in a different context, where the variable
         # cannot be reset.
         with suppress(ValueError):

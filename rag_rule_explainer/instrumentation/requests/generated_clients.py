@@ -116,10 +116,12 @@ class GeneratedClient:
 
     def _read(self, watch: ClientWatch, key: object, stream: Any, chunks: Iterator[Any]) -> Iterator[Any]:
         reading = _Reading(watch, key, stream, self.joined())
+        watch.opened(key, stream.close)
         with watch.streaming(key, reading.joined.reply):
             for chunk in chunks:
                 reading.take(chunk)
                 yield chunk
+            watch.finished(key)
             reading.note_end()
 
     async def _aread(
