@@ -193,7 +193,8 @@ def test_streams_that_replays_leave_open_are_closed(
     explained(base_url, "streamed", calls_tool("pay", to="4711"), "whole_run")
     still_open = [each for each in opened if not each.response.is_closed]
     # The first run's own four streams may be what the application returns.
-    assert len(opened) > 20 and len(still_open) <= 4
+    assert len(opened) > 20
+    assert len(still_open) <= 4
 
 
 @pytest.mark.parametrize("replay_of", ["next_action", "whole_run"])
