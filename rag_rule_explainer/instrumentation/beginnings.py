@@ -9,7 +9,7 @@ from ..sources import Source
 from .conversation import Conversation
 from .next_action import begin_action
 from .options import Manner
-from .requests.unrecorded_tools import check_may_begin
+from .requests.unrecorded_tools import check_none_ran, end_if_one_ran
 from .run_context import Participation, inside_retrieval, participation
 from .source_kinds.gathering import tool_replay_of
 from .source_kinds.kinds import IN_PROMPTS
@@ -41,8 +41,10 @@ def begin_replay(
         run.prompts = first.prompt_sources.omitting(ids, run.gate.deliver_result)
     if manner.replays_tools:
         answering = run.tool_replay = tool_replay_of(first, manner, run, ids)
-        check_may_begin(run)
+        check_none_ran(run)
         run.watch.exchanges.before_sending.append(lambda _: answering.check())
+        # Another replay may have run a tool meanwhile: this one ends before it can do so.
+        run.watch.exchanges.after_reply.append(lambda _: end_if_one_ran(run))
         if first.action is None:
             _end_at_new_tools(run, first, answering)
     if first.action is not None:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from ...errors import InvalidInput, RagRuleError, UntrueReplay
 from ...sources import Source
+from ..bounds import ReplayEnded
 from ..recording.recorder import Recording
 from ..run_context import Participation, UnrecordedTool, refused
 from ..tool_replay import ToolReplay
@@ -99,17 +100,28 @@ def check_unrun(run: Participation, unrecorded: Sequence[MadeCall]) -> None:
         raise _ending_all(run, name, RAN.format(names=repr(name)))
 
 
-def check_may_begin(run: Participation) -> None:
-    """Raises UntrueReplay if an earlier replay of the same baseline may have run a tool that may not run.
+def check_none_ran(run: Participation) -> None:
+    """Raises UntrueReplay if another replay of the same baseline may have run a tool that may not run.
     The application may have swallowed the error that told of it, or that replay may have been given
     up."""
     replay = run.tool_replay
     if replay is None or replay.on_new == "live":
         return
     allowed = _allowed(run, replay)
-    fault = next((why for name, why in replay.record.faults.items() if name not in allowed), None)
+    faults = replay.record.faults.copy()
+    fault = next((why for name, why in faults.items() if name not in allowed), None)
     if fault is not None:
         raise UntrueReplay(fault)
+
+
+def end_if_one_ran(run: Participation) -> None:
+    """Ends a replay that has begun, where ``check_none_ran`` raises an error. Raises ReplayEnded, which
+    the application does not swallow; the error is stored on the run."""
+    try:
+        check_none_ran(run)
+    except UntrueReplay as error:
+        run.refused = run.refused or error
+        raise ReplayEnded(str(error)) from error
 
 
 def check_no_stub(run: Participation, unrecorded: Sequence[MadeCall]) -> None:

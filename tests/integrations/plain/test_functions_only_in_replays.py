@@ -2,6 +2,7 @@
 can show it: such a function runs in no replay, or in one, which ends the explanation."""
 
 import json
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -62,6 +63,7 @@ class Agent:
             ran.append(f"pay {account}")
             return f"Here is the receipt of account {account}."
 
+        self.ran = ran
         self.client, self.swallows = client_of(decides), swallows
         self.pay, self.marked, self.read_inbox = pay, tool(pay), tool(read_inbox)
 
@@ -101,6 +103,7 @@ def read_inbox() -> list[str]:
 
 
 def explained(agent: Agent, condition: Any, **options: Any) -> Explanation:
+    options = {"concurrency": 1, **options}
     return RuleExplainer(agent.answer, condition, source_kinds=["tools"], **options).explain(
         "What is new?"
     )
@@ -112,6 +115,37 @@ def test_a_tool_that_is_also_run_without_its_mark_ends_the_explanation(miner: An
     agent = Agent(ran := [], pays_twofold, swallows)
     with pytest.raises(UntrueReplay, match=RAN):
         explained(agent, calls_tool("pay", account=4711), miner=miner)
+    assert ran == ["pay 4711", "pay 5"]
+
+
+class Meeting(Agent):
+    """Of its runs that will pay without the mark, all but the first wait until the first has ended."""
+
+    def __init__(self, ran: list[str]) -> None:
+        super().__init__(ran, pays_twofold)
+        self.first, self.ended = threading.Lock(), threading.Event()
+
+    def asked(self, messages: list[Any]) -> Any:
+        told = "".join(str(each["content"]) for each in messages[1:] if each["role"] == "tool")
+        if len(messages) != 3 or obeyed(told):
+            return super().asked(messages)
+        if not self.first.acquire(blocking=False):
+            assert self.ended.wait(20)
+        return super().asked(messages)
+
+    def answer(self, question: str) -> Any:
+        before = len(self.ran)
+        try:
+            return super().answer(question)
+        finally:
+            if len(self.ran) > before and self.ran[-1] == "pay 5":
+                self.ended.set()
+
+
+def test_no_replay_runs_it_that_begins_or_goes_on_later() -> None:
+    agent = Meeting(ran := [])
+    with pytest.raises(UntrueReplay, match=RAN):
+        explained(agent, calls_tool("pay", account=4711), concurrency=4)
     assert ran == ["pay 4711", "pay 5"]
 
 
