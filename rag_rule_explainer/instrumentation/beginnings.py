@@ -9,6 +9,7 @@ from ..sources import Source
 from .conversation import Conversation
 from .next_action import begin_action
 from .options import Manner
+from .requests.unrecorded_tools import check_none_ran, end_if_one_ran
 from .run_context import Participation, inside_retrieval, participation
 from .source_kinds.gathering import tool_replay_of
 from .source_kinds.kinds import IN_PROMPTS
@@ -40,7 +41,10 @@ def begin_replay(
         run.prompts = first.prompt_sources.omitting(ids, run.gate.deliver_result)
     if manner.replays_tools:
         answering = run.tool_replay = tool_replay_of(first, manner, run, ids)
+        check_none_ran(run)
         run.watch.exchanges.before_sending.append(lambda _: answering.check())
+        # Another replay may have run a tool meanwhile: this one ends before it can do so.
+        run.watch.exchanges.after_reply.append(lambda _: end_if_one_ran(run))
         if first.action is None:
             _end_at_new_tools(run, first, answering)
     if first.action is not None:
@@ -53,14 +57,15 @@ def _end_at_new_tools(run: Participation, first: Participation, answering: ToolR
     the application runs.
 
     If it is not known of other calls of the baseline that either a recorded tool or nothing ran for them,
-    or if the application returned calls as its answer, the same may be true of new ones: the replay goes
-    on, and ends where a tool is reached.
+    or if the application ran no tool and returned calls as its answer, the same may be true of new ones:
+    the replay goes on, and ends where a tool is reached.
     """
     unresolved = first.calls.unresolved
     ran = {each.call.name for each in first.executed} | first.calls.settled_names
     known = {*ran, *answering.retrieving, *answering.safe, *run.stubs, *run.unexecuted_tools}
     named = {call.name for said in first.watch.said if not said.apart for call in said.to_run}
-    ends = answering.on_new == "unknown" and not first.calls.returned and named - unresolved <= known
+    leaves_all = bool(first.calls.returned) and not first.executed
+    ends = answering.on_new == "unknown" and not leaves_all and named - unresolved <= known
     if not ends and not unresolved:
         return
 

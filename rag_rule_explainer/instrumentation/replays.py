@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
-from ..errors import RagRuleError, StateShared
+from ..errors import RagRuleError, StateShared, UntrueReplay
 from ..printable import plain_id
 from ..probing.replaying import UnusableReply
 from ..sources import Source
@@ -27,7 +27,7 @@ from .recording.recorder import Recording
 from .recording.remarks import REPLIED_OTHERWISE
 from .recording.serving import Serving
 from .requests.unanswered_calls import note_unanswered
-from .run_context import Participation, failed_reply, failing, participating, unusable
+from .run_context import Participation, check_not_ended, failed_reply, failing, participating, unusable
 from .shared_state.lasting import EVERYTHING
 from .shared_state.threadbound import served_by
 from .source_kinds.gathering import only_running_tools
@@ -164,7 +164,9 @@ class Replays(Generic[Item]):
         try:
             with self._failing(run):
                 yield []
-        except (Exception, ReplayEnded):
+        except (Exception, ReplayEnded) as error:
+            if isinstance(run.refused, UntrueReplay) and error is not run.refused:
+                raise run.refused from error  # the application made an error of its own of it
             if run.tool_replay is None or not run.tool_replay.cut:
                 raise
 
@@ -182,7 +184,7 @@ class Replays(Generic[Item]):
         if not isinstance(run.gate, Serving):
             raise TypeError("a replay is served")
         serving = cast("Serving[object]", run.gate)
-        self._check_not_ended(run)
+        check_not_ended(run)
         action = self.first.action
         if action is None and run.tool_replay is not None and run.tool_replay.cut:
             return self._checked_so_far(run.tool_replay.cut, kept, run, serving)
@@ -217,13 +219,6 @@ class Replays(Generic[Item]):
         if stopped:
             self.captured.waited = stopped
             raise unusable(stopped, run.watch, passing=False)
-
-    @staticmethod
-    def _check_not_ended(run: Participation) -> None:
-        if run.refused is not None:
-            raise run.refused
-        if run.bound is not None and run.bound.passed:
-            raise unusable(run.bound.passed, run.watch, passing=False)
 
     def _checked_so_far(
         self, cut: str, kept: Sequence[Source], run: Participation, serving: Serving[object]

@@ -256,6 +256,15 @@ def refused(error: RagRuleError) -> RagRuleError:
     return error
 
 
+def check_not_ended(run: Participation) -> None:
+    """Raises the error that was stored on a run that has ended, or UnusableReply if it was ended at a
+    bound."""
+    if run.refused is not None:
+        raise run.refused
+    if run.bound is not None and run.bound.passed:
+        raise unusable(run.bound.passed, run.watch, passing=False)
+
+
 @contextmanager
 def using_tool(name: str) -> Generator[None, None, None]:
     """Attributes the retrievals in the block to this tool."""

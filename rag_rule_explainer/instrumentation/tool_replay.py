@@ -113,11 +113,13 @@ class ToolRecord:
     """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and arguments, in
     order. Thread-safe. ``noted``: the results among them, in the order in which the tools ended;
     ``not_begun``: the calls that failed before any code of the application ran, with their errors;
-    ``keys``: makes the keys of calls, from the arguments as they are."""
+    ``keys``: makes the keys of calls, from the arguments as they are; ``faults``: for each tool that a
+    replay may have run although it may not, what to do."""
 
     noted: list[NotedResult] = field(default_factory=list[NotedResult])
     not_begun: list[tuple[ToolCall, Exception]] = field(default_factory=list[tuple[ToolCall, Exception]])
     keys: CallKeys = field(default_factory=CallKeys)
+    faults: dict[str, str] = field(default_factory=dict[str, str])
     _outcomes: dict[str, list[ToolOutcome]] = field(default_factory=dict[str, list[ToolOutcome]])
     _guard: threading.Lock = field(default_factory=threading.Lock)
 

@@ -26,7 +26,7 @@ def note_unanswered(run: Participation, output: Any) -> None:
     no tool of which there is a record ran.
 
     If the output ends with the call itself, the application leaves the call to its caller, so that
-    nothing ran. Otherwise it may have run a function of its own. In a replay, raises InvalidInput for
+    nothing ran. Otherwise it may have run a function of its own. In a replay, raises UntrueReplay for
     such a tool unless it was named safe.
     """
     own = [each for each in run.calls.unexecuted(run.executed) if each.answered is None]

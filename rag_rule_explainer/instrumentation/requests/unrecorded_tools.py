@@ -3,10 +3,12 @@ their calls is made and no replay can be given their results."""
 
 from collections.abc import Collection, Iterable, Sequence
 
-from ...errors import InvalidInput
+from ...errors import InvalidInput, RagRuleError, UntrueReplay
 from ...sources import Source
+from ..bounds import ReplayEnded
 from ..recording.recorder import Recording
 from ..run_context import Participation, UnrecordedTool, refused
+from ..tool_replay import ToolReplay
 from .calls_of_run import MadeCall
 from .exchanges import moment
 from .source_recognition import Request, Sight
@@ -47,8 +49,8 @@ def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list
 
     A call that was answered although no tool of which there is a record ran is one of an unrecorded tool.
     It retrieves if its result holds a retrieved text; its searches are served. Any other is noted on the
-    run. In a replay, raises InvalidInput for one that was not named safe, and in any run for one that a
-    stub was to replace.
+    run. In a replay, raises UntrueReplay for one that was not named safe. In any run, raises an error for
+    one that a stub was to replace.
     """
     answered = run.calls.note_answered(results)
     own = run.calls.unexecuted(run.executed) if answered else []
@@ -67,13 +69,13 @@ def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list
 
 
 def note_remote(run: Participation, names: Collection[str]) -> None:
-    """Records that the provider of a model ran these tools over MCP. In a replay, raises InvalidInput for
+    """Records that the provider of a model ran these tools over MCP. In a replay, raises UntrueReplay for
     one that was not named safe."""
     run.calls.remote.update(names)
     replay = run.tool_replay
     new = [] if replay is None or replay.on_new == "live" else sorted(set(names).difference(replay.safe))
     if new:
-        raise refused(InvalidInput(REMOTE.format(names=repr(new[0]))))
+        raise _ending_all(run, new[0], REMOTE.format(names=repr(new[0])))
 
 
 def note_retrieving(run: Participation, answered: Sequence[MadeCall]) -> None:
@@ -86,24 +88,65 @@ def note_retrieving(run: Participation, answered: Sequence[MadeCall]) -> None:
 
 
 def check_unrun(run: Participation, unrecorded: Sequence[MadeCall]) -> None:
-    """Raises InvalidInput if one of these calls of a replay, for which no tool of which there is a record
-    ran, is one of a tool that may not run."""
+    """Raises UntrueReplay if one of these calls of a replay, for which no tool of which there is a record
+    ran, is one of a tool that may not run. It ends the explanation, as every other replay might run the
+    tool once more."""
     replay = run.tool_replay
     if replay is None or replay.on_new == "live":
         return
-    allowed = {*replay.retrieving, *replay.safe, *run.unexecuted_tools}
+    allowed = _allowed(run, replay)
     name = next((each.call.name for each in unrecorded if each.call.name not in allowed), None)
     if name is not None:
-        raise refused(InvalidInput(RAN.format(names=repr(name))))
+        raise _ending_all(run, name, RAN.format(names=repr(name)))
+
+
+def check_none_ran(run: Participation) -> None:
+    """Raises UntrueReplay if another replay of the same baseline may have run a tool that may not run.
+    The application may have swallowed the error that told of it, or that replay may have been given
+    up."""
+    replay = run.tool_replay
+    if replay is None or replay.on_new == "live":
+        return
+    allowed = _allowed(run, replay)
+    faults = replay.record.faults.copy()
+    fault = next((why for name, why in faults.items() if name not in allowed), None)
+    if fault is not None:
+        raise UntrueReplay(fault)
+
+
+def end_if_one_ran(run: Participation) -> None:
+    """Ends a replay that has begun, where ``check_none_ran`` raises an error. Raises ReplayEnded, which
+    the application does not swallow; the error is stored on the run."""
+    try:
+        check_none_ran(run)
+    except UntrueReplay as error:
+        run.refused = run.refused or error
+        raise ReplayEnded(str(error)) from error
 
 
 def check_no_stub(run: Participation, unrecorded: Sequence[MadeCall]) -> None:
-    """Raises InvalidInput if a stub was to replace the tool of one of these calls, for which no tool of
-    which there is a record ran."""
+    """Raises an error if a stub was to replace the tool of one of these calls, for which no tool of which
+    there is a record ran: InvalidInput in a baseline, and UntrueReplay, which ends the explanation, in a
+    replay."""
     stubs = set(run.stubs) - run.unexecuted_tools
     name = next((each.call.name for each in unrecorded if each.call.name in stubs), None)
-    if name is not None:
+    if name is None:
+        return
+    if isinstance(run.gate, Recording):
         raise refused(InvalidInput(NO_STUB.format(name=name)))
+    raise _ending_all(run, name, NO_STUB.format(name=name))
+
+
+def _allowed(run: Participation, replay: ToolReplay) -> set[str]:
+    return {*replay.retrieving, *replay.safe, *run.unexecuted_tools}
+
+
+def _ending_all(run: Participation, name: str, why: str) -> RagRuleError:
+    """Returns the error that ends the explanation, as a replay may have run this tool. No other replay of
+    the baseline begins, whatever becomes of the error."""
+    if run.tool_replay is not None:
+        run.tool_replay.record.faults[name] = why
+    return refused(UntrueReplay(why))
 
 
 def _sight_of(run: Participation) -> Sight:
