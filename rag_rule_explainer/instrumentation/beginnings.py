@@ -69,7 +69,7 @@ def _end_at_new_tools(run: Participation, first: Participation, answering: ToolR
     if not ends and not unresolved:
         return
 
-    def end(_: str) -> None:
+    def end(_: str = "") -> None:
         calls = [call for said in list(run.watch.said) if not said.apart for call in said.to_run]
         for call in calls:
             if call.name in unresolved:
@@ -78,6 +78,7 @@ def _end_at_new_tools(run: Participation, first: Participation, answering: ToolR
                 answering.end_at(call)
 
     run.watch.exchanges.after_reply.append(end)
+    run.watch.exchanges.during_reply.append(end)
 
 
 def note_reply(key: Hashable, raw: Any, said: Said) -> None:

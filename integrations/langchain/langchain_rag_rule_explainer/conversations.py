@@ -85,9 +85,10 @@ def _streams(_: str, method: Callable[..., bool]) -> Any:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> bool:
         run = participation()
-        # A model that does not stream is asked for its whole reply, which may then be a recorded one.
-        served = run is not None and run.conversation is not None and bool(run.conversation.served)
-        return not served and method(self, *args, **kwargs)
+        # A model that does not stream is asked for its whole reply, which may then be a recorded one, and
+        # after which a replay of the next action ends before the application gets any of it.
+        is_whole = run is not None and run.conversation is not None and run.tool_replay is not None
+        return not is_whole and method(self, *args, **kwargs)
 
     return call
 

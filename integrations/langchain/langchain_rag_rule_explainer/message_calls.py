@@ -34,13 +34,14 @@ class CallsOfModels:
             note_answers(run, _results_in(messages))
 
     def note_reply(self, message: BaseMessage | None, run_id: object) -> None:
-        """Records the calls in a model's reply that the application is to run. ``run_id``: the one of the
-        request."""
+        """Records the calls in a model's reply that the application is to run, or in what has arrived of
+        it. ``run_id``: the one of the request."""
         run = participation()
         if run is None or not isinstance(message, AIMessage):
             return
         structured = self.structured(message, run_id)
-        run.calls.note_made(each for each in _identified(message) if each[1] not in structured)
+        made = [each for each in _identified(message) if each[1] not in structured]
+        run.calls.note_reply(run_id, made)
         note_remote(run, {each.call.name for each in _built_in(message) if each.over_mcp})
 
     @staticmethod

@@ -56,6 +56,15 @@ def said_in(
     )
 
 
+def may_call(chunk: Generation) -> bool:
+    """Returns True if a chunk of a reply may be a part of a tool call."""
+    message: Any = getattr(chunk, "message", None)
+    if message is None:
+        return False
+    is_text = isinstance(message.content, str) and not message.additional_kwargs
+    return not is_text or bool(getattr(message, "tool_call_chunks", ()))
+
+
 def _blocks(content: Any) -> Iterable[Mapping[str, Any]]:
     listed = cast("list[Any]", content) if isinstance(content, list) else []
     return [cast("Mapping[str, Any]", block) for block in listed if isinstance(block, Mapping)]

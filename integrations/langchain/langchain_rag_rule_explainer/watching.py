@@ -1,10 +1,11 @@
 """This module records the requests to models and their replies in one run, from LangChain's events."""
 
+import itertools
 import logging
 import re
 import sys
 import threading
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
@@ -12,15 +13,20 @@ from typing import Any, cast
 from uuid import UUID
 
 from langchain_core.callbacks import CallbackManager, UsageMetadataCallbackHandler
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, LLMResult
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import (
+    ChatGeneration,
+    ChatGenerationChunk,
+    Generation,
+    GenerationChunk,
+    LLMResult,
+)
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
 from langchain_core.tracers.context import register_configure_hook
 from typing_extensions import override
 
 from rag_rule_explainer.instrumentation.bounds import BeyondBaseline
-from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.engine import EMPTY, Said, fault_of
 from rag_rule_explainer.instrumentation.requests.exchanges import Exchanges
@@ -30,6 +36,7 @@ from rag_rule_explainer.instrumentation.requests.nested_calls import (
     is_within_a_model,
     nesting,
 )
+from rag_rule_explainer.instrumentation.requests.open_streams import Arrived, OpenStreams
 from rag_rule_explainer.instrumentation.requests.source_recognition import Request
 from rag_rule_explainer.instrumentation.requests.tools_in_use import tools_in_use
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
@@ -39,13 +46,8 @@ from rag_rule_explainer.instrumentation.tool_replay import NewToolCall
 from .conversations import note_chat_reply
 from .message_calls import CallsOfModels
 from .reading import tokens
-from .replies import said_in
-
-_REPEATED = frozenset({"tool_calls", "function_call"})
-"""Keys of a message's ``additional_kwargs`` that repeat its tool calls."""
-_OF_TRANSPORT = frozenset({"stream", "stream_options", "timeout", "extra_headers"})
-"""Parameters of a call that change how the reply is sent, but not what the model reads. They are left out
-when two requests are compared."""
+from .replies import may_call, said_in
+from .spoken_texts import parameters, reply_texts, spoken, texts
 
 
 class Watch(UsageMetadataCallbackHandler):
@@ -63,12 +65,14 @@ class Watch(UsageMetadataCallbackHandler):
         self.fault = ""
         self.failed = False
         self.tools: set[str] = set()
-        self.said: list[Said] = []
+        # The key is the id of a model's run and the place of the reply among its replies.
+        self._said: dict[tuple[object, int], Said] = {}
+        self._streams = OpenStreams[Generation]()
         self._accepts = frozenset(accepts)
         self._guard = threading.Lock()
         self._streamed: set[UUID] = set()
         # The runs of models within the call of another model, or within a retrieval.
-        self._apart: set[UUID | None] = set()
+        self._apart: set[object] = set()
         self._calls = CallsOfModels()
         self.steps = 0
         self.before_step: list[Callable[[int], None]] = []
@@ -92,6 +96,14 @@ class Watch(UsageMetadataCallbackHandler):
         return self.exchanges.requests
 
     @property
+    def said(self) -> list[Said]:
+        """Returns the replies, in order. A stream that has not ended counts with what has arrived."""
+        left = [(key, self._left(key, arrived)) for key, arrived in self._streams.open()]
+        recorded = dict(self._said)
+        recorded.update({(key, 0): said for key, said in left})
+        return list(recorded.values())
+
+    @property
     def models(self) -> dict[str, dict[str, int]]:
         """Returns the numbers of tokens spent, by model."""
         spent = {model: tokens([usage]) for model, usage in list(self.usage_metadata.items())}
@@ -101,12 +113,12 @@ class Watch(UsageMetadataCallbackHandler):
     def on_chat_model_start(
         self, serialized: dict[str, Any], messages: list[list[BaseMessage]], **kwargs: Any
     ) -> None:
-        text = "\n\n".join(text for batch in messages for m in batch for text in _texts(m.content))
-        spoken = [_spoken(m) for batch in messages for m in batch]
+        text = "\n\n".join(text for batch in messages for m in batch for text in texts(m.content))
+        said = [spoken(m) for batch in messages for m in batch]
         self.raise_error = bool(self.exchanges.before_sending)
         if not inside_retrieval.get():
             self._calls.note_request([m for batch in messages for m in batch], kwargs)
-        self._asked(kwargs.get("run_id"), text, "\n\n".join([*spoken, _parameters(kwargs)]))
+        self._asked(kwargs.get("run_id"), text, "\n\n".join([*said, parameters(kwargs)]))
 
     @override
     def on_chain_start(self, serialized: Any, inputs: Any, **kwargs: Any) -> None:
@@ -131,28 +143,61 @@ class Watch(UsageMetadataCallbackHandler):
     @override
     def on_llm_new_token(self, token: Any, *, run_id: UUID, **kwargs: Any) -> None:
         self._streamed.add(run_id)
+        chunk: Any = kwargs.get("chunk")
+        if not isinstance(chunk, (GenerationChunk, ChatGenerationChunk)):
+            return
+        before: Any = self._streams.get(run_id)
+        arrived: Generation = chunk if before is None else before + chunk
+        self._streams.take(run_id, arrived)
+        # The application may run a tool, or leave the stream, as soon as it has got the call.
+        if run_id not in self._apart and may_call(chunk) and self._read(arrived, None, run_id).called:
+            self._calls.note_reply(getattr(arrived, "message", None), run_id)
+            for check in self.exchanges.during_reply:
+                check()
 
     @override
     def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:
         super().on_llm_end(response, **kwargs)
         run_id = kwargs.get("run_id")
+        self._streams.end(run_id)
+        replies = itertools.count()
         for batch in response.generations:
             if not batch:  # LangChain allows a reply without generations, which counts as empty.
                 self.fault = self.fault or EMPTY
             for generation in batch:
-                self._replied(self._read(generation, response.llm_output, run_id), run_id)
+                read = self._read(generation, response.llm_output, run_id)
+                self._replied(read, run_id, next(replies))
         last = next((batch[-1] for batch in reversed(response.generations) if batch), None)
         if last is not None:
             message = last.message if isinstance(last, ChatGeneration) else None
             if run_id not in self._apart:
                 self._calls.note_reply(message, run_id)
             note_chat_reply(run_id, last, self._read(last, response.llm_output, run_id))
-            text = last.text if message is None else message.text
-            self.exchanges.reply(run_id, text, text if message is None else _spoken(message))
+            self.exchanges.reply(run_id, *reply_texts(last))
 
     @override
     def on_llm_error(self, error: BaseException, **kwargs: Any) -> None:
+        # The application closed the stream, or the garbage collector did, which may be at any point in
+        # the code: so nothing is recorded here. What has arrived is kept until the next request.
+        if isinstance(error, GeneratorExit):
+            return
         self.failed = True
+        if isinstance(error, Exception):
+            self._streams.end(kwargs.get("run_id"))
+
+    def end_streams(self, *, of_this_reader: bool = False) -> None:
+        """Records the replies of streams that the application left before their ends, with what had
+        arrived. Must be called at the end of the run."""
+        for run_id, arrived in self._streams.open(of_this_reader=of_this_reader):
+            self._streams.end(run_id)
+            said = self._said[run_id, 0] = self._left(run_id, arrived)
+            note_chat_reply(cast("UUID", run_id), arrived.reply, said)
+            self.exchanges.note_reply(run_id, *reply_texts(arrived.reply))
+
+    def _left(self, run_id: object, arrived: Arrived[Generation]) -> Said:
+        # The application left the stream by itself: that it was not cut off needs no finish reason.
+        read = self._read(arrived.reply, None, run_id)
+        return replace(read, reports=False, apart=run_id in self._apart, within=arrived.within)
 
     def _asked(self, run_id: UUID | None, text: str, sent: str) -> None:
         if inside_retrieval.get():
@@ -160,6 +205,7 @@ class Watch(UsageMetadataCallbackHandler):
             # which documents the answering model got, so they are not recorded.
             self._apart.add(run_id)
             return
+        self.end_streams(of_this_reader=True)
         where = nesting(text)
         if where is not Nesting.OUTER or is_within_a_model():
             self._apart.add(run_id)
@@ -177,10 +223,11 @@ class Watch(UsageMetadataCallbackHandler):
         streamed = run_id in self._streamed
         return said_in(generation, output, streamed=streamed, structured=structured)
 
-    def _replied(self, read: Said, run_id: UUID | None) -> None:
+    def _replied(self, read: Said, run_id: object, place: int) -> None:
         within, apart = tools_in_use.get(), run_id in self._apart
         with self._guard:
-            self.said.append(replace(read, apart=apart, within=within))
+            key = (object() if run_id is None else run_id, place)
+            self._said[key] = replace(read, apart=apart, within=within)
             self.fault = self.fault or fault_of(read, self._accepts)
 
 
@@ -206,6 +253,7 @@ def watched_by(watch: Watch) -> Generator[None, None, None]:
     token = watching.set(watch)
     try:
         yield
+        watch.end_streams()
     finally:
         # The garbage collector may end an abandoned stream in another context. The token is invalid
         # there, and there is nothing to reset.
@@ -228,36 +276,3 @@ def is_heard(config: RunnableConfig | None) -> bool:
     config."""
     handlers = CallbackManager.configure(ensure_config(config).get("callbacks")).handlers
     return not all(isinstance(each, Watch) for each in handlers)
-
-
-def _parameters(event: Mapping[str, Any]) -> str:
-    """Returns the parameters of a call of a model, such as tools or a conversation's id, as one text."""
-    given: Any = event.get("invocation_params") or {}
-    if not isinstance(given, Mapping):
-        return ""
-    parameters = cast("Mapping[str, Any]", given)
-    return described({key: each for key, each in parameters.items() if key not in _OF_TRANSPORT})
-
-
-def _spoken(message: BaseMessage) -> str:
-    """Returns the text of a message with its role and its tool calls.
-
-    The ids of tool calls are left out, because they differ between runs.
-    """
-    calls = message.tool_calls if isinstance(message, AIMessage) else []
-    called = [described((call["name"], call["args"])) for call in calls]
-    extra = {key: each for key, each in message.additional_kwargs.items() if key not in _REPEATED}
-    named = [described(each) for each in (message.name, extra) if each]
-    return "\n".join([f"{message.type}:", *named, *_texts(message.content), *called])
-
-
-def _texts(content: Any) -> Iterable[str]:
-    """Yields every string in a message's content, at any depth."""
-    if isinstance(content, str):
-        yield content
-    elif isinstance(content, Mapping):
-        for value in cast("Mapping[Any, Any]", content).values():
-            yield from _texts(value)
-    elif isinstance(content, Sequence) and not isinstance(content, (bytes, bytearray)):
-        for value in cast("Sequence[Any]", content):
-            yield from _texts(value)

@@ -2,7 +2,7 @@
 recorded replies where no request is to be sent."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
@@ -11,7 +11,7 @@ from llama_index.core.base.llms.types import ChatMessage, TextBlock
 from rag_rule_explainer.instrumentation.beginnings import prompt_editing
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptMessage
 
-from .recorded_replies import served
+from .recorded_replies import aread_whole, is_asked_whole, read_whole, served
 
 _MESSAGES = "messages"
 
@@ -28,13 +28,21 @@ def asking_with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any
         def call(self: object, *args: Any, **kwargs: Any) -> Any:
             own, named = edit(args, kwargs)
             reply = served(self, name, own, named)
-            return wrapped(self, *own, **named) if reply is None else reply
+            if reply is not None:
+                return reply
+            is_whole = is_asked_whole()
+            sent = wrapped(self, *own, **named)
+            return read_whole(sent) if is_whole and isinstance(sent, Generator) else sent
 
         @wraps(method)
         async def acall(self: object, *args: Any, **kwargs: Any) -> Any:
             own, named = edit(args, kwargs)
             reply = served(self, name, own, named)
-            return await wrapped(self, *own, **named) if reply is None else reply
+            if reply is not None:
+                return reply
+            is_whole = is_asked_whole()
+            sent = await wrapped(self, *own, **named)
+            return await aread_whole(sent) if is_whole and isinstance(sent, AsyncGenerator) else sent
 
         return acall if inspect.iscoroutinefunction(method) else call
 

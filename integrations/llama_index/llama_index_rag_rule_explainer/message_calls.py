@@ -30,20 +30,23 @@ class CallsOfModels:
 
     structured: set[str] = field(default_factory=set[str])
 
-    def note_reply(self, response: ChatResponse | CompletionResponse | None) -> tuple[ToolCall, ...]:
-        """Records the calls in a model's reply that the application is to run. Returns the others, by
-        which the model gives an object."""
+    def note_reply(
+        self, response: ChatResponse | CompletionResponse | None, span: str | None
+    ) -> tuple[ToolCall, ...]:
+        """Records the calls in a model's reply that the application is to run, or in what has arrived of
+        it. Returns the others, by which the model gives an object. ``span``: that of the request."""
         run = participation()
         if run is None or not isinstance(response, ChatResponse):
             return ()
         calls = called_in(response)
         ids = [*_ids_in(response.message), *("" for _ in calls)]
-        run.calls.note_made(
+        made = [
             # Some models give no ids. The result of such a call has the name of the tool.
             (identity or call.name, call)
             for identity, call in zip(ids, calls, strict=False)
             if call.name not in self.structured
-        )
+        ]
+        run.calls.note_reply(object() if span is None else span, made)
         return tuple(each for each in calls if each.name in self.structured)
 
     @staticmethod

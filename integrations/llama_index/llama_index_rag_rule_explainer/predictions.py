@@ -7,12 +7,30 @@ methods are not decorated: it has no events of its own, so its calls are seen on
 
 import re
 from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 
-from .watching import prediction_begun
+from .watching import current_watch, predictions_begun
+
+
+@contextmanager
+def prediction_begun() -> Generator[Callable[[str], None] | None, None, None]:
+    """Finds the span of a streamed prediction that begins in the block.
+
+    LlamaIndex has no event for the reply of such a prediction. So a function is yielded that notes the
+    reply. Yields None if no ``Watch`` is active.
+    """
+    watch, begun = current_watch(), list[str | None]()
+    token = predictions_begun.set(begun)
+    try:
+        # A prediction may begin further predictions inside it. The first span belongs to the outermost
+        # one.
+        yield None if watch is None else lambda text: watch.predicted(begun[0] if begun else None, text)
+    finally:
+        predictions_begun.reset(token)
 
 
 def _ending(name: str, method: Any) -> Any:

@@ -56,7 +56,25 @@ def served(model: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
     if "stream" not in name:
         return reply.response
     piece = reply.response.model_copy(update={"delta": reply_text(reply.response)})
-    return _aone(piece) if name.startswith("a") else _one(piece)
+    return _aeach([piece]) if name.startswith("a") else _each([piece])
+
+
+def is_asked_whole() -> bool:
+    """Returns True iff the application is to get no part of a streamed reply before its end: in a replay
+    of the next action, which ends at the reply, before a tool may run for a call in it."""
+    run = participation()
+    is_replay = run is not None and run.conversation is not None and run.tool_replay is not None
+    return is_replay and not inside_retrieval.get() and is_within_no_model()
+
+
+def read_whole(pieces: Generator[Any, None, None]) -> Generator[Any, None, None]:
+    """Reads a stream to its end, and returns a stream of the same pieces."""
+    return _each(list(pieces))
+
+
+async def aread_whole(pieces: AsyncGenerator[Any, None]) -> AsyncGenerator[Any, None]:
+    """Reads a stream to its end, and returns a stream of the same pieces."""
+    return _aeach([piece async for piece in pieces])
 
 
 def _event(
@@ -76,9 +94,10 @@ def _event(
     )
 
 
-def _one(piece: Any) -> Generator[Any, None, None]:
-    yield piece
+def _each(pieces: Sequence[Any]) -> Generator[Any, None, None]:
+    yield from pieces
 
 
-async def _aone(piece: Any) -> AsyncGenerator[Any, None]:
-    yield piece
+async def _aeach(pieces: Sequence[Any]) -> AsyncGenerator[Any, None]:
+    for piece in pieces:
+        yield piece

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from llama_index.core.base.llms.types import ChatResponse, CompletionResponse
 from llama_index.core.instrumentation.events.exception import ExceptionEvent
@@ -30,6 +30,7 @@ from rag_rule_explainer.instrumentation.requests.nested_calls import (
     is_within_a_model,
     nesting,
 )
+from rag_rule_explainer.instrumentation.requests.open_streams import Arrived, OpenStreams
 from rag_rule_explainer.instrumentation.requests.source_recognition import Request
 from rag_rule_explainer.instrumentation.requests.tools_in_use import tools_in_use
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
@@ -38,6 +39,7 @@ from .message_calls import CallsOfModels
 from .parameters import parameters_in
 from .responses import (
     RecordedReply,
+    called_in,
     message_text,
     message_with_role,
     model_of,
@@ -47,6 +49,8 @@ from .responses import (
     stop_reason_of,
     usage_in,
 )
+
+_Response: TypeAlias = ChatResponse | CompletionResponse
 
 MODEL_FAILED = "a model failed, and the application answered without its reply"
 
@@ -61,7 +65,9 @@ class Watch:
     def __init__(self, *, accepts: Collection[str] = ()) -> None:
         self.failures: list[str] = []
         self._fault = ""
-        self.said: list[Said] = []
+        # The key is the id of a span, or a new object if there is none.
+        self._said: dict[object, Said] = {}
+        self._streams = OpenStreams[_Response]()
         self.calls = CallsOfModels()
         self._accepts = frozenset(accepts)
         self._guard = threading.Lock()
@@ -69,8 +75,9 @@ class Watch:
         self.before_step: list[Callable[[int], None]] = []
         before_sending: list[Callable[[Request], None]] = []
         after_reply: list[Callable[[str], None]] = []
-        self._sent = Exchanges(before_sending, after_reply)
-        self._predicted = Exchanges(before_sending, after_reply)
+        during_reply: list[Callable[[], None]] = []
+        self._sent = Exchanges(before_sending, after_reply, during_reply)
+        self._predicted = Exchanges(before_sending, after_reply, during_reply)
         self._replies: list[str] = []
         self._spent: dict[str, dict[str, int]] = {}
         # The key is the id of a span. The value is the finish reason that a chunk of the span's streamed
@@ -90,6 +97,12 @@ class Watch:
     def requests(self) -> list[Request]:
         """Returns the requests in ``exchanges``, in order."""
         return self.exchanges.requests
+
+    @property
+    def said(self) -> list[Said]:
+        """Returns the replies, in order. A stream that has not ended counts with what has arrived."""
+        left = {key: self._left(key, each) for key, each in self._streams.open()}
+        return list({**self._said, **left}.values())
 
     @property
     def fault(self) -> str:
@@ -129,15 +142,54 @@ class Watch:
         elif isinstance(event, LLMStructuredPredictStartEvent):
             self.calls.structured.add(getattr(event.output_cls, "__name__", ""))
         elif isinstance(event, (LLMChatInProgressEvent, LLMCompletionInProgressEvent)):
-            reason = stop_reason_of(event.response)
-            with self._guard:
-                self._reasons[event.span_id] = reason or self._reasons.get(event.span_id)
+            self._progresses(event.span_id, event.response)
         elif isinstance(event, (LLMChatEndEvent, LLMCompletionEndEvent)):
+            self._streams.end(event.span_id)
             self._replied(event.response, event.span_id)
         elif isinstance(event, SpanDropEvent) and event.span_id in self._asking:
             self.failures.append(event.err_str)
         elif isinstance(event, ExceptionEvent) and event.span_id in self._asking:
-            self.failures.append(f"{type(event.exception).__name__}: {event.exception}")
+            self._fails(event.span_id, event.exception)
+
+    def end_streams(self, *, of_this_reader: bool = False) -> None:
+        """Records the replies of streams that the application left before their ends, with what had
+        arrived. Must be called at the end of the run."""
+        for span, arrived in self._streams.open(of_this_reader=of_this_reader):
+            self._streams.end(span)
+            said, response = self._left(span, arrived), arrived.reply
+            self._said[span] = said
+            self._replies.append(reply_text(response))
+            note_reply(span, RecordedReply(response, said.reason), said)
+            self._sent.note_reply(span, reply_text(response), reply_with_role(response))
+
+    def _left(self, span: Any, arrived: Arrived[_Response]) -> Said:
+        # The application left the stream by itself: that it was not cut off needs no finish reason.
+        read = said_in(arrived.reply, self._reasons.get(span))
+        structured = tuple(each for each in read.called if each.name in self.calls.structured)
+        is_apart = span in self._apart
+        return replace(
+            read, reports=False, apart=is_apart, within=arrived.within, run_elsewhere=structured
+        )
+
+    def _progresses(self, span: str | None, response: _Response) -> None:
+        reason = stop_reason_of(response)
+        with self._guard:
+            self._reasons[span] = reason or self._reasons.get(span)
+        self._streams.take(span, response)
+        # The application may run a tool, or leave the stream, as soon as it has got the call.
+        if span not in self._apart and called_in(response):
+            self.calls.note_reply(response, span)
+            for check in self._sent.during_reply:
+                check()
+
+    def _fails(self, span: str | None, error: BaseException) -> None:
+        # The application closed the stream, or the garbage collector did, which may be at any point in
+        # the code: so nothing is recorded here. What has arrived is kept until the next request.
+        if isinstance(error, GeneratorExit):
+            return
+        self.failures.append(f"{type(error).__name__}: {error}")
+        if isinstance(error, Exception):
+            self._streams.end(span)
 
     def _starts(self, event: LLMChatStartEvent | LLMCompletionStartEvent) -> None:
         self._asking.add(event.span_id)
@@ -154,7 +206,7 @@ class Watch:
         values = (event.template_args or {}).values()
         text = "\n\n".join(each for each in values if isinstance(each, str))
         self._request(self._predicted, event.span_id, text, text)
-        begun = _beginning.get()
+        begun = predictions_begun.get()
         if begun is not None:
             begun.append(event.span_id)
 
@@ -166,6 +218,8 @@ class Watch:
         where = nesting(text)
         if where is not Nesting.OUTER or is_within_a_model():
             self._apart.add(span)
+        if not inside_retrieval.get():
+            self.end_streams(of_this_reader=True)
         if where is not Nesting.REPEATED:
             # If a model calls itself inside its own call, the inner call may have other parameters, such
             # as "stream". So only the text of the inner request is recorded.
@@ -188,7 +242,7 @@ class Watch:
     ) -> None:
         usage = {} if is_recorded else usage_in(response)
         is_apart = span in self._apart
-        structured = () if is_apart else self.calls.note_reply(response)
+        structured = () if is_apart else self.calls.note_reply(response, span)
         with self._guard:
             said = replace(
                 said_in(response, self._reasons.pop(span, None)),
@@ -197,7 +251,7 @@ class Watch:
                 run_elsewhere=structured,
             )
             self._replies.append(reply_text(response))
-            self.said.append(said)
+            self._said[object() if span is None else span] = said
             account = self._spent.setdefault(model_of(response), {}) if usage else {}
             for kind, count in usage.items():
                 account[kind] = account.get(kind, 0) + count
@@ -205,6 +259,10 @@ class Watch:
         note_reply(span, None if response is None else RecordedReply(response, said.reason), said)
         self._sent.reply(span, reply_text(response), reply_with_role(response))
 
+
+predictions_begun: ContextVar[list[str | None] | None] = ContextVar("rag_rule_beginning", default=None)
+"""The span ids of the predictions that begin in a block of ``prediction_begun``; None outside of such a
+block."""
 
 _watching: ContextVar[Watch | None] = ContextVar("rag_rule_llama_index_watch", default=None)
 
@@ -220,30 +278,9 @@ def watched_by(watch: Watch) -> Generator[None, None, None]:
     token = _watching.set(watch)
     try:
         yield
+        watch.end_streams()
     finally:
         # The garbage collector may end an abandoned stream in another context. The token is invalid
         # there, and there is nothing to reset.
         with suppress(ValueError):
             _watching.reset(token)
-
-
-_beginning: ContextVar[list[str | None] | None] = ContextVar("rag_rule_beginning", default=None)
-"""The span ids of the predictions that begin in a block of ``prediction_begun``; None outside of such
-a block."""
-
-
-@contextmanager
-def prediction_begun() -> Generator[Callable[[str], None] | None, None, None]:
-    """Finds the span of a streamed prediction that begins in the block.
-
-    LlamaIndex has no event for the reply of such a prediction. So a function is yielded that notes the
-    reply. Yields None if no ``Watch`` is active.
-    """
-    watch, begun = _watching.get(), list[str | None]()
-    token = _beginning.set(begun)
-    try:
-        # A prediction may begin further predictions inside it. The first span belongs to the outermost
-        # one.
-        yield None if watch is None else lambda text: watch.predicted(begun[0] if begun else None, text)
-    finally:
-        _beginning.reset(token)

@@ -2,7 +2,7 @@
 
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ...tool_calls import ToolCall
@@ -46,6 +46,7 @@ class CallsOfRun:
     last_step: int = 0
     remote: set[str] = field(default_factory=set[str])
     _made: list[MadeCall] = field(default_factory=list[MadeCall])
+    _by_reply: dict[Hashable, list[MadeCall]] = field(default_factory=dict[Hashable, list[MadeCall]])
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -73,6 +74,23 @@ class CallsOfRun:
         within, now = tools_in_use.get(), moment()
         with self._guard:
             self._made.extend(MadeCall(identity, call, now, within) for identity, call in calls)
+
+    def note_reply(self, key: Hashable, calls: Iterable[tuple[str, ToolCall]]) -> None:
+        """Records the calls in a reply as ``note_made`` does. Of a streamed reply, it may be called again
+        when more has arrived: a call keeps the moment at which it began. ``key``: of the request."""
+        within, now = tools_in_use.get(), moment()
+        with self._guard:
+            own = self._by_reply.setdefault(key, [])
+            count = 0
+            for count, (identity, call) in enumerate(calls, start=1):
+                if count <= len(own):
+                    own[count - 1].identity, own[count - 1].call = identity, call
+                else:
+                    own.append(MadeCall(identity, call, now, within))
+                    self._made.append(own[-1])
+            for each in own[count:]:
+                self._made.remove(each)
+            del own[count:]
 
     def note_answered(self, results: Iterable[tuple[str, str]]) -> list[MadeCall]:
         """Records the results of calls that a request shows, and returns these calls. ``results``: the

@@ -47,12 +47,15 @@ class Exchanges:
 
     ``before_sending``: functions that are called with each request before it is sent; they may raise an
     error to end the run. ``after_reply``: functions that are called with the text of each reply.
+    ``during_reply``: functions that are called when a part of a streamed reply with a tool call has
+    arrived, before the application gets it.
     """
 
     before_sending: list[Callable[[Request], None]] = field(
         default_factory=list[Callable[[Request], None]]
     )
     after_reply: list[Callable[[str], None]] = field(default_factory=list[Callable[[str], None]])
+    during_reply: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     _all: list[Exchange] = field(default_factory=list[Exchange])
     _open: dict[Hashable, Exchange] = field(default_factory=dict[Hashable, Exchange])
     _replied: list[Exchange] = field(default_factory=list[Exchange])
@@ -96,13 +99,20 @@ class Exchanges:
             listener(request)
 
     def reply(self, key: Hashable, text: str, said: str) -> None:
-        """Records the reply to the request with this key; a later reply replaces an earlier one."""
+        """Records the reply to the request with this key; a later reply replaces an earlier one. Calls
+        the functions in ``after_reply``, which may raise an error."""
+        if self.note_reply(key, text, said):
+            for listener in self.after_reply:
+                listener(text)
+
+    def note_reply(self, key: Hashable, text: str, said: str) -> bool:
+        """Records a reply as ``reply`` does, but calls no function. Returns False if the request is not
+        recorded."""
         with self._guard:
             exchange = self._open.get(key)
             if exchange is None:
-                return
+                return False
             exchange.reply, exchange.said = text, said
             if exchange not in self._replied:
                 self._replied.append(exchange)
-        for listener in self.after_reply:
-            listener(text)
+        return True

@@ -1,0 +1,59 @@
+"""This module keeps the streamed replies of which the application may read no more."""
+
+import asyncio
+import threading
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from .tools_in_use import tools_in_use
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived(Generic[T]):
+    """An ``Arrived`` is what has arrived of a streamed reply. ``within``: the tools inside which it was
+    read; ``reader``: the thread and the task in which it was read."""
+
+    reply: T
+    within: tuple[str, ...]
+    reader: object
+
+
+@dataclass(slots=True, eq=False)
+class OpenStreams(Generic[T]):
+    """An ``OpenStreams`` holds what has arrived of the replies that a run's models are streaming.
+
+    It takes no lock, because the garbage collector may close an abandoned stream at any point.
+    """
+
+    _arrived: dict[Hashable, Arrived[T]] = field(default_factory=dict[Hashable, Arrived[T]])
+
+    def get(self, key: Hashable) -> T | None:
+        """Returns what has arrived of the reply to the request with this key; None if nothing has."""
+        found = self._arrived.get(key)
+        return None if found is None else found.reply
+
+    def take(self, key: Hashable, reply: T) -> None:
+        """Records what has arrived of a reply, which replaces what was recorded of it before."""
+        self._arrived[key] = Arrived(reply, tools_in_use.get(), _reader())
+
+    def end(self, key: Hashable) -> None:
+        """Forgets a stream that has ended."""
+        self._arrived.pop(key, None)
+
+    def open(self, *, of_this_reader: bool = False) -> list[tuple[Hashable, Arrived[T]]]:
+        """Returns the replies that have not ended, with their keys. ``of_this_reader``: only those whose
+        last chunk was read in this thread and task, which can read no more of them while it waits for
+        another reply."""
+        here = _reader() if of_this_reader else None
+        return [each for each in list(self._arrived.items()) if here is None or each[1].reader == here]
+
+
+def _reader() -> object:
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        task = None
+    return threading.get_ident(), None if task is None else id(task)
