@@ -36,7 +36,7 @@ from rag_rule_explainer.instrumentation.requests.nested_calls import (
     is_within_a_model,
     nesting,
 )
-from rag_rule_explainer.instrumentation.requests.open_streams import Arrived, OpenStreams
+from rag_rule_explainer.instrumentation.requests.open_streams import Arrived, OpenStreams, are_whole
 from rag_rule_explainer.instrumentation.requests.source_recognition import Request
 from rag_rule_explainer.instrumentation.requests.tools_in_use import tools_in_use
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
@@ -152,8 +152,10 @@ class Watch(UsageMetadataCallbackHandler):
         # The application may run a tool, or leave the stream, as soon as it has got the call.
         if run_id not in self._apart and may_call(chunk) and self._read(arrived, None, run_id).called:
             self._calls.note_reply(getattr(arrived, "message", None), run_id)
-            for check in self.exchanges.during_reply:
-                check()
+            pieces: Any = getattr(getattr(arrived, "message", None), "tool_call_chunks", ())
+            if pieces and are_whole([each.get("args") for each in pieces]):
+                for check in self.exchanges.during_reply:
+                    check()
 
     @override
     def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:

@@ -30,7 +30,7 @@ from rag_rule_explainer.instrumentation.requests.nested_calls import (
     is_within_a_model,
     nesting,
 )
-from rag_rule_explainer.instrumentation.requests.open_streams import Arrived, OpenStreams
+from rag_rule_explainer.instrumentation.requests.open_streams import Arrived, OpenStreams, are_whole
 from rag_rule_explainer.instrumentation.requests.source_recognition import Request
 from rag_rule_explainer.instrumentation.requests.tools_in_use import tools_in_use
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
@@ -179,8 +179,12 @@ class Watch:
         # The application may run a tool, or leave the stream, as soon as it has got the call.
         if span not in self._apart and called_in(response):
             self.calls.note_reply(response, span)
-            for check in self._sent.during_reply:
-                check()
+            blocks: list[Any] = response.message.blocks if isinstance(response, ChatResponse) else []
+            given = [each.tool_kwargs for each in blocks if each.block_type == "tool_call"]
+            # Of a dict it is not known whether more of it will come.
+            if given and all(isinstance(each, str) for each in given) and are_whole(given):
+                for check in self._sent.during_reply:
+                    check()
 
     def _fails(self, span: str | None, error: BaseException) -> None:
         # The application closed the stream, or the garbage collector did, which may be at any point in

@@ -1,8 +1,9 @@
 """This module keeps the streamed replies of which the application may read no more."""
 
 import asyncio
+import json
 import threading
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -49,6 +50,15 @@ class OpenStreams(Generic[T]):
         another reply."""
         here = _reader() if of_this_reader else None
         return [each for each in list(self._arrived.items()) if here is None or each[1].reader == here]
+
+
+def are_whole(arguments: Sequence[object]) -> bool:
+    """Returns True iff the arguments of all calls in a part of a reply, as JSON, have arrived to their
+    ends: only then a replay may be judged by these calls."""
+    try:
+        return all(isinstance(json.loads(str(each)), dict) for each in arguments)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _reader() -> object:
