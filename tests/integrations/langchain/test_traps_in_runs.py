@@ -183,7 +183,11 @@ def test_max_concurrency_bounds_calls_that_know_nothing_of_each_other(
     ask: Callable[[Any], list[Explanation]],
 ) -> None:
     model = Meeting()
-    found = ask(RuleExplainer(chain_to(model), predicate=BAD, miner="exhaustive", concurrency=16))
+    # What the model counts for this test is no memory: set back to 0, it would wait for four requests.
+    harmless = [r"\b_?(?:peak|running)\b"]
+    found = ask(
+        RuleExplainer(chain_to(model), predicate=BAD, miner="exhaustive", concurrency=16, ignore=harmless)
+    )
     assert all(map(is_the_truth, found))
     assert len(model.asked) == sum(each.counts.replays for each in found) == 3 * (SUBSETS + 2)
     assert model.peak == 4
