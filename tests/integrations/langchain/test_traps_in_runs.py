@@ -189,7 +189,9 @@ def test_max_concurrency_bounds_calls_that_know_nothing_of_each_other(
         RuleExplainer(chain_to(model), predicate=BAD, miner="exhaustive", concurrency=16, ignore=harmless)
     )
     assert all(map(is_the_truth, found))
-    assert len(model.asked) == sum(each.counts.replays for each in found) == 3 * (SUBSETS + 2)
+    assert len(model.asked) == sum(each.counts.replays for each in found)
+    # It also keeps what it was asked, so some replays find that as it was before the baseline.
+    assert all(SUBSETS + 2 <= each.counts.replays <= SUBSETS + 2 + MOST_REWOUND for each in found)
     assert model.peak == 4
 
 
