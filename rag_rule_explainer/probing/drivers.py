@@ -25,6 +25,10 @@ MOST_SHARING = 256
 """With more workers than this, each takes the next ask: no server keeps so many prompts apart, and it
 takes long to compare what all of them probe."""
 
+SHARED_AT_FIRST = 32
+"""So many probes are shared among the workers in any case. A search that a small limit cuts then makes the
+same probes, whether the application waits for anything or not."""
+
 Job: TypeAlias = tuple[RuleSearch[Key, Said], Key]
 ProbeKey: TypeAlias = Callable[[RuleSearch[Key, Said], Key], Awaitable[Verdict]]
 StopSearches: TypeAlias = Callable[[str], None]
@@ -85,6 +89,7 @@ class _Work(Generic[Key, Said]):
     on_verdict: VerdictListener[Key, Said] | None = None
     error: Exception | None = None
     in_flight: int = 0
+    made: int = 0
     yielded_at: float = 0.0
     idle: list[anyio.Event] = field(default_factory=list[anyio.Event])
     workers: Workers | None = None
@@ -94,7 +99,8 @@ class _Work(Generic[Key, Said]):
         while True:
             # While no other probe runs, no other worker is near any ask. The asks are then taken in their
             # order, in which consecutive prompts begin alike as well, and which takes less time to find.
-            job = self.next_job(number, self.workers if self.in_flight else None)
+            alone = not self.in_flight and self.made >= SHARED_AT_FIRST
+            job = self.next_job(number, None if alone else self.workers)
             if job is None:
                 if not self.in_flight:
                     self.wake_all()
@@ -106,6 +112,7 @@ class _Work(Generic[Key, Said]):
                 # waits again.
                 self.idle.pop().set()
             search, key = job
+            self.made += 1
             self.in_flight += 1
             try:
                 verdict = await self.probe(search, key)
