@@ -26,8 +26,8 @@ MOST_SHARING = 256
 takes long to compare what all of them probe."""
 
 SHARED_AT_FIRST = 32
-"""So many probes are shared among the workers in any case. A search that a small limit cuts then makes the
-same probes, whether the application waits for anything or not."""
+"""So many probes are shared among the workers in any case. A search that a small limit cuts then makes
+the same probes, whether the application waits for anything or not."""
 
 Job: TypeAlias = tuple[RuleSearch[Key, Said], Key]
 ProbeKey: TypeAlias = Callable[[RuleSearch[Key, Said], Key], Awaitable[Verdict]]

@@ -5,9 +5,9 @@ other scores of this kind.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import isclose
-from typing import Any
+from typing import Any, cast
 
 from ...sources import Source
 from .retrievals import Batch
@@ -18,6 +18,8 @@ RELATIVE_SCORES = (
     "were scored. If the application shows scores or goes by them, a search that found fewer would score "
     "otherwise: gate(...) what is searched before the scores are computed, so that replays compute them"
 )
+_LARGEST = 1e9
+"""Larger numbers, and what is not a number, are no scores."""
 _NAMES = ("score", "similarity", "relevance")
 
 
@@ -38,12 +40,16 @@ def _columns(batches: Iterable[Batch[Any]]) -> Iterator[list[float]]:
 
 
 def _scores_of(source: Source, item: Any) -> Iterator[tuple[str, float]]:
-    scored: tuple[Any, ...] = getattr(item, "scores", ())
-    own: list[tuple[str, Any]] = [("", each) for each in scored[:1]]
+    scored: Any = getattr(item, "scores", ())
+    first = cast("Sequence[Any]", scored)[:1] if isinstance(scored, (tuple, list)) else ()
+    own: list[tuple[str, Any]] = [("", each) for each in first]
     own.append(("node", getattr(getattr(item, "node", None), "score", None)))
-    named = ((name, each) for name, each in source.metadata.items() if any(n in name for n in _NAMES))
+    # A document's metadata may have keys and values of any kind.
+    entries = [(str(name), each) for name, each in source.metadata.items()]
+    named = ((name, each) for name, each in entries if any(part in name for part in _NAMES))
     for name, each in (*own, *named):
-        if isinstance(each, (int, float)) and not isinstance(each, bool):
+        is_number = isinstance(each, (int, float)) and not isinstance(each, bool)
+        if is_number and -_LARGEST < each < _LARGEST:
             yield name, float(each)
 
 

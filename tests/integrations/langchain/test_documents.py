@@ -93,8 +93,8 @@ def test_another_text_under_the_same_id_is_another_source() -> None:
 
 def test_metadata_of_any_kind_is_no_obstacle() -> None:
     circle: dict[Any, Any] = {"source": "\ud800", 1: object(), "page": {1: "a", "b": 2}}
-    circle["itself"] = circle
-    explanation = explained(Document("one", metadata=circle), Document("two", id="2"))
+    circle |= {"itself": circle, "score": 10**400, "relevance": float("nan")}
+    explanation = explained(Document("one", metadata=circle), Document("two", id="2", metadata=circle))
     assert retention(explanation) == {frozenset({"2"})}
     assert Explanation.model_validate_json(explanation.model_dump_json()) == explanation
 
