@@ -30,7 +30,8 @@ def _streaming(_name: str, method: Any) -> Any:
     @wraps(method)
     async def stream(handler: Any, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
         events = method(handler, *args, **kwargs)
-        if participation() is None:
+        run = participation()
+        if run is None or run.bound is None:  # a first run ends by itself, with its last event
             async for event in events:
                 yield event
             return
@@ -58,6 +59,8 @@ async def _next_of(events: AsyncGenerator[Any, None], running: "asyncio.Future[A
     coming = asyncio.ensure_future(anext(events, _END))
     try:
         await asyncio.wait((coming, running), return_when=asyncio.FIRST_COMPLETED)
+        if running.done() and not running.cancelled() and running.exception() is None:
+            return await coming  # the run ended by itself, so its last event comes
         for _ in range(_PASSES):
             if coming.done():
                 return coming.result()
