@@ -104,6 +104,10 @@ class Always(Cutting):
         return self.ends[0] if shown == self.case.names[0] else None
 
 
+COUNTS = [r"\._came\b"]
+"""What a ``Cutting`` counts decides when it cuts a reply off: it is no memory of an application."""
+
+
 def half(text: str) -> str:
     """As much as arrives of a reply that is cut off."""
     return text[: (len(text) + 1) // 2]

@@ -128,7 +128,15 @@ def minimal(rules: list[frozenset[str]]) -> Rules:
     return {each for each in rules if not any(other < each for other in rules)}
 
 
-RACING = frozenset({"noted_in_a_thread", "noted_by_an_executor", "in_a_task", "on_the_current_thread"})
+RACING = frozenset(
+    {
+        "read_before_it_is_set",
+        "noted_in_a_thread",
+        "noted_by_an_executor",
+        "in_a_task",
+        "on_the_current_thread",
+    }
+)
 """What these leave comes early or late, or to one of several threads, so a repeated replay at times shows
 it at once."""
 

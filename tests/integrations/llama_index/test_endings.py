@@ -31,6 +31,7 @@ from rag_rule_explainer.probing.wholeness import CALLS, EMPTY_REPLY, HALF
 from tests.integrations.endings import (
     ANTHROPIC,
     BEDROCK,
+    COUNTS,
     GEMINI,
     OPENAI,
     OTHERS,
@@ -213,6 +214,7 @@ def explained(way: str) -> Callable[[Cutting, Retries], Explanation]:
             engine,
             predicate=PREDICATE,
             retries=retries,
+            ignore=COUNTS,
             # Without nodes, LlamaIndex asks no model.
             answer_without_sources=cutting.case.answer(""),
         )
