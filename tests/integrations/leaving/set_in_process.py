@@ -63,16 +63,6 @@ def on_a_librarys_function(search: Search, ask: Ask) -> Answer:
     return answering(search, ask, note, lambda: hasattr(json.dumps, "ever_two"))
 
 
-def on_the_current_thread(search: Search, ask: Ask) -> Answer:
-    _undone(lambda: vars(threading.main_thread()).pop("ever_two", None))
-
-    def note() -> None:
-        thread: Any = threading.current_thread()
-        thread.ever_two = True
-
-    return answering(search, ask, note, lambda: hasattr(threading.current_thread(), "ever_two"))
-
-
 def among_the_bases_of_a_class(search: Search, ask: Ask) -> Answer:
     class Calm:
         noted = False

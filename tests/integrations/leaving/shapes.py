@@ -107,7 +107,6 @@ SHAPES = (
     *(Shape(each, "fidelity not checked") for each in set_behind.SET_BEHIND),
     *(Shape(each, "fidelity not checked") for each in set_in_process.SET_IN_PROCESS),
     Shape(set_in_process.a_name_of_the_thread_for_each_run),
-    Shape(set_in_process.on_the_current_thread, "thread.ever_two, where the next run finds it"),
 )
 
 
@@ -134,7 +133,6 @@ RACING = frozenset(
         "noted_in_a_thread",
         "noted_by_an_executor",
         "in_a_task",
-        "on_the_current_thread",
     }
 )
 """What these leave comes early or late, or to one of several threads, so a repeated replay at times shows
