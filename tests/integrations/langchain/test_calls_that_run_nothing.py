@@ -38,7 +38,10 @@ def emulated(ran: list[str]) -> Any:
 
 
 def limited(ran: list[str]) -> Any:
-    limit: Any = ToolCallLimitMiddleware(tool_name="pay", run_limit=0, exit_behavior="continue")
+    try:
+        limit: Any = ToolCallLimitMiddleware(tool_name="pay", run_limit=0, exit_behavior="continue")
+    except ValueError:
+        pytest.skip("older releases of LangChain end the run at the limit")
     return agent(ran, middleware=[limit])
 
 

@@ -149,7 +149,7 @@ def by_a_method_with_two_names(search: Search, ask: Ask) -> Answer:
 _ALARMS: list[str] = []
 
 
-def _mode_computed(found: list[str]) -> str:
+def mode_computed(found: list[str]) -> str:
     if len(found) > 1:
         _ALARMS.append("Warn")
     return "Warn" if _ALARMS else "Calm"
@@ -161,7 +161,7 @@ def by_a_function_of_a_computed_name(search: Search, ask: Ask) -> Answer:
 
     def answer(question: str) -> str:
         found = search(question)
-        return written(ask, globals()[f"_mode_{kind}"](found), found)
+        return written(ask, globals()[f"mode_{kind}"](found), found)
 
     return answer
 
@@ -172,7 +172,7 @@ def by_an_attribute_of_a_module(search: Search, ask: Ask) -> Answer:
 
     def answer(question: str) -> str:
         found = search(question)
-        return written(ask, getattr(here, f"_mode_{kind}")(found), found)
+        return written(ask, getattr(here, f"mode_{kind}")(found), found)
 
     return answer
 

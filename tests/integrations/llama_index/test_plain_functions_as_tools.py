@@ -11,6 +11,7 @@ from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 from llama_index_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import InvalidInput, ToolCall, contains
+from tests.agents.zoo.asking import runs_end_early
 from tests.agents.zoo.of_llama_index import Scripted, agent_of, tools_of
 from tests.agents.zoo.scripts import ONE_BY_ONE, PAY, SEARCH, Script, Step
 from tests.agents.zoo.shapes import PAYS, QUESTION
@@ -210,6 +211,7 @@ def test_a_condition_about_text_warns() -> None:
     assert ran.count("pay") > 1
 
 
+@pytest.mark.skipif(not runs_end_early(), reason="older workflows do not show who answered a call")
 def test_a_tool_that_does_not_exist_did_not_run() -> None:
     """LlamaIndex's agent tells its model so."""
     script = Script((Step((ToolCall("unknown", {}),)), *ONE_BY_ONE.steps))
