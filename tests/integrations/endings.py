@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, Retries
+from rag_rule_explainer.session.final_comparison import NOT_COMPARED_AGAIN
 from tests.integrations.known import omission, retention
 from tests.integrations.spoilt import BAD_NEWS, CONDITIONS, GOOD_NEWS, PREDICATE, Spoilt, subsets
 
@@ -117,7 +118,9 @@ def check_retried(cutting: Cutting, explanation: Explanation) -> None:
     """That every reply that was cut off was asked for again, and the rules are those of a clean run."""
     case = cutting.case
     assert case.is_the_truth(explanation), (case, cutting.cut, str(explanation))
-    assert explanation.counts.retries >= cutting.cut.total()
+    # Of the last comparison, whose replays find the counts as they were, all tries may be cut off.
+    given_up = sum(each.startswith(NOT_COMPARED_AGAIN) for each in explanation.notes)
+    assert explanation.counts.retries + given_up >= cutting.cut.total()
     assert not any(probe.error for probe in explanation.probes)
     assert all(
         answer.text in (BAD_NEWS, GOOD_NEWS) and answer.finish_reason in _WHOLE
