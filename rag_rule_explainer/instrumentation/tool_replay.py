@@ -112,9 +112,9 @@ class ResultSources(Protocol):
 class ToolRecord:
     """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and arguments, in
     order. Thread-safe. ``noted``: the results among them, in the order in which the tools ended;
-    ``not_begun``: the calls that failed before any code of the application ran, with their errors;
-    ``keys``: makes the keys of calls, from the arguments as they are; ``faults``: for each tool that a
-    replay may have run although it may not, what to do."""
+    ``not_begun``: the calls of tools that have no interface of the kind that was called, with their
+    errors; ``keys``: makes the keys of calls, from the arguments as they are; ``faults``: for each tool
+    that a replay may have run although it may not, what to do."""
 
     noted: list[NotedResult] = field(default_factory=list[NotedResult])
     not_begun: list[tuple[ToolCall, Exception]] = field(default_factory=list[tuple[ToolCall, Exception]])
@@ -249,18 +249,19 @@ class UsedTool:
         except Exception as error:
             if self.record is not None and self.call is not None:
                 self.record.note(self.call, self.key, ToolOutcome(error=error))
-                if _is_of_frameworks_alone(error):
+                if _has_not_begun(error):
                     self.record.not_begun.append((self.call, error))
             raise
 
 
-def _is_of_frameworks_alone(error: Exception) -> bool:
-    """Returns True iff an error went through no code but that of the frameworks and of this package."""
+def _has_not_begun(error: Exception) -> bool:
+    """Returns True iff a tool failed before it began, as it has no interface of the kind that was called:
+    the error went through no code but that of the frameworks and of this package. Any other error of a
+    framework's own tool may come after it acted."""
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
     names = (str(frame.f_globals.get("__name__", "")) for frame in frames)
-    return all(
-        each.startswith(FRAMEWORKS) or is_named_as_ours(each) or each == "contextlib" for each in names
-    )
+    is_alone = all(each.startswith(FRAMEWORKS) or is_named_as_ours(each) for each in names)
+    return isinstance(error, NotImplementedError) and is_alone
 
 
 def checked_on_new_tool_call(given: Any) -> OnNewToolCall | None:

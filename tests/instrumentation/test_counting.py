@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rag_rule_explainer.instrumentation.shared_state.counting import deciding
+from rag_rule_explainer.instrumentation.shared_state.counting import deciding, is_for_others
 from rag_rule_explainer.instrumentation.shared_state.holdings import Holdings
 
 
@@ -89,3 +89,32 @@ def test_a_closures_number_is_told() -> None:
         return turn > 3
 
     assert counted(run) == "run.turn"
+
+
+class Unlike:
+    """This class answers every comparison and every attribute with an error, as some arrays do."""
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("ambiguous")
+
+    __hash__ = object.__hash__
+
+    def __getattr__(self, name: str) -> object:
+        raise ValueError(name)
+
+
+class Holding:
+    table = Unlike()
+
+    def method(self) -> None: ...
+
+    @staticmethod
+    def aliased() -> None: ...
+
+    alias = aliased
+
+
+def test_a_method_is_for_others_unless_it_is_held_under_another_name() -> None:
+    """Attributes of the class are of any kind, and are neither compared nor asked for anything."""
+    assert is_for_others(Holding(), Holding.method)
+    assert not is_for_others(Holding, Holding.aliased)

@@ -13,6 +13,7 @@ from rag_rule_explainer.instrumentation.tool_replay import (
     ToolOutcome,
     ToolRecord,
     ToolReplay,
+    UsedTool,
     checked_on_new_tool_call,
     checked_tool_names,
 )
@@ -121,3 +122,32 @@ def test_what_is_no_policy(given_: Any) -> None:
 def test_what_are_no_names_of_tools(given_: Any) -> None:
     with pytest.raises(InvalidInput, match="safe_tools"):
         checked_tool_names("safe_tools", given_)
+
+
+_OF_A_FRAMEWORK = """
+def call(used, error):
+    with used.noting_errors():
+        raise error
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "module", "has_begun"),
+    [
+        (NotImplementedError("no sync interface"), "langchain_core.tools.structured", False),
+        (NotImplementedError("no such account"), "banking", True),
+        (ValueError("paid, and then broke"), "langchain_core.tools.structured", True),
+    ],
+)
+def test_a_tool_without_the_called_interface_has_not_begun(
+    error: Exception, module: str, has_begun: bool
+) -> None:
+    """Any other tool may have acted before its error."""
+    held: dict[str, Any] = {"__name__": module}
+    exec(_OF_A_FRAMEWORK, held)  # noqa: S102 -- the code of a module of that name
+    record = ToolRecord()
+    used = UsedTool(ToolCall("pay", {}), record, None, key="pay")
+    # This function stands for the framework's own frames, which the error has not left yet.
+    with pytest.raises(type(error)):
+        held["call"](used, error)
+    assert bool(record.not_begun) is not has_begun

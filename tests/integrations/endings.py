@@ -106,7 +106,8 @@ class Always(Cutting):
 
 
 COUNTS = [r"\._came\b"]
-"""What a ``Cutting`` counts decides when it cuts a reply off: it is no memory of an application."""
+"""This pattern matches what a ``Cutting`` counts. It decides when a reply is cut off, and is no memory of
+an application."""
 
 
 def half(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What sessions ask of an arrangement's key is the same for a subset and for an order of its units."""
+"""An arrangement's key answers the same questions of a session for a subset and for an order of units."""
 
 from itertools import permutations
 

@@ -171,9 +171,11 @@ class ClientWatch:
         """Closes the streams that the application left open. Otherwise, the garbage collector would do
         it later, perhaps while this thread holds a lock of the client, for which it would then wait for
         ever."""
-        for key in list(self._open):
+        closing = list(self._open.values())
+        self._open.clear()
+        for close in closing:
             with suppress(Exception):  # of a user's class
-                self._open.pop(key, int)()
+                close()
 
     def end_streams(self) -> None:
         """Records the replies of streams that the application did not read to their end, as far as they

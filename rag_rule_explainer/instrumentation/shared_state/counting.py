@@ -7,7 +7,9 @@ counters whose only use is to make a run fail at a limit.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from types import CodeType, FunctionType
+from typing import Any, cast
 
 from .code import kept_by_defaults, users_functions
 from .holdings import Held, Holdings, changed_values, is_users
@@ -146,12 +148,21 @@ def running_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]
 def _names_of(function: FunctionType, kind: type) -> set[str]:
     """Returns the names under which a class and its bases hold a function, as a method of any kind or
     as the getter of a property."""
+    # The attributes of a class may be objects of any kind, so they are not compared and asked nothing.
     return {
         name
         for each in kind.__mro__
         for name, held in vars(each).items()
-        if function in (held, *(getattr(held, inner, None) for inner in ("__func__", "fget", "func")))
+        if _function_of(held) is function
     }
+
+
+def _function_of(held: Any) -> Any:
+    if isinstance(held, (staticmethod, classmethod)):
+        return cast("Any", held).__func__
+    if isinstance(held, property):
+        return held.fget
+    return cast("Any", held).func if isinstance(held, cached_property) else held
 
 
 def is_for_others(holder: object, function: FunctionType) -> bool:

@@ -16,8 +16,8 @@ from tests.integrations.known import omission, retention
 
 
 def runs_end_early() -> bool:
-    """Whether the installed workflows of LlamaIndex are new enough for the next action. The environment
-    of ``make agents`` has none, so they are looked at only where they are needed."""
+    """Tells whether the installed workflows of LlamaIndex are new enough for the next action. The
+    environment of ``make agents`` has none, so they are looked at only where they are needed."""
     return tuple(map(int, version("llama-index-workflows").split(".")[:2])) >= (2, 26)
 
 

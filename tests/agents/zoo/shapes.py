@@ -101,8 +101,8 @@ SCRIPTS: Mapping[str, Script] = {
     "delegates": DELEGATES,
     "gpt-4o-mini": ONE_BY_ONE,
 }
-"""What models do over the wire, by their names. LlamaIndex's class for OpenAI's models knows only real
-ones."""
+"""The names of models say what they do over the wire. LlamaIndex's class for OpenAI's models knows only
+real names."""
 
 
 def mails(names: str = "ab") -> list[dict[str, str]]:

@@ -207,7 +207,7 @@ def test_whoever_says_that_it_does_no_harm_is_believed(setting: str) -> None:
 
 
 def test_calls_that_are_the_answer_are_left_to_the_caller() -> None:
-    """Where the reply does not decide the condition, replays go on."""
+    """Replays go on after a reply that does not decide the condition."""
     model = Scripted(script=Script((Step((PAY,), ("b",)), Step((LOOK,)))))
     store = gate(lambda _: [Document(TEXTS[each], id=each) for each in "ab"])
 

@@ -94,7 +94,7 @@ def short_cut(ran: list[str]) -> Any:
 
 
 def failing(ran: list[str]) -> Any:
-    """The same, and it fails; another middleware makes a message of the error."""
+    """A middleware runs the function itself and fails; another one makes a message of the error."""
 
     @wrap_tool_call
     def instead(request: Any, handler: Any) -> Any:
