@@ -125,8 +125,8 @@ def blame_list(plan: BlamePlan, outcomes: Mapping[Trial, Verdict]) -> BlameList:
     """Returns the documents to blame. ``outcomes``: for each replay of the plan, HOLDS iff the bad
     outcome was seen, and UNKNOWN if it is not known whether it was.
 
-    A replay that is missing counts as UNKNOWN. An UNKNOWN is counted neither for nor against a document:
-    its p-value is the largest one over all that the replay could have shown.
+    A replay that is missing counts as UNKNOWN. An UNKNOWN never helps to blame a document: the document's
+    p-value is the largest one over all outcomes that the replay could have had.
     """
     tables = tables_of(plan, outcomes)
     tested = [

@@ -122,9 +122,9 @@ class AuditedQuestion:
     reason why there may be others; empty if ``exhaustive``. ``doubted``: True iff something other than
     the documents may have changed the answers, so that no rule counts as sure. ``is_good``: whether the
     good outcome holds with all documents shown; None if there is no such condition, or no verdict.
-    ``cost``: of all tokens whose price is known. ``given``: the ``mark`` of the question as it was asked;
-    empty where that is not kept. ``settings``: the mark, in the folder of the audit, of the settings with
-    which it was explained. ``explanation``: the path of the saved explanation within the folder of the
+    ``cost``: the cost of all tokens whose price is known. ``given``: a digest of the question as it was
+    asked; empty where that is not kept. ``settings``: a digest of the settings with which it was
+    explained, as the folder of the audit names them. ``explanation``: the path of the saved explanation within the folder of the
     audit; empty if there is none.
     """
 

@@ -60,7 +60,7 @@ class AskedCitations:
 
     def worded(self, error: Exception, folder: Path) -> str:
         """Returns the message of an error with the name of the user's file in place of a file that
-        ``write`` wrote."""
+        ``write`` wrote. ``folder``: where ``write`` wrote it."""
         return str(error).replace(f"{self._documents(folder)}, line", f"{self.where}, document")
 
     def _documents(self, folder: Path) -> Path:

@@ -192,8 +192,9 @@ def _answers(
 def reply_as_answer(said: Said, called: Sequence[ToolCall] = ()) -> Answer:
     """Returns a model's reply as an answer: its text, and its tool calls as one step.
 
-    ``called``: the tools that were called after it. If the reply names none, the first of them is its
-    call: the model writes its calls as text, or the application makes them itself.
+    ``called``: the tools that were called after the reply. If the reply itself has no tool call, the
+    first of these counts as its call, because some models write their calls as plain text, and some
+    applications choose the tool themselves.
     """
     calls = tuple(replace(each, step=1) for each in said.called or called[:1])
     reason = CALLS_ONLY if calls and not said.text.strip() else said.reason

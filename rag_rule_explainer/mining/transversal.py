@@ -95,8 +95,9 @@ class _Search:
             known.set_aside(candidate)
 
     def drawn(self, candidate: Mask) -> tuple[list[Mask], int, str]:
-        """Returns the supersets on which to test a candidate, the number of draws, and the guarantee in
-        words. The guarantee is empty if these are all supersets."""
+        """Returns the supersets on which to test a candidate, the number of random draws that the test
+        needs, and a sentence that says how sure a passed test is. If there are no more supersets than
+        that, returns all of them, with an empty sentence."""
         sampled = self.miner.sampled
         draws = Draws(self.kind, self.lattice, candidate, sampled.sizes or (), self.miner.pinned)
         count = sampled.draws(sampled.error(self.tested, self.miner.kinds), self.miner.missed)

@@ -89,8 +89,8 @@ class AnswerCache:
 
     async def sample(self, arrangement: Arrangement, number: int, make: Make) -> Reply:
         """Returns one of several numbered replies (samples) to the same arrangement. If the store does
-        not have it, ``make`` makes it. A sample in memory is used again only if several searches share
-        the memory. ``number``: the number of the sample, counted from 0."""
+        not have it, ``make`` makes it. A sample that this cache holds in memory is used again only if
+        several searches share the cache. ``number``: the number of the sample, counted from 0."""
         if self._shared is None:
             return await self._taken(arrangement, number, make)
 

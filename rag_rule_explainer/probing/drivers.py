@@ -97,8 +97,9 @@ class _Work(Generic[Key, Said]):
 
     async def worker(self, number: int) -> None:
         while True:
-            # While no other probe runs, no other worker is near any ask. The asks are then taken in their
-            # order, in which consecutive prompts begin alike as well, and which takes less time to find.
+            # Workers keep away from each other so that each one's consecutive prompts begin alike. While
+            # no other probe runs, there is nothing to keep away from, and taking the asks in their order
+            # is quicker: consecutive prompts begin alike in that order, too.
             alone = not self.in_flight and self.made >= SHARED_AT_FIRST
             job = self.next_job(number, None if alone else self.workers)
             if job is None:

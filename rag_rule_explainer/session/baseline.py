@@ -21,8 +21,8 @@ from ..verdicts import Answer
 class Established(NamedTuple):
     """An Established holds a baseline that can be explained.
 
-    ``fresh``: the answer that the application gave during this call, if the answer from the store is
-    explained instead; else None. ``traced``: what tracers know about the run that gave the answer; None
+    ``fresh``: None, unless the explained answer was read from the store of answers; then it is the answer
+    that the application gave during this call. ``traced``: what tracers know about the run that gave the answer; None
     if it is not traced.
     """
 

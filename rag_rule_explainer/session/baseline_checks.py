@@ -225,8 +225,9 @@ class BaselineChecks:
         """Raises UnseenSourcesNeeded if the answer changes because replays lack sources that no model
         saw.
 
-        To find out, replays the full set again. If the second answer is equal to the first, the change
-        does not come from the model's randomness.
+        ``first``: the baseline's answer. ``second``: the answer of a replay on all sources. To find out,
+        makes one more replay on all sources. If its answer is equal to ``second``, the change does not
+        come from the model's randomness.
         """
         baseline = self.baseline
         if baseline.unseen_needed is None or not baseline.held_out:

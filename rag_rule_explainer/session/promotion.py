@@ -59,8 +59,8 @@ class Promoting(Protocol):
 
 
 async def try_promoting(baseline: Baseline, call: Promoting, sampler: Sampler) -> None:
-    """Sets the warning of ``baseline.promoted`` if the model is shown sources that the rules are not
-    about when all sources that they are about are omitted.
+    """Checks whether the application shows its model other sources instead when all sources that the
+    rules can name are omitted. If it does, ``baseline.promoted`` gets a warning.
 
     One replay decides this: it is served the sources that were held out (retrieved but not shown) or
     dropped (found by a search but not returned), and the pinned sources. There is no replay if there are

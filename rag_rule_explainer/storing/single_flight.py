@@ -180,8 +180,9 @@ class Flights:
         return {question for question in questions if self._grants.is_new(question)}
 
     def closed(self) -> list[Wish]:
-        """Ends the granting of claims in memory only. Returns those claims that have not ended; the
-        caller must write them to the database before another process begins to use it."""
+        """Makes the database grant all claims from now on; until now they were granted in memory. Returns
+        the claims granted in memory that are still held; the caller must write them to the database
+        before another process begins to use it."""
         self.alone = False
         return self._grants.close()
 

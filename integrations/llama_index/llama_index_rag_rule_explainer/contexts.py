@@ -78,7 +78,7 @@ def _own(context: Any) -> dict[str, Any] | None:
     if key not in state.before:
         try:
             held = state.read(key, lambda: _taken(context))
-            # LlamaIndex does not write the memory of an agent into the dict, so the memory is stored
+            # The dict that LlamaIndex makes of a context lacks the agent's memory, which is stored
             # separately.
             state.kept(_memory_key(context), lambda: _memory_in(context, held))
         except RagRuleError:

@@ -18,7 +18,8 @@ _SECONDS_TO_ANSWER = 10.0
 minutes."""
 _TRIES = 3
 _OBJECTS = 200 * 2**20
-"""The memory for answers on their way, of a cluster of this machine alone. They are small and few."""
+"""The bytes that a cluster on this machine reserves for results on their way back to the audit. Such
+results are small and few."""
 
 
 def ray_module() -> Any:

@@ -199,7 +199,8 @@ class ExposureChecks:
                 serving.note_whole()
             return
         if not self.is_all(ids) and seen.isdisjoint(missing):
-            # A result is served to the very call that had it in the baseline, so there was no such call.
+            # A result is served only to the same call as in the baseline. It was not served, so the
+            # replay did not make that call.
             uncalled = [each for each in missing if each in serving.results]
             missing = [each for each in missing if each not in serving.results]
             if uncalled:
