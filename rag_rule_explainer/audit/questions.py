@@ -124,8 +124,8 @@ class AuditedQuestion:
     good outcome holds with all documents shown; None if there is no such condition, or no verdict.
     ``cost``: the cost of all tokens whose price is known. ``given``: a digest of the question as it was
     asked; empty where that is not kept. ``settings``: a digest of the settings with which it was
-    explained, as the folder of the audit names them. ``explanation``: the path of the saved explanation within the folder of the
-    audit; empty if there is none.
+    explained, as the folder of the audit names them. ``explanation``: the path of the saved explanation
+    within the folder of the audit; empty if there is none.
     """
 
     id: str

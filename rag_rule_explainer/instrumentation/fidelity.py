@@ -105,9 +105,8 @@ class Fidelity:
         """Compares a replay on all sources with the baseline. Raises StateShared if they differ.
 
         An application may use its memory only for its searches. So if the models' replies are equal, the
-        queries are compared too. A query that the baseline did not make must not contain a text that the
-        application or its models wrote during the baseline, not even a short one: it would come from
-        memory.
+        queries are compared too. A new query must not contain a text that was written during the baseline,
+        not even a short one, because it would come from memory.
         """
         if self.first is None:
             return

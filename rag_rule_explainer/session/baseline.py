@@ -22,8 +22,8 @@ class Established(NamedTuple):
     """An Established holds a baseline that can be explained.
 
     ``fresh``: None, unless the explained answer was read from the store of answers; then it is the answer
-    that the application gave during this call. ``traced``: what tracers know about the run that gave the answer; None
-    if it is not traced.
+    that the application gave during this call. ``traced``: what tracers know about the run that gave the
+    answer; None if it is not traced.
     """
 
     baseline: Baseline

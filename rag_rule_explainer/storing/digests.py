@@ -36,8 +36,8 @@ class KeyDigests:
         self._beginning = beginning(self._begun.hexdigest())
 
     def of(self, value: Hashable) -> str:
-        """Returns the key of the tuple that consists of the first values, with which this object was made,
-        and ``value``. Raises NotStorable if ``value`` cannot be encoded."""
+        """Returns the key of the tuple that consists of the values with which this object was made, and
+        ``value``. Raises NotStorable if ``value`` cannot be encoded."""
         hasher = self._begun.copy()
         hasher.update(encoded(value))
         return self._beginning + hasher.hexdigest()

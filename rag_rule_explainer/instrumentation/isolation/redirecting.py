@@ -272,8 +272,7 @@ class Isolation:
 
     def keep(self, state: State, thing: Any) -> Any:
         """Stores a copy of the object's current content, from which replays will start, unless one is
-        stored already. Returns the object's overlay (what takes its writes during replays), or None if
-        it has none."""
+        stored already. Returns the object's overlay, or None if it has none."""
         stand_in = self._stand_in(state, thing, "", keeping=True)
         return None if stand_in is None else stand_in.overlay
 

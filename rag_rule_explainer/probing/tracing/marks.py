@@ -215,7 +215,7 @@ class TracedExplanation:
         self._open.discard(replay)
 
     async def close(self) -> None:
-        """Closes the spans of replays whose answers were never judged, even if the caller is cancelled."""
+        """Closes the spans of replays whose answers nobody judged, even if the caller is cancelled."""
         import anyio  # imported late: an explanation that is read from a file needs no event loop
 
         with anyio.CancelScope(shield=True):
