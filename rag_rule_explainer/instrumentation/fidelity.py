@@ -105,7 +105,7 @@ class Fidelity:
         """Compares a replay on all sources with the baseline. Raises StateShared if they differ.
 
         An application may use its memory only for its searches. So if the models' replies are equal, the
-        queries are compared too. A new query must not contain a text that was written during the baseline,
+        queries are compared too. A new query must not contain a text written during the baseline,
         not even a short one, because it would come from memory.
         """
         if self.first is None:
