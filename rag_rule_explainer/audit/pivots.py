@@ -164,8 +164,9 @@ def _best_pair(
 
 
 def _of_probes(known: _Known, tied: frozenset[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Yields a tuple for each pair of probes of which only the one on the larger subset is bad: the
-    smaller number of samples, the number of documents of the larger subset, and these documents."""
+    """Compares each probe on a subset that contains the tied documents with the probe on the same subset
+    without them. If only the first is bad, yields the number of samples that both have at least, the
+    number of documents of the larger subset, and these documents."""
     for among, (kept, samples, badness) in known.probes.items():
         if badness is Verdict.HOLDS and tied <= among:
             _, others, without = known.probes.get(among - tied, ((), 0, Verdict.UNKNOWN))

@@ -14,8 +14,9 @@ from .records import Finding, Witness
 
 @dataclass(frozen=True, slots=True)
 class JudgedSubset:
-    """A ``JudgedSubset`` is a subset with its verdict. ``antecedent``: the largest antecedent of a rule
-    that applies to the subset (its retained sources, or for omission rules its omitted ones). ``chance``:
+    """A ``JudgedSubset`` is a subset with its verdict. ``antecedent``: the largest antecedent
+    that a rule which applies to the subset can have: for retention rules the subset's retained sources,
+    for omission rules its omitted sources. ``chance``:
     an upper bound of the chance that a wrong verdict gets votes as clear as those on this subset; see
     ``Misjudging.chance``."""
 

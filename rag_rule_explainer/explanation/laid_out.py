@@ -79,8 +79,8 @@ class LaidOut:
         numbers_from: int = 1,
     ) -> "CitationCheck":
         """Returns which citations of the answer are real, by the rules. The condition of the rules has to
-        be that the answer makes the claim. The application is not run again. The parameters are those of
-        ``check_citations``."""
+        be that the answer makes the claim for which the sources are cited. The application is not run
+        again. The parameters are those of ``check_citations``."""
         from ..citations.of_explanation import check_citations
 
         explanation = cast("Explanation", self)

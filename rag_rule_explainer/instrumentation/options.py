@@ -40,10 +40,11 @@ class Manner:
 
     ``retrievers``: the only retrievers that are recorded and served; empty for all. ``accepts``: finish
     reasons that mark a reply as complete in addition to the usual ones. ``ignore``: patterns of texts
-    that may differ between the requests of the baseline and of a replay on all sources; ``steady``
-    replaces them. ``replay_bound``: the limit of a replay, as a multiple of the baseline's requests, tool
-    calls and steps. ``accepts_calls``: True if a condition is about tool calls, so that an answer may be
-    only a tool call. See the integrations' ``RuleExplainer`` for the other options.
+    that may differ between the requests of the baseline and of a replay on all sources; ``steady`` puts a
+    fixed text in the place of such texts. ``replay_bound``: the limit of a replay, as a multiple of the
+    baseline's requests, tool calls and steps. ``accepts_calls``: True if a condition is about tool calls,
+    so that an answer may be only a tool call. See the integrations' ``RuleExplainer`` for the other
+    options.
     """
 
     answer_of: AnswerOf

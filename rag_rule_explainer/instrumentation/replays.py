@@ -158,9 +158,9 @@ class Replays(Generic[Item]):
 
     @contextmanager
     def _ending(self, run: Participation) -> Generator[list[Any], None, None]:
-        """Yields a list for the output of the run, and raises what ``_failing`` does. If the run is ended
-        at a tool call whose result is not known, no error is raised, whatever the application has made of
-        it."""
+        """Yields an empty list, into which the block puts the run's output, and raises what ``_failing``
+        does. If the run ended at a tool call whose result is not known, no error is raised, even if the
+        application raised an error of its own for that reason."""
         try:
             with self._failing(run):
                 yield []

@@ -60,9 +60,9 @@ def renew(connection: Connection, expiring: Sequence[tuple[RowKey, float]], owne
 
 
 def take_over(connection: Connection, row: ClaimRow, holder: str, expired: float, heir: str) -> bool:
-    """Gives a claim (the right to make an answer) to a new owner, because its old owner has died or its
-    time is over. Owners are opened stores. Returns False and changes nothing if the row of the claim has
-    changed since it was read.
+    """Gives a claim (the right to make an answer) to a new owner, because the process of its old owner
+    has ended or the claim has expired. An owner is a store that a process has opened. Returns False and
+    changes nothing if the row of the claim has changed since it was read.
 
     ``row``: the key, and the new time at which the claim expires. ``holder``, ``expired``: the old owner
     and the old time, as they were read. ``heir``: the new owner.

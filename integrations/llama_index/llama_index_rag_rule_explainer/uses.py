@@ -30,10 +30,10 @@ def replacing(
 ) -> Callable[[Any], Any]:
     """Returns a decorator that replaces a method during runs. Outside of runs, the method is unchanged.
 
-    ``using``: computes the result. ``is_async``: True if the method is async. ``plain``: the method's
-    sync name. ``twin``: returns the async form of a sync name. ``inside``: returns True for objects that
-    hold all their state in the process. The method is not replaced for such an object if the current run
-    made it.
+    ``using``: computes the result in place of the method. ``is_async``: True if the method is async.
+    ``plain``: the method's sync name. ``twin``: returns the async form of a sync name. ``inside``:
+    returns True for objects that hold all their state in the process. The method is not replaced for such
+    an object if the current run made it.
     """
 
     def wrapping(method: Any) -> Any:

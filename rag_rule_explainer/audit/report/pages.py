@@ -62,8 +62,8 @@ class Places:
         return {each.id: each for each in self.audit.questions}
 
     def document(self, name: str, up: str = "../") -> Markup:
-        """Returns a link to the page of a document. ``up``: the way from the page to the folder of the
-        audit."""
+        """Returns a link to the page of a document. ``up``: the path from the page that has the link to
+        the folder of the audit."""
         said = as_one(cut_in_the_middle(plain_id(name), _LONGEST_NAME))
         file = self.documents.get(name)
         if file is None:

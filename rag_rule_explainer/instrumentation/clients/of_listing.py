@@ -135,7 +135,7 @@ def has_text(each: object) -> bool:
     given = read_any(each)
     if given is None or not isinstance(given.text, str):
         return False
-    # A row whose columns have no names may be a list of ids, so it counts only if it contains a passage.
+    # A row whose columns have no names may be a list of ids, so it is a result only if it has a passage.
     return not is_listed(each) or is_passage(given.text)
 
 

@@ -223,7 +223,8 @@ def _containing(
 
 
 def _is_in_one(line: str, spoken: Iterable[Iterable[str]]) -> bool:
-    """Returns True iff the line is in exactly one of the texts. ``spoken``: the readings of each."""
+    """Returns True iff the line is in exactly one of the texts. ``spoken``: for each text, the forms in
+    which it can be read, such as with and without escapes."""
     return sum(any(line in each for each in readings_of_one) for readings_of_one in spoken) == 1
 
 

@@ -137,8 +137,9 @@ def _is_of_weak_references(kind: type) -> bool:
 
 
 def owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
-    """Returns the owner (user, framework, model or library) of ``value``, and the number of consecutive
-    library objects on the path of references to it. ``holder``: the node that refers to ``value``."""
+    """Returns the owner (user, framework, model or library) of ``value``, and the number of library
+    objects, one after the other, at the end of the path of references from the application to it.
+    ``holder``: the node that refers to ``value``."""
     is_inside = holder.owner in OF_MODELS
     is_simple = type(value) in SIMPLE
     if not is_simple and is_model(type(value)):

@@ -20,8 +20,8 @@ class Retrieved(NamedTuple):
 
     ``prompt``: the text of the request at which the run was stopped, or of the last request if the run
     ended by itself; None if there was no request. ``tokens``: the tokens that the run's models spent.
-    ``notes``: remarks for the user on the sources. ``shape``: the data about a whole run that the
-    estimate needs, such as the requests before this one.
+    ``notes``: remarks for the user on the sources. ``shape``: the data about a whole run that an
+    estimate of the cost needs, such as the requests before that one.
     """
 
     sources: Sequence[Source]

@@ -20,7 +20,8 @@ from .written_lists import written_list
 
 
 class ResultParts(Protocol):
-    """A ``ResultParts`` holds the parts of one result."""
+    """A ``ResultParts`` holds the parts of one tool result, each of which can be a source, and makes the
+    result without some of them."""
 
     @property
     def is_list(self) -> bool:

@@ -112,7 +112,8 @@ def _shown(value: Any, written: str) -> str:
 
 
 def _printed(text: str, core: Place) -> WrittenList | None:
-    """Returns the items of a list as Python prints it, such as "[Mail(body='hi'), Mail(body='ho')]"."""
+    """Returns the items of a list that is written as Python prints one, such as "[Mail(body='hi'),
+    Mail(body='ho')]"; None if the text at ``core`` is no such list."""
     elements = elements_at(text, core[0]) if text[core[0]] == "[" else None
     if elements is None or elements[1] + 1 != core[1]:
         return None

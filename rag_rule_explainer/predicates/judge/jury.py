@@ -59,8 +59,8 @@ class Jury:
 
     @property
     def may_mix(self) -> bool:
-        """Returns True iff a judgement may depend on more than the answer: on the other answers of the
-        request, or on what the answer tells the judge."""
+        """Returns True iff a judgement may depend on more than what the answer says: on the other
+        answers of the request, or on instructions to the judge that the answer contains."""
         return self.batch > ALONE or self.is_unmarked
 
     def __str__(self) -> str:

@@ -124,7 +124,8 @@ def _word(source: SourceRecord, verdict: CitationVerdict, naming: list[Finding])
 
 
 def _partners(several: tuple[tuple[str, ...], ...]) -> str:
-    """Returns the partners, such as "D4", or "D4, or D5 and D6"."""
+    """Returns the sets of documents that a document needs beside it, as text, such as "D4, or D5 and D6"
+    for one set or another."""
     if len(several) > 2:
         return "others, in several ways"
     limit = _LONGEST_NAMES // max(len(several), 1)
