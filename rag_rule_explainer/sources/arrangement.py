@@ -10,16 +10,16 @@ from .source_set import SourceSet
 @dataclass(frozen=True, slots=True)
 class Arrangement:
     """An ``Arrangement`` is the ordered sequence of sources that one replay shows to the application.
-    Caches and stores identify it by ``key`` (ids and contents, in order) instead of by a mask, because
-    a mask has a meaning only within its own source set."""
+    Caches and stores identify it by ``key`` (ids and contents, in order) instead of by a mask (one bit
+    for each unit), because a mask has a meaning only within its own source set."""
 
     sources: tuple[Source, ...]
 
     @classmethod
     def of(cls, sources: SourceSet, key: ArrangementKey) -> "Arrangement":
-        """Returns the sources of a mask, and the pinned sources, in the order of the set. If ``key``
-        is an ``Order``, the units are in that order. Pinned sources keep their positions, and the
-        sources of one unit stay together."""
+        """Returns the arrangement with this key: the sources of the units that the key retains, and the
+        pinned sources, in the order of the set. If ``key`` is an ``Order``, the units are in that order;
+        pinned sources keep their positions, and the sources of one unit stay together."""
         if not isinstance(key, int):
             recorded = cls.of(sources, Subset(sources.lattice.mask(key)))
             is_recorded = list(key) == sorted(key)

@@ -148,7 +148,7 @@ class SourceSet:
         """Returns the masks of the groups of units that have the same value under this metadata key.
 
         Groups are in the order of their first units. A unit without the key is a group of its own. For a
-        tied unit, the metadata of its first source counts. ``setting``: the setting that error messages
+        tied unit, the value of its first source is used. ``setting``: the setting that error messages
         name. Raises InvalidInput for a key that no source has.
         """
         groups: dict[str, Mask] = {}

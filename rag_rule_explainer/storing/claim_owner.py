@@ -23,14 +23,14 @@ def new_owner() -> str:
 
 def retire(owner: str) -> None:
     """Records that an owner (a store that this process opened) was closed. ``is_dead`` then returns True
-    for it, so its claims no longer count."""
+    for it, so its claims are then void."""
     _instances.discard(owner)
 
 
 def is_dead(owner: str) -> bool:
     """Returns True iff the owner has certainly died: it belonged to a process of this host that has
     ended, or it is a store that this process has closed. Owners on other hosts cannot be checked, so
-    their claims count until they expire."""
+    their claims stay valid until they expire."""
     host, _, rest = owner.rpartition("|")[0].rpartition("|")
     if not host or host != _host() or not rest.isdecimal() or len(rest) > 10:
         return False

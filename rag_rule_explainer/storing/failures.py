@@ -71,8 +71,8 @@ def is_broken(error: Exception) -> bool:
 
 
 def is_reset(error: Exception) -> bool:
-    """Returns True iff a connection was made and then broke. A refused connection does not count, so a
-    wrong URL is reported at once, not after many retries."""
+    """Returns True iff a connection was made and then broke. Returns False for a refused connection, so
+    that a wrong URL is reported at once, not after many retries."""
     broke = isinstance(error, DBAPIError) and error.connection_invalidated
     return broke or (isinstance(error, DBAPIError) and "network error" in message(error))
 

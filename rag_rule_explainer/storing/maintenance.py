@@ -92,8 +92,8 @@ def prune(
 
     ``namespace``: delete only from this namespace. ``older_than_days``: delete only what was stored more
     than this number of days ago. ``everything``: True to delete everything; the other two must then be
-    None. An answer that a process is making now is not affected. Raises InvalidInput unless the arguments
-    say what to delete, and StoreFailed.
+    None. An answer that a process is making now is not affected. Raises StoreFailed, and InvalidInput if
+    the arguments do not say what to delete.
     """
     chosen = namespace is not None or older_than_days is not None
     if chosen == everything:

@@ -9,7 +9,7 @@ from .rows import RowKey, Wish
 
 MOST_KNOWN = 250_000
 """The maximum number of keys (one for each answer) in memory. With more, the keys would need too much
-memory for the time that they save, so all questions are closed and must be opened again."""
+memory for the time that they save. ``Grants`` then closes all questions, which must be opened again."""
 MOST_READ = 25_000
 """A question with at least this number of stored answers gets no claims in memory. Before it could get
 any, the keys of all its stored answers would have to be read, which takes more time than claims in memory

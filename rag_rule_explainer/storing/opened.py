@@ -74,9 +74,10 @@ class Opened:
     async def judgement(self, predicate: str, memo: Hashable) -> Judgement | None:
         """Returns the stored judgement of a predicate; None if there is none.
 
-        ``predicate``: the name of the predicate. ``memo``: the memo key of the judged case. It may
-        consist of plain values, tuples and frozensets. Nothing is stored for any other ``memo``, because
-        other objects mean something else in other processes. Raises StoreFailed.
+        ``predicate``: the name of the predicate. ``memo``: the memo key of the judged case, which is a
+        cache key that only cases with the same judgement share. It may consist of plain values, tuples
+        and frozensets. Nothing is stored for any other ``memo``, because other objects mean something
+        else in other processes. Raises StoreFailed.
         """
         try:
             key = digest(self._store.named, predicate, memo)

@@ -37,9 +37,9 @@ def put_and_claim(
     connection: Connection, puts: Sequence[AnswerRow], claims: Sequence[ClaimRow], owner: str, now: float
 ) -> bool:
     """Stores answers and inserts claims in one round trip to the server, and commits. Returns True iff
-    every one of them was stored or inserted; else see ``HotStatements.put_and_claim``. ``owner``: the
-    name of the opened store that gets the claims (rights to make an answer). ``now``: the time that is
-    stored with the answers."""
+    every one of them was stored or inserted. For what to do after False, see
+    ``HotStatements.put_and_claim``. ``owner``: the name of the opened store that gets the claims (rights
+    to make an answer). ``now``: the time that is stored with the answers."""
     parts = [_put(puts, now)] * bool(puts) + [_claim(claims, owner)] * bool(claims)
     # If there are only claims, the commit does not wait for the disk, which is faster. If the server then
     # crashes, a claim may be lost, and its answer is made twice.

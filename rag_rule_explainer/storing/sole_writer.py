@@ -26,7 +26,7 @@ from .rows import Wish
 from .single_flight import Flights
 
 Claimed: TypeAlias = Callable[[list[Wish]], object]
-"""A function that writes these claims of this process to the database and commits them."""
+"""A function that gets claims of this process, writes them to the database and commits them."""
 
 LOOK = 0.25
 """The seconds between two checks for a process that requests a lock."""

@@ -46,14 +46,14 @@ def insert_judgements(
 
 
 def release(connection: Connection, keys: Sequence[RowKey], owner: str) -> None:
-    """Deletes the claims (rights to make an answer) for these keys. Claims of other owners than
-    ``owner``, an opened store, stay."""
+    """Deletes the claims (rights to make an answer) that ``owner``, an opened store, has for these keys.
+    Claims of other owners stay."""
     connection.execute(_RELEASE, [_bound(key, holder=owner) for key in sorted(keys)])
 
 
 def renew(connection: Connection, expiring: Sequence[tuple[RowKey, float]], owner: str) -> None:
-    """Gives more time to claims (rights to make an answer). Claims of other owners than ``owner``, an
-    opened store, are unchanged. ``expiring``: each key with the new time at which its claim expires."""
+    """Gives more time to claims (rights to make an answer) of ``owner``, an opened store. Claims of other
+    owners are unchanged. ``expiring``: each key with the new time at which its claim expires."""
     connection.execute(
         _RENEW, [_bound(key, holder=owner, until=until) for key, until in sorted(expiring)]
     )

@@ -29,8 +29,8 @@ class Store:
     from the name of the application and a digest of the requests to its models; a note of the explanation
     shows it.
 
-    ``lease``: how many seconds other processes wait for an answer that a process was making when it died,
-    if they cannot see that it died. As long as that process lives, they wait for its answer.
+    ``lease``: how many seconds other processes wait for an answer if the process that was making it has
+    died, and they cannot see this. As long as that process lives, they wait for its answer.
 
     Raises InvalidInput for another kind of database, an empty namespace, or a lease that is not above 0
     and at most a day.

@@ -38,9 +38,9 @@ def perform(batch: FlightBatch, connection: Connection, database: Database, owne
 
 
 def claim_all(wishes: Sequence[Wish], connection: Connection, database: Database, owner: str) -> None:
-    """Writes claims (rights to make an answer) to the database and commits them. They are claims for
-    answers that ``owner``, an opened store, is already making, and were in memory only. Skips a key that
-    already has an answer or a claim in the database."""
+    """Writes claims (rights to make an answer) that were in memory only to the database, and commits
+    them. ``owner``, an opened store, is already making these answers. Skips a key that already has an
+    answer or a claim in the database."""
     now = database.now
     claims = [_claim_row(wish, now) for wish in wishes]
     with connection.begin():
