@@ -105,7 +105,7 @@ class AnswerCache:
     async def offered(self, arrangement: Arrangement, answer: Answer) -> tuple[Answer, bool]:
         """Offers to the store an answer that the caller got without this cache, as sample 0, the first
         answer to the arrangement. If the store already has a sample 0, that one stays. Returns the answer
-        that counts from now on, and True iff it is the offered one."""
+        that is used from now on, and True iff it is the offered one."""
         first = Reply(answer)
         offered = False
 

@@ -17,7 +17,7 @@ class Budget:
     ``judge``: returns the tokens that a judge in the predicate has used, if it counts them itself; None
     if there is no such judge. ``baseline``, ``repeat_check``, ``samples`` and ``retries``: numbers of
     runs of the application by their purpose. ``earlier``: the budget of an earlier search of the same
-    call, which counts for the limits too; None if there was none. ``reused`` and ``stored``: numbers of
+    call, whose spending the limits include; None if there was none. ``reused`` and ``stored``: numbers of
     answers that came from memory and from the store. ``failures``: replays that failed even after their
     retries.
     """

@@ -22,12 +22,13 @@ LONGEST_BLOCKING = 0.01
 """The seconds after which a worker pauses, so that other tasks of the event loop can run."""
 
 MOST_SHARING = 256
-"""With more workers than this, each takes the next ask: no server keeps so many prompts apart, and it
-takes long to compare what all of them probe."""
+"""With more workers than this, keys are not chosen by how their prompts begin (see ``mining.sharing``):
+no server keeps so many beginnings, and it takes long to compare what all workers probe."""
 
 SHARED_AT_FIRST = 32
-"""So many probes are shared among the workers in any case. A search that a small limit cuts then makes
-the same probes, whether the application waits for anything or not."""
+"""The keys of this many first probes are chosen by how their prompts begin, even while no other probe
+runs. So a search that a small limit ends makes the same probes, whether the application awaits anything
+or not."""
 
 Job: TypeAlias = tuple[RuleSearch[Key, Said], Key]
 ProbeKey: TypeAlias = Callable[[RuleSearch[Key, Said], Key], Awaitable[Verdict]]
@@ -93,7 +94,8 @@ class _Work(Generic[Key, Said]):
     yielded_at: float = 0.0
     idle: list[anyio.Event] = field(default_factory=list[anyio.Event])
     workers: Workers | None = None
-    """None if the workers take the asks in their order."""
+    """What each worker probed last; None if the workers take the asks (requests for verdicts) in their
+    order."""
 
     async def worker(self, number: int) -> None:
         while True:

@@ -35,7 +35,7 @@ _PLACES = frozenset({*_KEYS, *_BLOCKING, *_NESTED, "status"})
 
 def reason_in(*places: object) -> str | None:
     """Returns the finish reason in a provider's data; None if there is none. If there are several,
-    returns the worst one: a reason such as "length" counts more than "stop".
+    returns the worst one: a reason such as "length" takes precedence over "stop".
 
     ``places``: objects of the provider's data, such as a response and its metadata: mappings, or objects
     with attributes. Nested fields in which providers put finish reasons are searched too.

@@ -178,7 +178,7 @@ class Limiter:
 
     def _give_up(self, admit: Callable[[], bool]) -> None:
         """Removes from the queue a caller that no longer waits. If it has been given a slot already, the
-        slot goes to the next caller."""
+        slot goes to the next caller. ``admit``: the caller's entry in the queue."""
         with self._lock:
             try:
                 self._waiting.remove(admit)

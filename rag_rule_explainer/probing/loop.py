@@ -63,8 +63,8 @@ def run_blocking(
 
 
 def about_the_callers_loop() -> str:
-    """Returns advice for an error about a late answer if the caller's own event loop stands still until
-    the blocking call returns; an empty text otherwise."""
+    """Returns advice to add to an error about a late answer, for a caller whose own event loop stands
+    still until the blocking call returns; an empty text for any other caller."""
     return "" if _blocked.get() is None else _OF_A_LOOP
 
 
@@ -77,8 +77,9 @@ def waits_for_the_callers_loop() -> bool:
 
 
 def why_late() -> TimeoutError | None:
-    """Returns the error that made an answer late, so that the call is tried again. Returns None if
-    another try is of no use, because the answer waits for the caller's own event loop."""
+    """Returns a TimeoutError as the cause of the error for a late answer, so that the call is tried
+    again. Returns None if another try is of no use, because the answer waits for the caller's own event
+    loop."""
     return None if waits_for_the_callers_loop() else TimeoutError()
 
 

@@ -25,12 +25,13 @@ class Noise:
 
     ``samples``: the largest number of samples of one arrangement, up to 1,000; 1 means no votes.
 
-    ``vote``: "every" decides every arrangement by the majority of its samples, as in the paper. "border"
-    (the default) draws one sample of every subset. It decides by a majority only where that sample breaks
-    the condition, and on the subset of every rule that would be printed. "sequential" votes on the same
-    arrangements as "border", but by a sequential probability ratio test. The test has the error rates
-    ``false_holds`` and ``false_breaks`` if the condition holds on a share of answers that is ``margin``
-    below or above a half. An arrangement that is undecided after ``samples`` is UNKNOWN.
+    ``vote``: "every" decides every arrangement by the majority of its samples, as in the paper on which
+    this package is based. "border" (the default) draws one sample of every subset. It decides by a
+    majority only where that sample breaks the condition, and on the subset of every rule that would be
+    printed. "sequential" votes on the same arrangements as "border", but by a sequential probability
+    ratio test. The test has the error rates ``false_holds`` and ``false_breaks`` if the condition holds
+    on a share of answers that is ``margin`` below or above a half. An arrangement that is undecided after
+    ``samples`` is UNKNOWN.
 
     ``recheck``: before a rule is printed, this many random subsets to which it applies are voted on, out
     of those that were sampled only once.

@@ -40,8 +40,9 @@ class Sampler:
         return self.replayer.counting(await self.unchecked(arrangement))
 
     def unchecked(self, arrangement: Arrangement) -> Coroutine[Any, Any, Reply]:
-        """Returns the coroutine of sample 0. The caller must pass a reply whose answer has a finish
-        reason to ``counting``. Without a coroutine of its own, this method saves time in each probe."""
+        """Returns the coroutine of sample 0. If the answer of its reply has a finish reason, the caller
+        must check the reply by ``Replayer.counting``. This method is no coroutine itself, which saves
+        time in each probe."""
         return self.cache.reply(arrangement, self._run)
 
     async def sample(self, arrangement: Arrangement, number: int) -> Reply:

@@ -44,8 +44,9 @@ class Count(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """A Majority gives HOLDS if the predicate holds on at least half of ``most`` samples (paper, section
-    on majority votes). It decides as soon as the remaining samples cannot change the outcome.
+    """A Majority gives HOLDS if the predicate holds on at least half of ``most`` samples (see the section
+    on majority votes in the paper on which this package is based). It decides as soon as the remaining
+    samples cannot change the outcome.
 
     A sample whose verdict is UNKNOWN is not counted as a vote. The outcome is UNKNOWN if it could be
     HOLDS or BREAKS depending on these samples.
@@ -122,7 +123,7 @@ class Sequential:
     @property
     def _to_hold(self) -> int:
         """The lead of HOLDS over BREAKS, in votes, at which the verdict is HOLDS. Each vote changes the
-        log-likelihood ratio by the same amount, so the lead is all that counts."""
+        log-likelihood ratio by the same amount, so nothing but the lead matters."""
         return ceil(log((1 - self.false_breaks) / self.false_holds) / self._step)
 
     @property

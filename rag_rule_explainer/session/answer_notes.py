@@ -13,9 +13,9 @@ _MOST_NAMED = 3
 
 
 def notes_on_answers(probes: Collection[Probe], sources: SourceSet) -> Iterator[str]:
-    """Yields each note of the answers once, with the number of probes whose answers have it. Says which
-    retained sources were most often not delivered in these probes, if the note does not say so itself,
-    and others were delivered."""
+    """Yields each different note of the answers, with the number of probes whose answers have it. If the
+    retriever returned some of the sources in these probes, also names the retained sources that it most
+    often did not return, except those that the note names itself."""
     noted, missing = Counter[str](), defaultdict[str, Counter[str]](Counter)
     some_came = set[str]()
     for probe in probes:

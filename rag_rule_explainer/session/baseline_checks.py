@@ -183,7 +183,8 @@ class BaselineChecks:
         stored = (budget := sampler.replayer.budget).stored
         reply = await sampler.cache.sample(self._full, 0 if first is None else 1, self._once_more)
         if budget.stored > stored and self._is_uncompared() and await self.only_begun():
-            # An explanation was cut off after it had stored this answer, and before the fingerprint.
+            # An earlier explanation was cut off after it had stored this answer, but before it had stored
+            # the fingerprint of the application.
             reply = await self._run_again(self._full)
         if reply.answer is None:
             if _took_too_long(reply):
@@ -197,8 +198,8 @@ class BaselineChecks:
             await self._compare(first or baseline.answer, reply.answer, reply.traced)
 
     async def _check_replays_end(self) -> None:
-        """Raises BaselineFailed if a replay without the last source takes too long, as the one on all
-        sources did: a search would then be useless."""
+        """Raises BaselineFailed if a replay without the last source takes too long. The one on all
+        sources already did, so a search would then be useless."""
         fewer = next(self.sources.lattice.one_fewer(self.sources.full), self.sources.none)
         if fewer == self.sources.none:
             return
@@ -241,7 +242,8 @@ class BaselineChecks:
             raise baseline.unseen_needed("the answer was {!r} before, and twice {!r} now".format(*texts))
 
     def _is_uncompared(self) -> bool:
-        """Returns True iff replays could be compared with the baseline, and none was, here or before."""
+        """Returns True iff replays could be compared with the baseline, but none was compared, neither in
+        this explanation nor in an earlier one."""
         fidelity = self.baseline.fidelity
         return fidelity is not None and bool(fidelity.fingerprint) and not fidelity.is_comparable
 

@@ -33,7 +33,8 @@ def notes_on_calls(predicates: Iterable[Predicate], answers: Iterable[Answer]) -
 
 
 def _names_in(predicate: Predicate) -> Iterator[tuple[str | None, str | None]]:
-    """Yields each tool that a condition names, and each argument, with its tool."""
+    """Yields a tool and None for each tool that a condition names, and a tool and an argument for each
+    argument. The tool is None if the condition is about the calls of any tool."""
     for part in predicates_in(predicate):
         if isinstance(part, CallCount) and part.at_least:
             yield part.tool, None

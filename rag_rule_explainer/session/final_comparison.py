@@ -67,7 +67,8 @@ class FinalComparison:
             return
         if fidelity.doubt:
             # Something that every run changes, such as a count of runs or a budget of a day, may have
-            # changed what the application does by now. The baseline is the run that is the longest ago.
+            # changed what the application does. A replay on all sources is compared with the baseline,
+            # the earliest run of all, so it shows this best.
             await self._replay(self.sources.full, fidelity)
             return
         for key in self._to_repeat(fidelity):
@@ -109,8 +110,9 @@ class FinalComparison:
         """Returns the doubt (a warning for the user) for an answer whose verdict is the opposite of the
         search's verdict on the same sources; empty if it is not.
 
-        The model may then answer by chance, or remember earlier requests where nothing shows it. A judge
-        is not asked again for this. A verdict by vote may differ from that on one answer.
+        With such an answer, the model may answer by chance, or may remember earlier requests in a place
+        that is not observed. No judge is asked for this comparison. With votes, nothing is compared,
+        because the outcome of a vote may differ from the verdict on one answer.
         """
         case = self.prober.case(arrangement, answer)
         for tracked in self.tracked_searches:

@@ -32,18 +32,17 @@ MOST_REWOUND = 7
 """The largest number of replays that are repeated after the application's state was set back to the state
 before the baseline."""
 MOST_PROMOTING = 8
-"""The largest number of replays at the end that try whether sources which the model did not see reach it
-beside others."""
+"""The largest number of replays, after the searches, that test whether sources that the model did not see
+in the baseline reach it when some of the other sources are omitted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A Method is one way to mine rules. The defaults of its fields are those of a method that probes
-    every subset whose verdict can change the rules.
+    """A Method is one way to mine rules.
 
-    ``sees_everything``: True for such a method. ``finds_all``: True if it has found all rules when it has
-    finished. ``guesses``: True if free slots for replays may be used to probe subsets that the method
-    will probably request later.
+    ``sees_everything``: True if the method probes every subset whose verdict can change the rules.
+    ``finds_all``: True if it has found all rules when it has finished. ``guesses``: True if free slots
+    for replays may be used to probe subsets that the method will probably request later.
     """
 
     name: ClassVar[str]
@@ -58,8 +57,8 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Exactly(Method):
-    """This method finds all rules by the miners of the paper, and skips subsets whose verdict cannot
-    change the rules."""
+    """This method finds all rules by the miners of the paper on which this package is based. It skips
+    subsets whose verdict cannot change the rules."""
 
     name = "exact"
     guesses = True

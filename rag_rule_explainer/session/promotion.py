@@ -73,11 +73,13 @@ async def try_promoting(baseline: Baseline, call: Promoting, sampler: Sampler) -
 async def try_promoting_beside(
     searches: Sequence[TrackedSearch], baseline: Baseline, call: Promoting, sampler: Sampler
 ) -> None:
-    """Sets the same warning if the model is shown such sources beside others, as with an application
-    that shows a document only beside another one, or where there is room for it.
+    """Sets the warning of ``try_promoting`` if only some sources are omitted and the model is shown
+    held-out or dropped sources beside the others. An application may show a document only beside another
+    one, or only if there is room for it.
 
-    A few replays after the searches may show it; see ``_subsets``. They are served the sources of a
-    subset, and those that were held out or dropped. There is none if no rule counts as proved anyway.
+    A few replays after the searches test this. Each is served the sources of one subset (see
+    ``_subsets``), and those that were held out or dropped. There are no replays if a doubt is known
+    already, because no rule is then called proved anyway.
     """
     if not _is_wanted(baseline, call) or baseline.doubt():
         return
@@ -117,7 +119,8 @@ def _note(call: Promoting, why: str) -> None:
 
 
 async def _warning(subset: ArrangementKey, baseline: Baseline, call: Promoting, sampler: Sampler) -> str:
-    """Returns the warning if one replay on this subset shows others to a model, else an empty text."""
+    """Returns the warning if, in one replay on this subset, a model is shown sources that were held out
+    or dropped; else an empty text."""
     replayer = sampler.replayer
     kept = Arrangement.of(call.sources, subset).sources
 

@@ -232,7 +232,8 @@ class SearchReport:
 
     def _is_minimal(self, claim: Claim, rules: Mapping[Antecedent, ClaimStatus]) -> bool | None:
         """Returns True if no smaller antecedent is a rule, and False if one is. Returns None if this is
-        not known: a smaller one is not known to be a rule, or only by a relative claim, nor to break."""
+        not known: some smaller one is not known to break, or this one is proved and the smaller rules are
+        not."""
         antecedent = claim.antecedent
         if self.noise.min_confidence < 1:
             # With a minimum confidence, an antecedent with two sources fewer may be a rule even if no

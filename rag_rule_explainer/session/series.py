@@ -40,7 +40,8 @@ class SessionSeries:
     _is_interrupted: bool = field(init=False, default=False)
 
     def begin(self, budget: Budget) -> None:
-        """Makes the limits of a further session count what earlier sessions have spent."""
+        """Adds what earlier sessions have spent to the ``budget`` of a new session, so that its limits
+        apply to all sessions together."""
         if self._latest is not None:
             budget.earlier, budget.started = self._latest, self._latest.started
             self._latest.judge = None  # the latest budget counts all tokens since the call began
@@ -55,8 +56,8 @@ class SessionSeries:
     async def explanations(self) -> tuple[Explanation, ...]:
         """Returns the explanation for each condition, in their order. This may be called only once.
 
-        A doubt about the replays that a later session finds applies to earlier explanations as well. They
-        are then made anew, from the same answers.
+        If a later session finds a reason to doubt the replays, it applies to the earlier explanations
+        too. These are then made anew, from the same answers.
         """
         baseline = self.baseline
         if baseline is None:

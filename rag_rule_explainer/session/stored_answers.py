@@ -58,8 +58,8 @@ async def rejudged(
 
 
 def _distinct(judging: Judging, cases: Sequence[Case]) -> list[Case]:
-    """Returns the first case with each memo key. Leaves out cases without a memo key, which the search
-    judges."""
+    """Returns the first case with each memo key; cases with the same memo key get the same judgement.
+    Leaves out cases without a memo key, because the search judges these."""
     keyed: dict[Hashable, Case] = {}
     for case in cases:
         try:

@@ -120,10 +120,9 @@ class StoredQuestion:
 
     @asynccontextmanager
     async def noting_refusals(self, probed: Sized) -> AsyncGenerator[None, None]:
-        """Stores that the explanation was refused, if a replay in the block shows that replays are
-        untrue. Later rules that depend on the answers that it has stored are then in doubt. ``probed``:
-        the subsets whose answers are stored. If the full set is the only one, no stored answer is in
-        doubt."""
+        """Stores a doubt if the block raises UntrueReplay, with which the explanation is refused. Later
+        explanations that use its stored answers then warn of this doubt. ``probed``: the subsets whose
+        answers are stored. If there is at most one, the full set, no stored answer is in doubt."""
         try:
             yield
         except UntrueReplay as refusal:

@@ -38,7 +38,7 @@ class TrackedSearch:
         it."""
         if probe.ballot is not None:
             # An earlier probe of this arrangement, by a single answer, may have had another verdict. It
-            # is dropped, since the vote counts more.
+            # is dropped, since a vote is more reliable.
             self._informative.pop(key, None)
             self._holding.pop(key, None)
         holds = probe.judgement.verdict is Verdict.HOLDS

@@ -37,8 +37,8 @@ class VoteConfirmation:
         self, tracked_searches: Iterable[TrackedSearch]
     ) -> list[tuple[TrackedSearch, ArrangementKey]]:
         """Returns the subsets to vote on next, each with its search. First, these are the own subsets of
-        the rules, with only the rule's sources retained (or omitted). After votes on all of these, they
-        are random subsets to which the rules apply."""
+        the rules: for each rule, the subset with only its sources retained (or omitted). After votes on
+        all of these, they are random subsets to which the rules apply."""
         tracked_searches = tuple(tracked_searches)
         own = [(tracked, key) for tracked in tracked_searches for key in self._own(tracked)]
         return own or [(tracked, key) for tracked in tracked_searches for key in self._above(tracked)]

@@ -61,9 +61,9 @@ def is_on() -> bool:
 
 
 def why_all_dead() -> str:
-    """Checks the endpoints to which runs are sent by default. If none of them answers, or none may be
-    asked since nothing may be sent, returns a note for the user that says so; returns an empty text if
-    one answers, or if no run is sent there. Blocks."""
+    """Checks the endpoints to which runs are sent by default. Returns a note for the user if none of them
+    answers, or if none was checked because LangSmith keeps all runs local. Returns an empty text if one
+    answers, or if LangSmith's tracing is off. Blocks."""
     from langsmith import run_helpers, run_trees, utils
 
     if not is_on():

@@ -25,8 +25,8 @@ class JudgeOutlay:
     """A ``JudgeOutlay`` holds the number and the cost of a judge's opinions that an explanation may need.
 
     ``fewest``: the number of opinions if all answers are equal. ``most``: the number of opinions if all
-    answers differ and every subset is needed. ``opinions``: the number of opinions on one answer, for all
-    conditions together. Each opinion is one request; if ``may_batch`` is True, a request may cover
+    answers differ and every subset is replayed. ``opinions``: the number of opinions on one answer, for
+    all conditions together. Each opinion is one request; if ``may_batch`` is True, a request may cover
     several answers. Answers in logs and in the store are not counted. ``input_tokens``,
     ``output_tokens``: upper bounds, for ``most`` requests with one answer each. ``cost``: the price of
     these tokens; None if a judge has no price. ``unpriced``: the judges without a price.

@@ -114,7 +114,7 @@ class FinalReplays(Enum):
     MOST = "most"
 
     def runs(self, subsets: int, shape: RunShape) -> int:
-        """Returns the number of replays that are repeated."""
+        """Returns the number of replays that are repeated. ``subsets``: the number of probed subsets."""
         if self is FinalReplays.MOST:
             promoting = (1 + min(MOST_PROMOTING, subsets)) * shape.holds_out
             return min(MOST_AGAIN, subsets) + min(MOST_REWOUND, subsets) + promoting

@@ -20,8 +20,8 @@ from ..plan import (
 )
 
 MOST_LOOKED_ON = 1 << 13
-"""If there are more subsets, ``_batched`` does not simulate the search, because this would take too long.
-It then uses the worst case for all cases."""
+"""The maximum number of subsets for which ``_batched`` simulates the search. With more, this would take
+too long, and the worst case is used for all cases."""
 
 
 @dataclass(frozen=True, slots=True)
