@@ -156,8 +156,9 @@ class AntecedentSearch:
         self.remainders.block(left_out)
 
     def shrunk(self, units: Sequence[int], boundary: Boundary) -> Growing:
-        """Returns an antecedent among these units on whose own subset the condition holds, as it does on
-        that of all of them. Without any one of its units, it would be no rule."""
+        """Returns an antecedent among these units on whose own subset the condition holds. If any one of
+        its units were removed, it would be no rule. The condition must hold on the own subset of all
+        ``units``."""
         candidate, rest = 0, units
         while (yield from self.fails(candidate)):
             # If enough of the first units of ``rest`` are added to the candidate, it no longer fails. The
@@ -209,8 +210,8 @@ class AntecedentSearch:
         return self.seen[mask] is Verdict.BREAKS
 
     def fails(self, mask: Mask) -> Test:
-        """Returns True iff an antecedent is already known to be no rule: a known falsifier contains it,
-        or the condition does not hold on its own subset."""
+        """Returns True iff a known falsifier contains the antecedent, or its own subset does not have the
+        verdict HOLDS. The second is checked only if the first is false."""
         if self.is_falsified(mask):
             return True
         yield from self.learn([mask])
@@ -221,7 +222,8 @@ class AntecedentSearch:
         return any(mask & falsifier == mask for falsifier in self.falsifiers)
 
     def random(self, *named: object) -> Random:
-        """Returns the random draws for what is named, such as an antecedent."""
+        """Returns a random generator for ``named``, such as an antecedent. The same ``named`` gives the
+        same draws."""
         # The seed does not depend on earlier draws. So if the search runs once more, it draws the same
         # subsets for the same mask, and a store has their answers already.
         return Random(" ".join(map(str, (self.seed, self.kind.value, *named))))  # noqa: S311 -- the draws must be reproducible, not secret
@@ -235,7 +237,8 @@ class AntecedentSearch:
         return max(above, key=lambda mask: (mask.bit_count(), mask), default=None)
 
     def learn(self, masks: Iterable[Mask], *, crucial: bool = False) -> MiningSteps:
-        """Requests verdicts on the masks that have none yet, and waits until all masks have one."""
+        """Requests verdicts on the masks that have none yet, and waits until all have one. ``crucial``:
+        see ``Ask``."""
         missing = {mask for mask in masks if mask not in self.seen}
         # In this order, consecutive prompts have a long common prefix, which providers may cache.
         in_order = sorted(missing, key=self.lattice.complement)

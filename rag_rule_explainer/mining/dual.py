@@ -1,5 +1,5 @@
-"""This module provides the Dual Rule Miner of the paper: one search for each kind of rule, over the same
-lattice.
+"""This module provides the Dual Rule Miner of the paper on which this package is based: one search for
+each kind of rule, over the same lattice.
 
 Both searches may request the same subset. The caller remembers answers, so it replays this subset only
 once.

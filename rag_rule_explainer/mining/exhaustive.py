@@ -21,7 +21,7 @@ class Exhaustive:
     False to find all rules."""
 
     by_prefix: ClassVar[bool] = True
-    """Several workers may share the asks by what prompts begin with."""
+    """Several workers may divide the asks among them by how their prompts begin (see ``sharing``)."""
 
     kind: RuleKind
     minimal: bool = True

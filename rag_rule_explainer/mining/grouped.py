@@ -1,5 +1,5 @@
-"""This module provides the divide and conquer of the paper: it mines rules over groups of sources, and
-divides the groups that are in rules.
+"""This module provides the divide and conquer of the paper on which this package is based: it mines rules
+over groups of sources, and divides the groups that are in rules.
 
 The search begins with one group of all sources, unless the caller gives other groups. Each round mines
 the minimal rules over the current groups; each group is retained or omitted as a whole. Then it drops the

@@ -1,4 +1,5 @@
-"""This module provides the Mono Rule Miner of the paper, which works for both kinds of rule.
+"""This module provides the Mono Rule Miner of the paper on which this package is based. It works for both
+kinds of rule.
 
 An antecedent is *valid* if the condition holds on all subsets to which it applies. Its *parents* are the
 antecedents with one more unit, and its *children* are the antecedents with one unit fewer. At its end,
@@ -40,7 +41,7 @@ class Mono:
     rules."""
 
     by_prefix: ClassVar[bool] = True
-    """Several workers may share the asks by what prompts begin with."""
+    """Several workers may divide the asks among them by how their prompts begin (see ``sharing``)."""
 
     kind: RuleKind
     minimal: bool = True

@@ -1,5 +1,5 @@
-"""This module provides the partition of the paper: it divides the sources into batches and mines each
-batch separately.
+"""This module provides the partition of the paper on which this package is based: it divides the sources
+into batches and mines each batch separately.
 
 While one batch is mined, the sources of all other batches are either omitted or retained. If they are
 omitted while retention rules are mined, or retained while omission rules are mined, they are in no probed

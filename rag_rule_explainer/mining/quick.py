@@ -1,15 +1,16 @@
 """This module finds minimal rules over many sources with few probes: it first finds rules by bisection,
 and then tests several together on the same random subsets.
 
-See ``antecedent_search`` for the words. The search goes on from above, so it begins with all sources. The
-first units of an antecedent that are enough for the condition are found by bisection, and so on, until a
-minimal antecedent is left. Both kinds of rule bisect along the same subsets: a subset with the first
-units retained is one with the last units omitted. So what both need is replayed once.
+See ``antecedent_search`` for the terms. This search goes from above, so it begins with all sources.
+Bisection finds how many of the first units are enough for the condition. The last of these is necessary
+and is kept; this is repeated with the units before it, until a minimal antecedent is left. Both kinds of
+rule bisect along the same subsets: a subset with the first units retained is one with the last units
+omitted. So what both need is replayed once.
 
-After ``TOGETHER`` rules or ``PROBES_WITHOUT_TEST`` probes, or if there are no more, these rules are
-tested. A random subset counts for all rules that apply to it. This is no weaker a test: the subsets are
-drawn from all those to which any of the rules applies, so the ones to which a given rule applies are
-random subsets to which this rule applies.
+The rules are tested when ``TOGETHER`` of them were found, after ``PROBES_WITHOUT_TEST`` probes, or when
+no more are found. Each random subset tests all rules that apply to it. This is as strict as a separate
+test of each rule: the subsets are drawn from all those to which any of the rules applies, so those to
+which a given rule applies are a random choice of all subsets for this rule.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,8 +35,8 @@ from .sampled import FIRST_DRAWS, Draws, Sampled
 QUICK_SAMPLING = Sampled(max_violation=0.2)
 """The tests for ``miner="quick"``: each rule is tested on 14 random subsets."""
 TOGETHER, PROBES_WITHOUT_TEST = 8, 40
-"""After this number of rules without a test, or this number of probes that found some, these rules are
-tested, so that a search with a limit has claims to make."""
+"""Rules are tested when this number of them is untested, or when some are and this number of probes was
+made since the last test. So a search that a limit ends has claims to make."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,8 @@ class Quick(TestingMiner):
 
 class _QuickSearch:
     """A _QuickSearch is one run of the miner. ``errors``: for each rule that was found, the largest
-    chance that its test may be passed wrongly. ``tested_at``: the number of probes at the last test."""
+    chance with which a wrong rule may pass its test. ``tested_at``: the number of probes at the last
+    test."""
 
     def __init__(self, miner: Quick, lattice: Lattice) -> None:
         self.miner, self.lattice, self.kind = miner, lattice, miner.kind
@@ -91,7 +93,7 @@ class _QuickSearch:
         return pending >= TOGETHER or len(self.known.found) >= most
 
     def pending(self) -> list[Mask]:
-        """Returns the rules that are found, and not tested fully."""
+        """Returns the rules that were found and whose tests are not complete."""
         return [rule for rule, test in self.known.found.items() if test.draws < self.needed(rule)]
 
     def needed(self, rule: Mask) -> int:
@@ -112,8 +114,8 @@ class _QuickSearch:
         known.record(candidate, RandomTest(0, ""))
 
     def ruled_out(self, antecedent: Mask) -> MiningSteps:
-        """Excludes an antecedent that is no rule, or on whose subsets a verdict is UNKNOWN, and all that
-        the largest of those contains."""
+        """Excludes an antecedent that is contained in one with the verdict BREAKS or UNKNOWN: the largest
+        of these is excluded, with all antecedents that it contains. BREAKS takes precedence."""
         known, verdicts = self.known, (Verdict.BREAKS, Verdict.UNKNOWN)
         found = (known.largest(antecedent, known.seen, verdict) for verdict in verdicts)
         yield from known.ruled_out(next(each for each in found if each is not None))
@@ -124,7 +126,7 @@ class _QuickSearch:
         known, start = self.known, self.lattice.complement(left_out)
         yield from known.learn([start])
         if known.seen[start] is Verdict.BREAKS:
-            # Each unit that is left out completes a known rule, so this falsifier need not be grown.
+            # With any further unit, it would contain a known rule, so this falsifier need not be grown.
             known.exclude(start)
         elif known.seen[start] is Verdict.UNKNOWN:
             known.leave_in_doubt(left_out)
@@ -135,8 +137,9 @@ class _QuickSearch:
             yield from self.tried(candidate)
 
     def boundary(self, candidate: Mask, rest: Sequence[int]) -> Bisection:
-        """Finds how many of ``rest`` can be added so that the antecedent still is no rule, as
-        ``AntecedentSearch.longest`` does, but begins with what is known already."""
+        """Returns how many units of ``rest``, from its start, can be added to the candidate so that it
+        still is no rule. Begins with the known verdicts, and then bisects as ``AntecedentSearch.longest``
+        does."""
         low, high = 0, len(rest)
         antecedent = candidate
         for number, unit in enumerate(rest[:-1], 1):
@@ -148,7 +151,8 @@ class _QuickSearch:
                 high = number
                 break
         while high - low > 1:
-            # Omission rules count from the other end. Rounded up, the same subset is in the middle.
+            # Omission rules begin from the other end. By rounding up, both kinds of rule get the same
+            # subset in the middle.
             middle = (low + high + (self.kind is RuleKind.OMISSION)) // 2
             if (yield from self.known.fails(candidate | self.lattice.mask(rest[:middle]))):
                 low = middle
@@ -157,8 +161,8 @@ class _QuickSearch:
         return low
 
     def passed(self) -> Test:
-        """Tests the pending rules, all that name the same number of units together. Returns False if a
-        rule was seen to break; it is then excluded."""
+        """Tests the pending rules; those that name the same number of units are tested together. Returns
+        False if a rule was seen to break; it is then excluded."""
         known, before = self.known, list(self.known.found)
         by_size: dict[int, list[Mask]] = {}
         for rule in self.pending():
@@ -178,7 +182,8 @@ class _QuickSearch:
         return not fallen
 
     def drawn(self, rules: Sequence[Mask]) -> dict[Mask, Sequence[Mask]]:
-        """Returns the subsets on which to test each rule next. All rules name as many units."""
+        """Returns the subsets on which to test each rule next. All ``rules`` name the same number of
+        units."""
         subsets: dict[Mask, Sequence[Mask]] = {}
         wanted: dict[Mask, int] = {}
         most: dict[Mask, int] = {}
@@ -201,8 +206,8 @@ class _QuickSearch:
         return Draws(self.kind, self.lattice, rule, sizes, self.miner.pinned)
 
     def note(self, rule: Mask, masks: Sequence[Mask]) -> None:
-        """Records that a rule was not seen to break on these subsets. With a verdict UNKNOWN among them,
-        it is unresolved."""
+        """Records that a rule was not seen to break on these subsets. If one of them has the verdict
+        UNKNOWN, the rule is unresolved."""
         known, needed, draws = self.known, self.needed(rule), self.draws_of(rule)
         if known.largest(rule, masks, Verdict.UNKNOWN) is not None:
             del known.found[rule]
@@ -221,17 +226,17 @@ class _QuickSearch:
 def shared_draws(
     draws: Mapping[Mask, Draws], wanted: Mapping[Mask, int], most: Mapping[Mask, int], draw: Random
 ) -> dict[Mask, list[Mask]]:
-    """Returns random supersets of each of these masks, at least as many as are ``wanted``. One that
-    contains several of the masks is used for all of them, up to ``most``. For each mask alone, they are
-    drawn as its ``draws`` are. All masks have as many units. The draws beyond ``wanted`` need no further
-    subsets later: a rule keeps all of them, and not only those that others need, as these would be no
-    fair draws."""
+    """Returns random supersets of each mask: at least ``wanted``, at most ``most``. All masks have the
+    same number of units. A superset that contains several of the masks is used for each of them. The
+    supersets of one mask are distributed as if only its ``draws`` had made them. A rule keeps those
+    beyond ``wanted`` too, and needs fewer later. If it kept only those that other rules need, they would
+    be no fair draws."""
     drawn = {mask: list[Mask]() for mask in wanted}
     while any(len(drawn[mask]) < count for mask, count in wanted.items()):
         (superset,) = draws[draw.choice(list(wanted))].supersets(1, draw)
         within = [mask for mask in wanted if superset & mask == mask]
-        # A superset of m of the masks may be drawn for each of them. Taken one time in m, it comes as
-        # often as any other superset of a mask.
+        # A superset of m of the masks may be drawn for each of them, so it is used only one time in m. It
+        # then comes as often as any other superset of a mask.
         if draw.randrange(len(within)) == 0:
             for mask in within:
                 if len(drawn[mask]) < most[mask]:

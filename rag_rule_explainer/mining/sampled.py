@@ -37,8 +37,8 @@ class Sampled:
 
     ``neighbours``: True to test each rule also on each subset with one source more than the rule, and on
     each with one source fewer than all, for up to 12 sources. Random draws seldom find a single such
-    subset that breaks a rule. This takes more probes (for one pair among ten sources: 68 instead of 58),
-    and does not change the guarantee.
+    subset that breaks a rule. This takes more probes (68 instead of 58 if two of ten sources decide
+    together), and does not change the guarantee.
 
     ``if_many``: True to sample only if ``miner="auto"`` would do so. With few sources, or if the limit of
     replays allows it, the search is exact, and its rules are proved.
@@ -81,11 +81,12 @@ class Sampled:
         return max(1, ceil(log(error) / log1p(-self.max_violation * (1 - missed))))
 
     def most_violated(self, draws: int, error: float, missed: float = 0.0) -> float:
-        """Returns the share of random subsets on which a rule that held on ``draws`` of them may still
-        fail: ``max_violation`` if these are as many as ``draws()`` asks for, else more. Rounded up.
+        """Returns an upper bound of the share of subsets on which a rule may fail although it held on
+        ``draws`` random ones: ``max_violation`` if ``draws`` is at least the result of ``draws()``, else
+        more.
 
-        It may be asked after any number of draws, whatever the reason to stop there: a rule that fails on
-        more than this share of all subsets would have failed before with a chance of 1 - ``error``.
+        The bound is right after any number of draws, whatever made the test stop there: a rule that fails
+        on more than this share of all subsets would have failed before with a chance of 1 - ``error``.
         """
         if draws >= self.draws(error, missed):
             return self.max_violation

@@ -89,7 +89,8 @@ class RuleSearch(Generic[Key, Said]):
         self._crucial: set[Key] = set()
         self._wanting: dict[Key, Ask[Key]] = {}
         self._queue: list[tuple[int, Key]] = []
-        # None unless the miner's asks may be shared among workers by what their prompts begin with.
+        # None unless workers may divide the miner's asks among them by how the prompts begin (see
+        # ``sharing``).
         self._ready = Ready[Key]() if getattr(miner, "by_prefix", False) else None
         self._final: tuple[Said, ...] | None = None
         self._mining: Mining[Key, Said] = miner(lattice)
@@ -105,8 +106,9 @@ class RuleSearch(Generic[Key, Said]):
 
     def next(self, worker: int = 0, workers: Workers | None = None) -> Ask[Key] | None:
         """Returns the ask with the smallest rank; None if no ask is ready. Its key is then in flight
-        until ``tell`` gets its verdict. ``workers``: if there are several, and the miner lets them share
-        its asks, the ask is instead one whose prompt begins like the last one of this ``worker``."""
+        until ``tell`` gets its verdict. ``workers``: what each worker probed last. If it is given, and
+        the miner allows it, the ask is instead one whose prompt begins like the last one of this
+        ``worker``."""
         if self.stop_reason or not self._wanting:
             return None
         if self._spent == self._budget:

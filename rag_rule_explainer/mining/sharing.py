@@ -3,10 +3,11 @@ have a long common beginning.
 
 A server can evaluate a prompt the faster the more of its beginning it has evaluated just before. It
 usually keeps one prompt for each request that it serves at a time. If the workers of a search took its
-asks in their order, they would all be asked about neighbours, and the server would evaluate the common
-beginning of these once for each worker. So each worker goes on with the subsets that begin most like its
-last one and that no other worker is nearer to. If there is none, it starts with those that are as far as
-possible from all other workers; if fewer asks are ready than there are workers, with the first one.
+asks (requests for verdicts) in their order, they would all probe similar subsets at the same time, and
+the server would evaluate the common beginning of these once for each worker. So each worker goes on with
+the subsets that begin most like its last one, unless another worker is as near to them. If so, it starts
+with those that are as far as possible from all other workers, or with the first ask if no more asks are
+ready than there are other workers.
 
 Two subsets begin alike if the highest bits of their masks are the same: the first unit has the highest
 bit. So all subsets with the same beginning are one *block*: the masks from a multiple of a power of two
@@ -21,7 +22,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 Shared = TypeVar("Shared", bound=Any)
 
 FEW = 16
-"""Up to so many new masks are put in their places one by one; more are sorted with all others."""
+"""The maximum number of new masks that are inserted one by one; if there are more, all masks are
+sorted."""
 
 
 class PrefixBlock(NamedTuple):
@@ -43,8 +45,8 @@ class PrefixBlock(NamedTuple):
 
     @classmethod
     def beside(cls, mask: int, bits: int) -> "PrefixBlock":
-        """Returns the masks whose highest bit that differs from ``mask`` is the one with number
-        ``bits``, counted from 1; for 0, ``mask`` itself."""
+        """Returns the masks that differ from ``mask`` in bit ``bits`` (1 is the lowest bit) and in no
+        higher bit. If ``bits`` is 0, returns only ``mask`` itself."""
         return cls(((mask >> bits - 1) ^ 1) << bits - 1, bits - 1) if bits else cls(mask, 0)
 
 
@@ -69,8 +71,8 @@ class Workers:
 
 class Ready(Generic[Shared]):
     """A Ready holds the asks that are ready, by their masks, and gives each worker one of them. Among
-    those that are equally near, it prefers the smallest rank. In a block, ranks go up or down with the
-    masks, so only the ends of a block have to be compared."""
+    asks that are equally near to the worker's last subset, this is the one with the smallest rank. Within
+    a block, the ranks rise or fall with the masks, so only the first and the last mask are compared."""
 
     def __init__(self) -> None:
         self._masks: list[Shared] = []
@@ -82,11 +84,12 @@ class Ready(Generic[Shared]):
         self._new.append(mask)
 
     def outdated(self) -> None:
-        """Is to be called if an ask was issued in another way."""
+        """Must be called if an ask was issued without ``taken``, so that its mask is dropped."""
         self._is_outdated = True
 
     def taken(self, worker: int, workers: Workers, asks: Mapping[Shared, Any]) -> Shared:
-        """Removes and returns the mask for this worker. ``asks``: those that are ready, at least one."""
+        """Removes and returns the mask that this worker probes next. ``asks``: the ready asks, at least
+        one."""
         self._update(asks)
         others = workers.others(worker)
         own = workers.last(worker)
@@ -106,8 +109,8 @@ class Ready(Generic[Shared]):
         self._new.clear()
 
     def _nearest(self, own: int, others: Sequence[int]) -> tuple[int, int] | None:
-        """Returns the ends of the slice that is nearest to a worker's last subset; None if another worker
-        is as near to it."""
+        """Returns the first and the last place of the masks that are nearest to ``own``, a worker's last
+        subset; None if another worker (see ``others``) is at least as near to it as these masks are."""
         nearest = _distance(own, self._masks)
         if nearest >= _distance(own, others):
             return None
@@ -115,15 +118,16 @@ class Ready(Generic[Shared]):
         return start, end - 1
 
     def _elsewhere(self, others: Sequence[int]) -> Sequence[int]:
-        """Returns the ends of all masks if there are fewer than workers, since those with similar masks
-        then wait for more asks there. Otherwise, returns the ends of the slices in the largest blocks in
-        which no other worker is."""
+        """Returns the first and the last place of the masks in each of the largest blocks in which no
+        other worker is. If there are no more masks than other workers, returns the first and the last
+        place of all masks, since other workers near to them can wait for further asks."""
         if len(self._masks) <= len(others):
             return 0, -1
         blocks = [PrefixBlock(0, max([self._masks[-1], *others[-1:]]).bit_length())]
         while True:
             free = [block for block in blocks if not _count(block, others)]
-            # The masks of several workers may be in the smallest blocks: there are no larger ones left.
+            # Blocks of a single mask cannot be divided. If other workers are in all of them, all are
+            # used.
             if free or not blocks[0].bits:
                 slices = [block.within(self._masks) for block in free or blocks]
                 return [place for start, end in slices for place in (start, end - 1)]
@@ -139,7 +143,8 @@ def _count(block: PrefixBlock, masks: Sequence[int]) -> int:
 
 
 def _distance(mask: int, masks: Sequence[int]) -> int:
-    """Returns the number of the highest bit in which a mask differs from the most similar of the sorted
-    ``masks``, counted from 1; 0 if it is one of them, and the largest number if there are none."""
+    """Returns the number (1 is the lowest) of the highest bit in which ``mask`` differs from the most
+    similar of the sorted ``masks``; 0 if it is one of them, and the largest possible number if there are
+    none."""
     at = bisect_left(masks, mask)
     return min(((mask ^ near).bit_length() for near in masks[max(0, at - 1) : at + 1]), default=maxsize)

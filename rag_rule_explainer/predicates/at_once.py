@@ -35,7 +35,8 @@ def verdict_at_once(condition: Any, case: Case) -> Verdict | None:
 
 
 def _joint(verdicts: Collection[Verdict | None], decisive: Verdict) -> Verdict | None:
-    """Returns the verdict of several conditions. ``decisive``: the verdict of one that decides."""
+    """Returns the joint verdict of several conditions; None if it depends on one that has to be awaited.
+    ``decisive``: the verdict with which a single condition decides: BREAKS for "and", HOLDS for "or"."""
     if decisive in verdicts:
         return decisive
     if None in verdicts:
@@ -46,6 +47,6 @@ def _joint(verdicts: Collection[Verdict | None], decisive: Verdict) -> Verdict |
 def _read(outcome: object, condition: Any) -> Verdict | None:
     if isinstance(outcome, Awaitable):
         close: Any = getattr(cast("Any", outcome), "close", bool)
-        close()  # a coroutine that nothing awaits would be warned of
+        close()  # Python warns of a coroutine that is never awaited
         return None
     return as_judgement(outcome, condition).verdict

@@ -48,8 +48,8 @@ class ArgumentTest:
         return cls(name, expected=said)
 
     def judged(self, call: ToolCall, case: Case, against: Mapping[str, Any]) -> Judged:
-        """Returns the judgement of the argument. ``against``: the arguments of the call in the baseline
-        to which a comparison with the baseline refers."""
+        """Returns the judgement of the argument. ``against``: the arguments of a call of the baseline,
+        for a predicate that compares with the baseline."""
         if isinstance(call.arguments, str):
             text = printable(shortened(call.arguments, 80))
             return Judgement(
@@ -71,8 +71,9 @@ class ArgumentTest:
         return replace(case, baseline=before, answer=as_answer(value))
 
     def key(self, call: ToolCall, case: Case, against: Mapping[str, Any]) -> Hashable | None:
-        """Returns the cache key of this judgement beside those of the calls; None if it must not be
-        cached."""
+        """Returns what the cache key of this judgement needs in addition to the calls: the key of
+        ``inner``, or () if ``inner`` judges nothing of this call. Returns None if the judgement must not
+        be cached."""
         if self.test is not None:
             return None
         if self.inner is None or isinstance(call.arguments, str) or self.name not in call.arguments:
@@ -114,7 +115,8 @@ class CallTest:
         return self.tool is None or call.name == self.tool
 
     def steps(self, call: ToolCall, case: Case) -> CallSteps:
-        """Yields the judgements that are needed, and returns whether the call passes."""
+        """Judges one call: yields the judgements of its arguments as far as they are needed, and returns
+        the judgement of the call."""
         if not self.concerns(call):
             return Judgement(Verdict.BREAKS)
         against = self._in_baseline(case)
@@ -154,7 +156,7 @@ class CallTest:
 
 @dataclass(frozen=True, slots=True)
 class _Fixed:
-    """A ``_Fixed`` judges one argument of one call, in the form of a predicate."""
+    """A ``_Fixed`` is a predicate on one argument of one call, which ``test`` judges."""
 
     test: ArgumentTest
     call: ToolCall

@@ -48,7 +48,8 @@ def _made(calls: Sequence[ToolCall]) -> str:
 
 
 def _breaks_by(case: Case) -> Judgement:
-    """Returns the judgement of a run without such calls: BREAKS, or UNKNOWN if the run was cut."""
+    """Returns the judgement of a run that lacks the calls of the condition: BREAKS, or UNKNOWN if the run
+    was ended at a tool call, because such calls might have come later."""
     calls = case.answer.calls or ()
     if is_cut(case.answer):
         return Judgement(Verdict.UNKNOWN, case.answer.note or f"{_made(calls)}, and was ended there")
@@ -56,7 +57,8 @@ def _breaks_by(case: Case) -> Judgement:
 
 
 def _next_step(calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
-    """Returns the first call, and the calls of the same reply."""
+    """Returns the calls that follow the first one in the same reply; none if its step is not known
+    (0)."""
     return [each for each in calls[1:] if each.step == calls[0].step > 0] if calls else []
 
 
@@ -114,7 +116,7 @@ class CallsTool(Combinable):
 @dataclass(frozen=True, slots=True)
 class CallsInOrder(Combinable):
     """This predicate holds iff the run has calls that pass ``tests``, in this order. Other calls may be
-    made between them. Calls of one reply count in the order in which the reply has them."""
+    made between them. Calls of one reply are taken in the order in which the reply has them."""
 
     tests: tuple[CallTest, ...]
     reads_calls: ClassVar[bool] = True
@@ -223,8 +225,8 @@ def calls_tool(tool: str | None = None, /, **arguments: Any) -> CallsTool:
 
 @called_as("next_call")
 def next_call(tool: str | None = None, /, **arguments: Any) -> CallsTool:
-    """Returns a predicate that holds iff the next action is a call of ``tool``: if it is in the first
-    reply of the run that has a tool call. The arguments and errors are those of ``calls_tool``."""
+    """Returns a predicate that holds iff the model's next action, the first reply of the run with a tool
+    call, calls ``tool``. The arguments and errors are those of ``calls_tool``."""
     return CallsTool(CallTest.of(tool, arguments), is_next=True)
 
 

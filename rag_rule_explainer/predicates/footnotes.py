@@ -166,8 +166,8 @@ def _in_line(lines: Sequence[_Line]) -> Iterator[Footnote]:
 
 
 def _references(lines: Sequence[_Line]) -> Iterator[Footnote]:
-    """Yields the lines of the list of references with its heading, which is the last heading that has a
-    list below it."""
+    """Yields the heading and the lines of the list of references. If several headings have a list below
+    them, only the last of these lists is yielded."""
     headings = [place for place, line in enumerate(lines) if _HEADING.match(line[2][:_LONGEST_LINE])]
     first = next((place for place, line in enumerate(lines) if line[2].strip()), len(lines))
     for place in reversed(headings[bisect_right(headings, first) :]):

@@ -147,7 +147,7 @@ class MarkContents(NamedTuple):
         )
 
     def alone(self, text: str, *, is_headed: bool) -> tuple[Citation, ...]:
-        """Returns the citations in a text that consists only of source ids. Numbers count too if
+        """Returns the citations in a text that consists only of source ids. Numbers are citations too if
         ``is_headed`` is True: the text then follows a word for sources."""
         if self._has_others(text) or not (is_headed or self._names_ids(text)):
             return ()

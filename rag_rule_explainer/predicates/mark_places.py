@@ -68,7 +68,8 @@ def places_of_marks(text: str, known: Iterable[str], pattern: str | None = None)
     links around it.
 
     ``known``: the ids of all sources, in order. ``pattern``: a regular expression for further citations;
-    None for none. Phrases such as "document 7" count only if there are at least seven sources.
+    None for none. Phrases such as "document 7" are taken as citations only if there are at least seven
+    sources.
     """
     ids, plain = tuple(known), plain_signs(text)
     found = [

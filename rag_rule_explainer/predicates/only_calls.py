@@ -1,7 +1,7 @@
 """This module judges answers that are only a tool call: a model called a tool, and the run ended there.
 
-Conditions about tool calls judge such an answer. To every other condition it is no answer, so what that
-condition says of it is UNKNOWN.
+Conditions about tool calls judge such an answer. For every other condition it is no answer, so the
+verdict is UNKNOWN.
 """
 
 from collections.abc import Hashable, Mapping
@@ -62,7 +62,8 @@ def _is_about_calls(part: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class IfAnswered(Combinable):
-    """This predicate judges as ``inner``, except an answer that is only a tool call, which is UNKNOWN."""
+    """This predicate judges as ``inner`` does, but gives UNKNOWN for an answer that is only a tool
+    call."""
 
     inner: Predicate
 
@@ -89,16 +90,16 @@ class IfAnswered(Combinable):
 
 
 def beside_calls(predicates: Mapping[Kind, Predicate]) -> dict[Kind, Predicate]:
-    """Returns the predicates of one explanation, unchanged if none is about tool calls. Otherwise, those
-    parts of them that are not about calls judge no answer that is only a tool call."""
+    """Returns the predicates of one explanation, unchanged if none is about tool calls. Otherwise, their
+    parts that are not about calls are changed to give UNKNOWN for an answer that is only a tool call."""
     if not any(map(reads_calls, predicates.values())):
         return dict(predicates)
     return {kind: guarded_beside_calls(predicate) for kind, predicate in predicates.items()}
 
 
 def guarded_beside_calls(predicate: Predicate) -> Predicate:
-    """Returns the predicate; those parts of it that are not about calls judge no answer that is only a
-    tool call."""
+    """Returns the predicate, changed so that its parts that are not about calls give UNKNOWN for an
+    answer that is only a tool call."""
     if isinstance(predicate, (AllOf, AnyOf)):
         return replace(predicate, parts=tuple(map(guarded_beside_calls, predicate.parts)))
     if isinstance(predicate, Not):

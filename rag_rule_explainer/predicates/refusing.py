@@ -1,10 +1,11 @@
 """This module recognises answers that refuse, or that say that the answer is not known.
 
-Only the beginning of an answer counts, after greetings, apologies and "based on the documents". The
-tables below list the known phrases: most are English, the most frequent ones also German, French and
-Spanish. Some phrases, such as "N/A", count only if they are the whole answer. A refusal is in the first
-person, so "the patient refuses treatment" and "the report does not mention zinc" are answers. A text that
-begins with a refusal but then answers counts as an answer: "I don't know, but probably zinc".
+A refusal is found only at the beginning of an answer, after greetings, apologies and "based on the
+documents". The tables below list the known phrases: most are English, the most frequent ones also German,
+French and Spanish. Some phrases, such as "N/A", are refusals only if they are the whole answer. A refusal
+is in the first person, so "the patient refuses treatment" and "the report does not mention zinc" are
+answers. A text that begins with a refusal but then answers counts as an answer: "I don't know, but
+probably zinc".
 """
 
 from collections.abc import Iterable

@@ -80,10 +80,10 @@ class SameAnswer(Combinable):
 
 @dataclass(frozen=True, slots=True)
 class ConsistentWith(Combinable):
-    """This predicate holds iff the answer equals ``truth``, a known right answer, by near-exact
-    match, which is stricter than the paper's (see ``near_exact``). ``jury``: a judge, which decides if
-    the texts do not match.
-    ``as_written``: compares exactly as the paper writes it (see ``papers_form``)."""
+    """This predicate holds iff the answer equals ``truth``, a known right answer, by near-exact match
+    (see ``near_exact``), which is stricter than the match in the paper on which this package is based.
+    ``jury``: a judge, which decides if the texts do not match. ``as_written``: compares exactly as the
+    paper writes it (see ``papers_form``)."""
 
     truth: str
     jury: Jury | None = None

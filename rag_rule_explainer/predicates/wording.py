@@ -73,10 +73,10 @@ def near_exact(text: str) -> str:
     match if their forms are equal; see ``equivalent``.
 
     The form is NFKD without accents on Latin letters, in lower case (case folded), without punctuation,
-    with single spaces. Unlike in the paper, characters that distinguish values are kept: letters of other
-    scripts (in ASCII, all Chinese answers would be equal), symbols, the per cent sign, a decimal point, a
-    plus or minus before or after (-3 is not 3, HER2+ is not HER2-), and an exponent. Punctuation between
-    digits becomes a space (2-3 is not 23).
+    with single spaces. Unlike in the paper on which this package is based, characters that distinguish
+    values are kept: letters of other scripts (in ASCII, all Chinese answers would be equal), symbols, the
+    per cent sign, a decimal point, a plus or minus before or after (-3 is not 3, HER2+ is not HER2-), and
+    an exponent. Punctuation between digits becomes a space (2-3 is not 23).
     """
     raised = _SUPERSCRIPT.sub(lambda found: "^" + found[0], text)
     decomposed = normal_form("NFKD", raised).replace("\u2212", "-")

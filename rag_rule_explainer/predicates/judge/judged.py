@@ -1,4 +1,5 @@
-"""This module defines predicates that a judge, usually a model, decides (paper, *LLM-as-a-judge*)."""
+"""This module defines predicates that a judge, usually a model, decides (see *LLM-as-a-judge* in the
+paper on which this package is based)."""
 
 import hashlib
 import re
