@@ -30,8 +30,8 @@ order, else an ``Order``. Only the miners of subsets read the bits of such an in
 AnyMask = TypeVar("AnyMask", bound=int)
 
 FAMILY_LIMIT = 20
-"""The maximum number of units for which families are used. For 20 units, a family has 2**20 bits (128
-KiB)."""
+"""The maximum number of units for which families (sets of masks, as one integer) are used. For 20 units,
+a family has 2**20 bits (128 KiB)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,8 @@ SEEDS_WITHOUT_RULE = 8
 """After this number of candidates in a row that are no rules, the search changes its direction: from
 below to above, or back."""
 STUCK = 4
-"""A falsifier is regarded as maximal if this number of units in a row cannot be added to it."""
+"""A falsifier (an antecedent whose own subset breaks the condition) is regarded as maximal if this number
+of units in a row cannot be added to it."""
 
 MiningSteps = Generator[Wanted, Verdicts, None]
 Growing = Generator[Wanted, Verdicts, Mask]
@@ -137,13 +138,14 @@ class AntecedentSearch:
         self.remainders.hit(candidate)
 
     def ruled_out(self, falsifier: Mask) -> MiningSteps:
-        """Excludes a falsifier and all antecedents that it contains, because they are no rules. First
-        grows it, so that it excludes more. An antecedent with the verdict UNKNOWN is excluded in the same
-        way, because it cannot be tested."""
+        """Excludes a falsifier (an antecedent whose own subset breaks the condition) and all antecedents
+        that it contains, because they are no rules. First grows it, so that it excludes more. An
+        antecedent with the verdict UNKNOWN is excluded in the same way, because it cannot be tested."""
         self.exclude((yield from self.grown(falsifier)))
 
     def exclude(self, falsifier: Mask) -> None:
-        """Excludes a falsifier and all antecedents that it contains from both directions."""
+        """Excludes a falsifier (an antecedent whose own subset breaks the condition) and all antecedents
+        that it contains from both directions."""
         outside = self.lattice.complement(falsifier)
         self.falsifiers.append(falsifier)
         self.candidates.hit(outside)
@@ -169,9 +171,10 @@ class AntecedentSearch:
         return candidate
 
     def grown(self, falsifier: Mask) -> Growing:
-        """Returns a falsifier that contains this one and as many further units as this search can add. A
-        step adds units up to the first one with which the condition holds again, and leaves this unit
-        out. The search ends when each unit was tried, or ``STUCK`` steps in a row could add no unit."""
+        """Returns a falsifier (an antecedent whose own subset breaks the condition) that contains this
+        one and as many further units as this search can add. A step adds units up to the first one with
+        which the condition holds again, and leaves this unit out. The search ends when each unit was
+        tried, or ``STUCK`` steps in a row could add no unit."""
         rest = list(self.lattice.units(self.lattice.complement(falsifier)))
         self.random(falsifier).shuffle(rest)
         stuck = 0
@@ -205,7 +208,8 @@ class AntecedentSearch:
         return low
 
     def breaks(self, mask: Mask) -> Test:
-        """Returns True iff the condition breaks if exactly these sources are retained (or omitted)."""
+        """Returns True iff the condition breaks if exactly these sources are retained (for omission
+        rules: omitted)."""
         yield from self.learn([mask])
         return self.seen[mask] is Verdict.BREAKS
 
@@ -218,7 +222,8 @@ class AntecedentSearch:
         return self.seen[mask] is not Verdict.HOLDS
 
     def is_falsified(self, mask: Mask) -> bool:
-        """Returns True iff a known falsifier contains the antecedent."""
+        """Returns True iff a known falsifier (an antecedent whose own subset breaks the condition)
+        contains the antecedent."""
         return any(mask & falsifier == mask for falsifier in self.falsifiers)
 
     def random(self, *named: object) -> Random:

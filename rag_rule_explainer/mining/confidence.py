@@ -31,11 +31,12 @@ class Confidence:
     verdicts on all 2^n subsets.
 
     ``minimal``: False to find all antecedents with at least this confidence. A subset without a verdict
-    counts as BREAKS. So further verdicts never make an earlier claim false.
+    is treated as if it had BREAKS. So further verdicts never make an earlier claim false.
     """
 
     by_prefix: ClassVar[bool] = True
-    """Several workers may divide the asks among them by how their prompts begin (see ``sharing``)."""
+    """Several workers may divide the asks (requests for verdicts) among them by how their prompts
+    begin."""
 
     kind: RuleKind
     share: float

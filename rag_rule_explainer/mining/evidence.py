@@ -70,9 +70,9 @@ class Evidence:
         return [Subset(m ^ self._flip) for m in holds if any(is_subset(own, m) for own in antecedents)]
 
     def border(self) -> tuple[Antecedent, ...]:
-        """Returns the maximal antecedents that were seen to break on their own subset, largest first.
-        After an exact search, these are exactly the set B of the paper on which this package is based
-        (see ``mono``)."""
+        """Returns the maximal antecedents that were seen to break on their own subset (with exactly their
+        units retained, or omitted), largest first. After an exact search, these are exactly the set B of
+        the paper on which this package is based (see ``mono``)."""
         if self._border is None:  # it is computed once
             broken = map(Antecedent, self._masks[Verdict.BREAKS])
             self._border = tuple(sorted(maximal(broken, self._lattice.size), key=_largest_first))

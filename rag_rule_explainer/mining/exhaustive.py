@@ -21,7 +21,8 @@ class Exhaustive:
     False to find all rules."""
 
     by_prefix: ClassVar[bool] = True
-    """Several workers may divide the asks among them by how their prompts begin (see ``sharing``)."""
+    """Several workers may divide the asks (requests for verdicts) among them by how their prompts
+    begin."""
 
     kind: RuleKind
     minimal: bool = True

@@ -170,8 +170,8 @@ class _Search:
             verdict, missing = self.known(antecedent)
             if verdict is None:
                 waiting[missing] = antecedent, ask
-                # Before the last round, a wrong verdict may drop a whole group. So each ask is then
-                # crucial: if the settings have votes, it is always voted on.
+                # Before the last round, a wrong verdict may drop a whole group. So each ask (request for
+                # a verdict) is then crucial: if the settings have votes, it is always voted on.
                 crucial = ask.crucial or not self.is_last
                 asks.append(ask._replace(key=Subset(missing ^ self.flip), crucial=crucial))
             else:

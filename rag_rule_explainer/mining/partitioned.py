@@ -120,8 +120,8 @@ class _Batch:
         return sum(bit for place, bit in enumerate(self.places) if own >> place & 1)
 
     def asks(self) -> list[tuple[Ask, Subset]]:
-        """Returns the asks of the batch's miner. Each is paired with its key in the small lattice; the
-        ask itself is for a subset of all units."""
+        """Returns the asks (requests for verdicts) of the batch's miner. Each is paired with its key in
+        the small lattice; the ask itself is for a subset of all units."""
         return [
             (Ask(Subset(self.spread(ask.key) | self.others), self.rank + ask.rank), ask.key)
             for ask in self.wanted.asks
@@ -183,8 +183,9 @@ class _Search:
         return own
 
     def missing(self, places: Iterable[int]) -> tuple[Ask, ...]:
-        """Returns the asks of these batches that have no verdict yet. If the verdict on an ask is known,
-        it is sent to the batch instead. ``places``: the numbers of the batches."""
+        """Returns the asks (requests for verdicts) of these batches that have no verdict yet. If the
+        verdict on an ask is known, it is sent to the batch instead. ``places``: the numbers of the
+        batches."""
         asks = dict[Subset, Ask]()
         for place in places:
             while known := self.known(place, asks):
@@ -192,8 +193,9 @@ class _Search:
         return tuple(asks.values())
 
     def known(self, place: int, asks: dict[Subset, Ask]) -> dict[Subset, Verdict]:
-        """Returns the verdicts that are known for the asks of one batch. For its other asks, the batch is
-        stored in ``waiting``, and new asks are added to ``asks``. ``place``: the number of the batch."""
+        """Returns the verdicts that are known for the asks (requests for verdicts) of one batch. For its
+        other asks, the batch is stored in ``waiting``, and new asks are added to ``asks``. ``place``: the
+        number of the batch."""
         known = dict[Subset, Verdict]()
         for ask, own in self.batches[place].asks():
             if ask.key in self.seen:

@@ -49,9 +49,9 @@ class Ask(NamedTuple, Generic[Key]):
 
 
 class Wanted(NamedTuple, Generic[Key, Said]):
-    """A Wanted holds the values that a miner yields: its new asks, and a function that returns its
-    current claims. ``stop``: the reason why the miner ends although there may be more rules; empty if it
-    does not."""
+    """A Wanted holds the values that a miner yields: its new asks (requests for verdicts), and a function
+    that returns its current claims. ``stop``: the reason why the miner ends although there may be more
+    rules; empty if it does not."""
 
     asks: tuple[Ask[Key], ...]
     claims: Callable[[], tuple[Said, ...]]

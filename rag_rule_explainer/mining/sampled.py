@@ -18,8 +18,8 @@ FIRST_DRAWS = 8
 already fail on these."""
 _MOST_DRAWS = 1_000_000
 _MOST_WITH_NEIGHBOURS = 12
-"""The largest number of sources for which ``neighbours`` has an effect. With more sources, such probes
-would cost more than they find."""
+"""The largest number of sources for which the setting ``neighbours`` has an effect. With more sources,
+its probes would cost too much for what they find."""
 
 
 @called_as("Sampled")

@@ -98,17 +98,18 @@ class RuleSearch(Generic[Key, Said]):
         self._step(self._queue_up(self._wanted.asks))
 
     def ask(self, limit: int | None = None) -> tuple[Ask[Key], ...]:
-        """Returns the ready asks, smallest rank first, each key once; at most ``limit`` asks."""
+        """Returns the ready asks (requests for verdicts), smallest rank first, each key once; at most
+        ``limit`` asks."""
         asks: list[Ask[Key]] = []
         while len(asks) != limit and (ask := self.next()) is not None:
             asks.append(ask)
         return tuple(asks)
 
     def next(self, worker: int = 0, workers: Workers | None = None) -> Ask[Key] | None:
-        """Returns the ask with the smallest rank; None if no ask is ready. Its key is then in flight
-        until ``tell`` gets its verdict. ``workers``: what each worker probed last. If it is given, and
-        the miner allows it, the ask is instead one whose prompt begins like the last one of this
-        ``worker``."""
+        """Returns the ask (request for a verdict) with the smallest rank; None if none is ready. Its key
+        is then in flight until ``tell`` gets its verdict. ``workers``: what each worker probed last. If
+        it is given, and the miner allows it, the ask is instead one whose prompt begins like the last one
+        of this ``worker``."""
         if self.stop_reason or not self._wanting:
             return None
         if self._spent == self._budget:
@@ -158,8 +159,8 @@ class RuleSearch(Generic[Key, Said]):
             self._step(verdicts)
 
     def stop(self, reason: str) -> None:
-        """Stops the search: no further ask is issued, but verdicts on issued keys are still taken. If
-        there is a reason already, that one is kept."""
+        """Stops the search: no further ask (request for a verdict) is issued, but verdicts on issued keys
+        are still taken. If there is a reason already, that one is kept."""
         if not self.finished and not self.stop_reason:
             self.stop_reason = reason
 
@@ -238,7 +239,8 @@ class RuleSearch(Generic[Key, Said]):
             verdicts = self._queue_up(self._wanted.asks)
 
     def _queue_up(self, asks: tuple[Ask[Key], ...]) -> dict[Key, Verdict]:
-        """Queues new asks, except those whose verdict is known already. Returns the known verdicts."""
+        """Queues new asks (requests for verdicts), except those whose verdict is known already. Returns
+        the known verdicts."""
         answered: dict[Key, Verdict] = {}
         for ask in asks:
             key = ask.key

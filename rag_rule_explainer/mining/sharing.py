@@ -70,9 +70,10 @@ class Workers:
 
 
 class Ready(Generic[Shared]):
-    """A Ready holds the asks that are ready, by their masks, and gives each worker one of them. Among
-    asks that are equally near to the worker's last subset, this is the one with the smallest rank. Within
-    a block, the ranks rise or fall with the masks, so only the first and the last mask are compared."""
+    """A Ready holds the asks (requests for verdicts) that are ready, by their masks, and gives each
+    worker one of them. Among asks that are equally near to the worker's last subset, this is the one with
+    the smallest rank. Within a block, the ranks rise or fall with the masks, so only the first and the
+    last mask are compared."""
 
     def __init__(self) -> None:
         self._masks: list[Shared] = []
@@ -84,7 +85,8 @@ class Ready(Generic[Shared]):
         self._new.append(mask)
 
     def outdated(self) -> None:
-        """Must be called if an ask was issued without ``taken``, so that its mask is dropped."""
+        """Must be called if an ask (request for a verdict) was issued without ``taken``, so that its mask
+        is dropped."""
         self._is_outdated = True
 
     def taken(self, worker: int, workers: Workers, asks: Mapping[Shared, Any]) -> Shared:

@@ -72,7 +72,7 @@ class CallsTool(Combinable):
     reads_calls: ClassVar[bool] = True
 
     def __call__(self, case: Case) -> Judged:
-        """Returns HOLDS, BREAKS with the calls that there are, or UNKNOWN."""
+        """Returns HOLDS, UNKNOWN, or BREAKS with the calls of the run as the reason."""
         return judged_steps(self._steps(case))
 
     def _steps(self, case: Case) -> CallSteps:
@@ -122,7 +122,7 @@ class CallsInOrder(Combinable):
     reads_calls: ClassVar[bool] = True
 
     def __call__(self, case: Case) -> Judged:
-        """Returns HOLDS, BREAKS with the calls that there are, or UNKNOWN."""
+        """Returns HOLDS, UNKNOWN, or BREAKS with the calls of the run as the reason."""
         return judged_steps(self._steps(case))
 
     def _steps(self, case: Case) -> CallSteps:
@@ -173,7 +173,7 @@ class CallCount(Combinable):
     reads_calls: ClassVar[bool] = True
 
     def __call__(self, case: Case) -> Judgement:
-        """Returns HOLDS, BREAKS with the calls that there are, or UNKNOWN."""
+        """Returns HOLDS, UNKNOWN, or BREAKS with the calls of the run as the reason."""
         calls = case.answer.calls
         if calls is None:
             return NOT_RECORDED

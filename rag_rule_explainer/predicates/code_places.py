@@ -26,7 +26,7 @@ _Span = tuple[int, int]
 
 def code_places(text: str) -> list[_Span]:
     """Returns the start and the end of each piece of code and of each formula in the text, in order. A
-    citation in backticks, such as "`[1]`", does not count as code."""
+    citation in backticks, such as "`[1]`", is not regarded as code."""
     blocks = [found.span() for found in _BLOCK.finditer(text)] if "```" in text or "~~~" in text else []
     if "<!--" in text:
         blocks += [found.span() for found in _COMMENT.finditer(text)]
@@ -46,7 +46,7 @@ def _formulas(text: str) -> Iterator[_Span]:
 
 def _indented(text: str) -> Iterator[_Span]:
     """Yields the start and the end of each block that is indented as code. A list or prose may be
-    indented too, so a block counts only if it contains characters that are typical of code."""
+    indented too, so a block is taken as code only if it contains characters that are typical of code."""
     for found in _INDENTED.finditer(text) if "    " in text or "\t" in text else ():
         lines = found[1].splitlines()
         if not any(_POINT.match(line) for line in lines) and all(map(_OF_CODE.search, lines)):

@@ -100,8 +100,8 @@ class MarkContents(NamedTuple):
         return token, has_word
 
     def _cited(self, token: str, *, square: bool, is_named: bool) -> tuple[Citation, ...]:
-        """Returns the citations in a part of a mark. The possible readings of this part are tried in a
-        fixed order, and the first one that fits is used."""
+        """Returns the citations in ``token``, a part of the text in a citation's brackets. The possible
+        readings of this part are tried in a fixed order, and the first one that fits is used."""
         is_number_taken = square or is_named
         if token in self.ids and (is_number_taken or not token.isdecimal()):
             return (self._by_id(token, square=square),)

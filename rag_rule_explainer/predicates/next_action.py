@@ -21,7 +21,7 @@ class OfNextAction(Combinable):
 
     @classmethod
     def of(cls, predicate: Predicate) -> "OfNextAction":
-        """Returns the predicate, marked; unchanged if it is marked already."""
+        """Returns the predicate as an ``OfNextAction``; unchanged if it is one already."""
         if isinstance(predicate, cls):
             return predicate
         return cls(guarded_beside_calls(predicate) if reads_calls(predicate) else predicate)

@@ -167,11 +167,12 @@ def consistent_with(
     """Returns a predicate that holds iff the answer equals ``truth``, a known right answer, by a
     near-exact match.
 
-    ``near_exact`` says which differences this match ignores, and where it is stricter than the paper's.
-    ``as_written=True`` compares exactly as the paper writes it, by ``papers_form``. ``judge``: decides,
-    if the texts do not match, whether the answer is equivalent to the final answer that the truth
-    expresses (paper, *LLM-as-a-judge*). For ``judge`` and the other parameters see ``judged``. Raises
-    InvalidInput for an empty truth, and for an object that cannot be a judge.
+    ``near_exact`` says which differences this match ignores, and where it is stricter than the match in
+    the paper on which this package is based. ``as_written=True`` compares exactly as the paper writes it,
+    by ``papers_form``. ``judge``: decides, if the texts do not match, whether the answer is equivalent to
+    the final answer that the truth expresses (paper, *LLM-as-a-judge*). For ``judge`` and the other
+    parameters see ``judged``. Raises InvalidInput for an empty truth, and for an object that cannot be a
+    judge.
     """
     if not text_given(truth).strip():
         raise InvalidInput("the truth is empty; give the answer that is known to be right")

@@ -202,9 +202,9 @@ def matches(pattern: str) -> Matches:
 
 @called_as("one_of")
 def one_of(texts: Iterable[str]) -> OneOf:
-    """Returns a predicate that holds iff the answer equals one of ``texts``, as in ``one_of(["yes",
-    "no"])``. Texts are compared by near-exact match, which is stricter than the paper's. Raises
-    InvalidInput for an empty list."""
+    """Returns a predicate that holds iff the answer equals one of ``texts``, as in
+    ``one_of(["yes", "no"])``. Texts are compared by near-exact match, which ignores case, most
+    punctuation, and accents on Latin letters. Raises InvalidInput for an empty list."""
     given = texts_given(texts, "one_of")
     if not given:
         raise InvalidInput("one_of([]) breaks for every answer; give the texts that may be the answer")

@@ -142,8 +142,8 @@ class ReplayFidelity(Protocol):
 
 @dataclass(slots=True)
 class Promotion:
-    """A Promotion holds a ``warning`` with the sources that were held out or dropped and reach the model
-    when others are omitted; empty if no such source was observed so far."""
+    """A Promotion holds a ``warning`` with those held-out or dropped sources (see ``Baseline``) that
+    reach the model when others are omitted; empty if no such source was observed so far."""
 
     warning: str = ""
 

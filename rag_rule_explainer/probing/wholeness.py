@@ -97,9 +97,9 @@ class Said:
 
     ``reason``: the finish reason, as the provider writes it. ``calls``: the reply calls a tool;
     ``called``: these calls, as far as they can be read. ``run_elsewhere``: those of them that the
-    application does not run, as the provider has run them, or as they are a structured answer.
-    ``apart``: the model was called within a call of another model or within a retrieval, so its calls
-    are not the application's. ``within``: the names of the tools inside which the model was called, the
+    application does not run, because the provider has run them or because they are a structured answer.
+    ``apart``: the model was called within a call of another model or within a retrieval, so its calls are
+    not the application's. ``within``: the names of the tools inside which the model was called, the
     outermost first. ``refuses``: a field of the reply other than its text marks it as a refusal.
     ``more``: the reply has content that is not text, such as an image. ``reports``: the provider gives a
     reason for every reply, so a reply without one is incomplete. ``shown_as``: the text that the

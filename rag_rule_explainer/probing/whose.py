@@ -23,9 +23,9 @@ def is_named_as_ours(module: str) -> bool:
 
 def is_users(module: str) -> bool:
     """Returns True iff a module is the user's own: not from the standard library, from an installed
-    package or from this package. A module that ``import`` does not know, such as one that ``runpy`` or a
-    loader of plugins has executed, belongs to whoever owns the package of its name; without such a
-    package it is the user's."""
+    package or from this package. For a module that ``import`` does not know, such as one that ``runpy``
+    or a loader of plugins has executed, the package in its name decides; if there is no such package, it
+    is the user's."""
     if module and module not in sys.modules:
         return _is_users_unknown(module)
     return _is_users_known(module)

@@ -184,7 +184,7 @@ class BaselineChecks:
         reply = await sampler.cache.sample(self._full, 0 if first is None else 1, self._once_more)
         if budget.stored > stored and self._is_uncompared() and await self.only_begun():
             # An earlier explanation was cut off after it had stored this answer, but before it had stored
-            # the fingerprint of the application.
+            # the application's fingerprint (a digest of its requests).
             reply = await self._run_again(self._full)
         if reply.answer is None:
             if _took_too_long(reply):

@@ -239,6 +239,6 @@ class MiningPlan:
         return self.everything(sources) if cap is None else min(self.everything(sources), cap)
 
     def everything(self, sources: int) -> int:
-        """Returns the number of replays for all subsets, the baseline and the repeat check, without
-        retries and without the cap on replays."""
+        """Returns the number of replays for all subsets, the baseline and the repeat check (one more
+        replay on all sources), without retries and without the cap on replays."""
         return self.method.subsets(sources) * self.samples + 2

@@ -36,7 +36,7 @@ VOTED_REPLAYS = 2000
 the user has set none."""
 MOST_REPLAYS = (1 << FAMILY_LIMIT) + 2
 """The largest number of replays that any exact search may need: one for every subset, one for the
-baseline and one for the repeat check."""
+baseline, and one for the repeat check (one more replay on all sources)."""
 
 
 def choose(settings: Settings, among: SourceSet) -> MiningPlan:

@@ -64,7 +64,8 @@ async def try_promoting(baseline: Baseline, call: Promoting, sampler: Sampler) -
 
     One replay decides this: it is served the sources that were held out (retrieved but not shown) or
     dropped (found by a search but not returned), and the pinned sources. There is no replay if there are
-    no such sources, if the settings want no repeat check, or if a limit is reached.
+    no such sources, if the settings want no repeat check (one more replay on all sources), or if a limit
+    is reached.
     """
     if _is_wanted(baseline, call) and not sampler.replayer.stopper.reason:
         baseline.promoted.warning = await _warning(call.sources.none, baseline, call, sampler)

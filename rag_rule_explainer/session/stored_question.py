@@ -19,8 +19,8 @@ if TYPE_CHECKING:  # not imported at run time, since a search without a store ne
     from ..storing.opened import Opened
 
 _REQUESTS = "what models were sent in the baseline"
-"""The name under which the store keeps the fingerprint of the baseline's requests. The fingerprint is
-stored as a judgement, with this name in the place of a predicate."""
+"""The name under which the store keeps the fingerprint (a digest) of the baseline's requests. The
+fingerprint is stored as a judgement, with this name in the place of a predicate."""
 _DOUBTS = "what tells against the replays"
 """The name under which the store keeps a doubt: a text that says why replays may differ from the baseline
 in more than their sources. The doubt is stored as a judgement, with this name in the place of a

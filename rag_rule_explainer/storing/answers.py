@@ -59,8 +59,8 @@ class QuestionAnswers:
         try:
             row = await outcome_of(self._writer, Take(loop, future, wish, submit))
         except asyncio.CancelledError:
-            # The claim may have been granted just before the cancellation. No other code knows of it, so
-            # it is released at once.
+            # The claim (the right to make the answer) may have been granted just before the cancellation.
+            # No other code knows of it, so it is released at once.
             is_settled = future.done() and not future.cancelled() and not future.exception()
             if is_settled and future.result() is None:
                 submit(Release(wish.key))
@@ -102,8 +102,9 @@ class AnswerClaim:
         return answer if row is None else _stored(self._writer, self._wish, row).answer
 
     def release(self) -> None:
-        """Gives the claim up, so that the caller that has waited longest gets it. Never blocks and raises
-        no error. Does nothing after ``put``, or if the claim was already given up."""
+        """Gives up the claim (the right to make the answer), so that the caller that has waited longest
+        gets it. Never blocks and raises no error. Does nothing after ``put``, or if the claim was already
+        given up."""
         if not self._settled:
             self._settled = True
             self._writer.submit(Release(self._wish.key))

@@ -11,9 +11,9 @@ MOST_KNOWN = 250_000
 """The maximum number of keys (one for each answer) in memory. With more, the keys would need too much
 memory for the time that they save. ``Grants`` then closes all questions, which must be opened again."""
 MOST_READ = 25_000
-"""A question with at least this number of stored answers gets no claims in memory. Before it could get
-any, the keys of all its stored answers would have to be read, which takes more time than claims in memory
-save."""
+"""A question with at least this number of stored answers gets no claims (rights to make an answer) in
+memory. Before it could get any, the keys of all its stored answers would have to be read, which takes
+more time than claims in memory save."""
 
 
 class Grants:
@@ -38,9 +38,9 @@ class Grants:
         return len(self._granted)
 
     def grant(self, wish: Wish) -> bool:
-        """Grants the claim for ``wish`` in memory and returns True, if the question is open and the key
-        has neither an answer nor a claim. Otherwise returns False; the caller must then send a request to
-        the writer (the thread that uses the database)."""
+        """Grants the claim for ``wish`` (the right to make this answer) in memory and returns True, if
+        the question is open and the key has neither an answer nor a claim. Otherwise returns False; the
+        caller must then send a request to the writer (the thread that uses the database)."""
         key = wish.key
         with self._lock:
             if not self._questions.get(wish.question.digest) or key in self._known:
@@ -50,9 +50,9 @@ class Grants:
         return True
 
     def granted(self, key: RowKey) -> Wish | None:
-        """Returns the claim that was granted in memory for this key; None if there is none. The caller
-        that gets None must request the claim from the database. From then on, ``grant`` refuses this key,
-        so that no other caller gets the claim at the same time."""
+        """Returns the claim (the right to make an answer) that was granted in memory for this key; None
+        if there is none. The caller that gets None must request the claim from the database. From then
+        on, ``grant`` refuses this key, so that no other caller gets the claim at the same time."""
         with self._lock:
             wish = self._granted.get(key)
             if wish is None and self._questions:
@@ -65,9 +65,9 @@ class Grants:
         return question not in self._questions
 
     def open(self, question: str, keys: Collection[RowKey]) -> None:
-        """Opens a question: from now on, ``grant`` can grant claims for its keys, except for ``keys``. A
-        question with too many ``keys`` is not opened, and all its claims need the database. ``keys``: the
-        keys that already have an answer or a claim."""
+        """Opens a question: from now on, ``grant`` can grant claims (rights to make an answer) for its
+        keys, except for ``keys``. A question with too many ``keys`` is not opened, and all its claims
+        need the database. ``keys``: the keys that already have an answer or a claim."""
         with self._lock:
             if len(self._known) > MOST_KNOWN:
                 self._questions.clear()
@@ -77,17 +77,17 @@ class Grants:
                 self._known.update(keys)
 
     def close(self) -> list[Wish]:
-        """Closes all questions, so that ``grant`` grants nothing any more. Returns the claims in memory
-        that have not ended. They are only known to this process; before another process begins to write,
-        the caller must write them to the database."""
+        """Closes all questions, so that ``grant`` grants nothing any more. Returns the claims (rights to
+        make an answer) in memory that have not ended. They are only known to this process; before another
+        process begins to write, the caller must write them to the database."""
         with self._lock:
             self._questions.clear()
             self._known = set(self._granted)
             return list(self._granted.values())
 
     def end(self, key: RowKey) -> bool:
-        """Removes the claim for this key from memory, because it has ended or was written to the
-        database. Returns False if there was none in memory."""
+        """Removes the claim (the right to make an answer) for this key from memory, because it has ended
+        or was written to the database. Returns False if there was none in memory."""
         return self._granted.pop(key, None) is not None
 
     def forked(self) -> None:

@@ -41,8 +41,8 @@ def put_and_claim(
     ``HotStatements.put_and_claim``. ``owner``: the name of the opened store that gets the claims (rights
     to make an answer). ``now``: the time that is stored with the answers."""
     parts = [_put(puts, now)] * bool(puts) + [_claim(claims, owner)] * bool(claims)
-    # If there are only claims, the commit does not wait for the disk, which is faster. If the server then
-    # crashes, a claim may be lost, and its answer is made twice.
+    # If there are only claims (rights to make an answer), the commit does not wait for the disk, which is
+    # faster. If the server then crashes, a claim may be lost, and its answer is made twice.
     durable = "on" if puts else "off"
     statement = f"SELECT {' + '.join(parts)}, set_config('synchronous_commit', '{durable}', true)"
     driver: Any = connection.connection.dbapi_connection
@@ -67,7 +67,8 @@ def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
 
 
 def read(connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
-    """Returns the existing rows for these keys. A row is an answer or a claim."""
+    """Returns the existing rows for these keys. A row is an answer, or a claim (the right to make
+    one)."""
     return _run(connection, _READ % _keys(keys)).fetchall()
 
 

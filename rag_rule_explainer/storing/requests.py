@@ -63,8 +63,8 @@ class Remember(Ticket):
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A ``Release`` gives a claim back, so that another caller can make the answer. Nobody waits for
-    its outcome."""
+    """A ``Release`` gives back a claim (the right to make an answer), so that another caller can make
+    this answer. Nobody waits for its outcome."""
 
     key: RowKey
 

@@ -94,7 +94,8 @@ class HotStatements(Protocol):
         ...
 
     def read(self, connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
-        """Returns the existing rows for these keys. A row is an answer or a claim."""
+        """Returns the existing rows for these keys. A row is an answer, or a claim (the right to make
+        one)."""
         ...
 
     def recall(self, connection: Connection, memos: Sequence[str]) -> Sequence[Any]:

@@ -47,11 +47,11 @@ class Flight:
 class FlightBatch:
     """A ``FlightBatch`` holds the work for one transaction, and the outcomes that requests get after it.
 
-    ``puts``: the answers to store. ``released``: the keys of claims to give back. ``wanted``: the flights
-    whose answer is looked up; if it is not stored, its claim is requested. ``renewed``: the flights whose
-    claim gets more time. ``recalls``, ``remembers``: the judgements to look up and to store.
-    ``openings``: the digests of questions whose stored keys are read, so that claims for other keys can
-    then be granted in memory. ``outcomes``: each request with its outcome.
+    ``puts``: the answers to store. ``released``: the keys of claims (rights to make an answer) to give
+    back. ``wanted``: the flights whose answer is looked up; if it is not stored, its claim is requested.
+    ``renewed``: the flights whose claim gets more time. ``recalls``, ``remembers``: the judgements to
+    look up and to store. ``openings``: the digests of questions whose stored keys are read, so that
+    claims for other keys can then be granted in memory. ``outcomes``: each request with its outcome.
     """
 
     puts: list[Put] = field(default_factory=list[Put])
@@ -82,9 +82,9 @@ class Landed:
     ``standing`` maps a key to the row of an answer that another process stored first; this process's own
     answer was then not stored. ``taken`` maps the key of a wanted answer to what the database had: its
     row, a StoreFailed if the row cannot be read, or None if another process is making the answer. This
-    process now has the claims for all wanted keys that are not in ``taken``. ``recalled`` maps a key to
-    the judgement found. ``opened`` maps each question in ``openings`` to those of its keys that have an
-    answer or a claim.
+    process now has the claims (rights to make an answer) for all wanted keys that are not in ``taken``.
+    ``recalled`` maps a key to the judgement found. ``opened`` maps each question in ``openings`` to those
+    of its keys that have an answer or a claim.
     """
 
     standing: Mapping[RowKey, object] = field(default_factory=dict[RowKey, object])
@@ -104,8 +104,8 @@ class Flights:
         self.alone = False
         """True while this process has the exclusive lock, so that no other process uses the database."""
         self.due = inf
-        """The next time (by ``time.monotonic``) at which a claim must be renewed, or at which the
-        database must be asked again for an answer that another process makes."""
+        """The next time (by ``time.monotonic``) at which a claim (the right to make an answer) must be
+        renewed, or at which the database must be asked again for an answer that another process makes."""
 
     @property
     def are_over(self) -> bool:
@@ -142,8 +142,8 @@ class Flights:
         """Adds the outcomes for the waiting callers to a batch whose transaction was committed.
         ``found``: the results of the transaction.
 
-        Returns the keys of claims that were granted although no caller waits for them any more. The
-        caller must release these claims, so that others can make the answers.
+        Returns the keys of claims (rights to make an answer) that were granted although no caller waits
+        for them any more. The caller must release these, so that others can make the answers.
         """
         for put in batch.puts:
             key = put.wish.key
@@ -171,32 +171,32 @@ class Flights:
         return unwanted
 
     def openings(self, batch: FlightBatch) -> set[str]:
-        """Returns the digests of the questions in this batch for which claims could be granted in memory
-        after their stored keys have been read. Returns none if other processes use the database too,
-        because these could not see such claims."""
+        """Returns the digests of the questions in this batch for which claims (rights to make an answer)
+        could be granted in memory after their stored keys have been read. Returns none if other processes
+        use the database too, because these could not see such claims."""
         questions = (
             {flight.first.question.digest for flight in batch.wanted} if self.alone else set[str]()
         )
         return {question for question in questions if self._grants.is_new(question)}
 
     def closed(self) -> list[Wish]:
-        """Makes the database grant all claims from now on; until now they were granted in memory. Returns
-        the claims granted in memory that are still held; the caller must write them to the database
-        before another process begins to use it."""
+        """Makes the database grant all claims (rights to make an answer) from now on; until now they were
+        granted in memory. Returns the claims granted in memory that are still held; the caller must write
+        them to the database before another process begins to use it."""
         self.alone = False
         return self._grants.close()
 
     def claimed(self, wishes: Iterable[Wish], now: float) -> None:
-        """Records that these claims, which were in memory only, now have rows in the database. From now
-        on they are renewed, because rows expire."""
+        """Records that these claims (rights to make an answer), which were in memory only, now have rows
+        in the database. From now on they are renewed, because rows expire."""
         for wish in wishes:
             flight = self._by_key.setdefault(wish.key, Flight(wish, [], held=True))
             self._wake_at(flight, now + wish.lease / _RENEWALS)
             self._grants.end(wish.key)
 
     def failed(self, batch: FlightBatch, error: StoreFailed, now: float) -> None:
-        """Ends the flights of a batch whose transaction failed. All callers that wait for them get
-        ``error`` as their outcome."""
+        """Ends the flights (answers that are being made) of a batch whose transaction failed. All callers
+        that wait for them get ``error`` as their outcome."""
         for put in batch.puts:
             batch.outcomes.append((put, _again(error)))
             self._end(put.wish.key, error, batch)
@@ -237,7 +237,8 @@ class Flights:
                 self._end(flight.key, StoreFailed("the store was closed; open it anew"), batch)
 
     def _grant(self, flight: Flight, batch: FlightBatch) -> bool:
-        """Gives the claim to the caller that has waited longest. Returns False if no caller waits."""
+        """Gives the claim (the right to make an answer) to the caller that has waited longest. Returns
+        False if no caller waits."""
         flight.held = True
         while flight.waiting:
             take = flight.waiting.pop(0)

@@ -26,7 +26,8 @@ from .rows import Wish
 from .single_flight import Flights
 
 Claimed: TypeAlias = Callable[[list[Wish]], object]
-"""A function that gets claims of this process, writes them to the database and commits them."""
+"""A function that gets claims (rights to make an answer) of this process, writes them to the database and
+commits them."""
 
 LOOK = 0.25
 """The seconds between two checks for a process that requests a lock."""
@@ -42,9 +43,10 @@ class Stay:
     """A ``Stay`` knows how this process uses the database: not at all ("away"), "alone", or "among"
     others.
 
-    ``presence``: the lock; None if there is no such lock, and then no process counts as alone.
-    ``flights``: the answers that this process is making. ``claimed``: writes claims to the database.
-    ``due``: the time, by ``time.monotonic``, at which ``look`` must next be called.
+    ``presence``: the lock; None if there is no such lock; then no process is regarded as alone.
+    ``flights``: the answers that this process is making. ``claimed``: writes claims (rights to make an
+    answer) to the database. ``due``: the time, by ``time.monotonic``, at which ``look`` must next be
+    called.
     """
 
     def __init__(self, presence: Presence | None, flights: Flights, claimed: Claimed) -> None:
@@ -58,8 +60,8 @@ class Stay:
 
     def begin(self) -> None:
         """Takes a lock, if this process has none; must be called before each work with the database. If
-        another process uses the database alone, waits until it has written its claims and given up its
-        lock."""
+        another process uses the database alone, waits until it has written its claims (rights to make an
+        answer) to the database and given up its lock."""
         if self._presence is None or self._where != "away":
             return
         if self._presence.try_alone():
@@ -76,8 +78,8 @@ class Stay:
 
     def look(self, now: float) -> None:
         """Answers the requests of other processes for a lock: if this process is alone and another one
-        requests a lock, writes the claims to the database and takes a shared lock. After some time
-        without work, gives the lock back. Must be called whenever it is ``due``.
+        requests a lock, writes its claims (rights to make an answer) to the database and takes a shared
+        lock. After some time without work, gives the lock back. Must be called whenever it is ``due``.
 
         Raises OSError and the errors of ``claimed``; the next call then tries again.
         """
@@ -102,7 +104,7 @@ class Stay:
 
     def leave(self) -> None:
         """Gives the lock back. Before that, the caller must make sure that each answer that this process
-        is making has a claim in the database."""
+        is making has a claim (the right to make an answer) in the database."""
         if self._presence is not None:
             self._presence.leave()
         self._where = "away"

@@ -80,8 +80,8 @@ def put_and_claim(
     now: float,
 ) -> bool:
     """Stores answers by a single statement, during which other Python threads can run. Returns True iff
-    all of them were stored. Stores nothing and returns False if there are claims, which need several
-    statements, or too many answers for one statement."""
+    all of them were stored. Stores nothing and returns False if there are ``claims`` (rights to make an
+    answer), which need several statements, or too many answers for one statement."""
     if claims or len(puts) > _MOST_AT_ONCE:
         return False
     values: list[Any] = []
@@ -102,7 +102,8 @@ def _put_at_once(rows: int) -> str:
 
 
 def read(connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
-    """Returns the existing rows for these keys. A row is an answer or a claim."""
+    """Returns the existing rows for these keys. A row is an answer, or a claim (the right to make
+    one)."""
     return driver_connection(connection).execute(_READ, (json.dumps(keys),)).fetchall()
 
 

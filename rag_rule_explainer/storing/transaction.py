@@ -20,8 +20,9 @@ from .schema import questions
 from .single_flight import FlightBatch, Landed
 
 _FARTHEST = 2 * 86_400.0
-"""The longest time in seconds for which a claim can be valid: twice the longest lease, because clocks may
-differ. A claim that would be valid for longer is damaged, and is ignored."""
+"""The longest time in seconds for which a claim (the right to make an answer) can be valid: twice the
+longest lease, because clocks may differ. A claim that would be valid for longer is damaged, and is
+ignored."""
 
 
 def perform(batch: FlightBatch, connection: Connection, database: Database, owner: str) -> Landed:
@@ -109,8 +110,8 @@ def _claim(
     found = _read(connection, database, claims)
     missing = [wish for wish in wishes if wish.key not in found]
     if missing:
-        # Claims for new questions could not be inserted, because these questions have no rows yet. So
-        # their rows are inserted first, and then the claims again.
+        # Claims (rights to make an answer) for new questions could not be inserted, because these
+        # questions have no rows yet. So their rows are inserted first, and then the claims again.
         statements.register(connection, questions, [wish.question for wish in missing])
         database.hot.claim(connection, [claims[wish.key] for wish in missing], owner)
         found |= _read(connection, database, [wish.key for wish in missing])

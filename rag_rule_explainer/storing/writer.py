@@ -48,8 +48,8 @@ class Writer:
         self.owner = new_owner()
         self.commits = 0
         self.grants = Grants()
-        # A destructor, which releases a claim, may run in the middle of a ``put()`` of this queue.
-        # SimpleQueue allows a ``put()`` within a ``put()``.
+        # A destructor, which releases a claim (the right to make an answer), may run in the middle of a
+        # ``put()`` of this queue. SimpleQueue allows a ``put()`` within a ``put()``.
         self._queue: SimpleQueue[WantedWork] = SimpleQueue()
         self._flights = Flights(self.grants)
         self._presence = database.presence()
@@ -115,7 +115,8 @@ class Writer:
 
     def _next(self) -> list[WantedWork]:
         """Waits for a request, and returns it together with others from the queue. Returns an empty list
-        if no request came before it is time to renew a claim or to check for other processes."""
+        if no request came before it is time to renew a claim (the right to make an answer) or to check
+        for other processes."""
         due = min(self._flights.due, self._stay.due)
         timeout = None if due == inf else max(0.0, due - time.monotonic())
         try:

@@ -143,8 +143,8 @@ def _processors(tracers: Iterable[Any]) -> Generator[Any, None, None]:
 
 @cache
 def _marker() -> Any:
-    """Returns the marker: a span processor that copies a replay's marks from the context to each span
-    that begins."""
+    """Returns the marker: a span processor that copies a replay's marks (metadata) from the context to
+    each span that begins."""
     from opentelemetry import context
     from opentelemetry.sdk.trace import SpanProcessor
 
@@ -153,8 +153,8 @@ def _marker() -> Any:
             here = parent_context
             marks: Any = context.get_value(_MARKS, here)
             if marks is None:
-                # The span was given a context of its own, which has no marks. The marks of the current
-                # context are used instead.
+                # The span was given a context of its own, which has no marks (metadata). The marks of the
+                # current context are used instead.
                 here, marks = None, context.get_value(_MARKS)
             if marks is None:
                 return
@@ -190,8 +190,8 @@ def started(
 
     around = Context() if inside is None else trace.set_span_in_context(inside.span, Context())
     attributes = _attributes(marks, (tag,) if tag else ())
-    # The current context may have the marks of a replay, which the marker would add to this span too. An
-    # empty context prevents that.
+    # The current context may have the marks (metadata) of a replay, which the marker would add to this
+    # span too. An empty context prevents that.
     with _attached(Context()):
         span = tracer.start_span(name, context=around, attributes=attributes)
         return TracingSpan(Receivers.of(tracer, why_dead).limit(span))

@@ -60,7 +60,8 @@ def marked(replay: TracedReplay) -> Generator[None, None, None]:
     """Marks all traces that begin in the block as parts of a replay. If the user hides replays, keeps
     tracers from sending them. Also used for a thread of the replay."""
     with ExitStack() as inside:
-        # A sampler may record spans even if tracing is suppressed. So the marks are set in any case.
+        # A sampler may record spans even if tracing is suppressed. So the marks (metadata) are set in any
+        # case.
         inside.enter_context(_marking(replay.marks, replay.tag))
         if not replay.is_shown:
             for tracer in _in_use():
@@ -167,8 +168,8 @@ class Unheard(NamedTuple):
 
 
 def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard:
-    """Checks whether the endpoints of traces answer. Also makes sure that exported spans get the marks of
-    their replays. Blocks for a short time.
+    """Checks whether the endpoints of traces answer. Also makes sure that exported spans get the marks
+    (metadata) of their replays. Blocks for a short time.
 
     ``tracers``: tracers of OpenTelemetry to check in addition to the default one. ``clients``: clients of
     LangSmith to check in addition to the default one.

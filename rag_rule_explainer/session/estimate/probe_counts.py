@@ -30,10 +30,10 @@ class Probes:
 
     ``subsets``: the number of probed subsets. ``shown``: the number of sources in them, summed over all
     these subsets. ``depth``: the number of probes that must run one after the other, because each depends
-    on the one before. ``border``: with votes, some searches get several answers only for those subsets
-    that separate rules from sets that are no rules. ``border`` is the number of these subsets, whose
-    answers are assumed to agree; None if every subset gets all its samples. ``with_full``: True if the
-    set of all sources is among the subsets; the baseline already gives its answer.
+    on the one before. ``border``: the number of subsets that separate rules from sets that are no rules.
+    With votes, some searches get several answers only for these subsets; the answers are assumed to
+    agree. None if every subset gets all its samples. ``with_full``: True if the set of all sources is
+    among the subsets; the baseline already gives its answer.
     """
 
     subsets: int
