@@ -72,9 +72,10 @@ class AntecedentSearch:
     Only its requests for verdicts use masks of retained sources: XOR with ``flip`` turns an antecedent
     into such a mask.
 
-    ``seen``: the verdicts on own subsets. ``found``: the antecedents that were found to be rules.
-    ``unresolved``: candidates with a superset whose verdict is UNKNOWN. ``doubtful``: sets of units that
-    the search from above omits only once, because the verdict without them is UNKNOWN.
+    ``seen``: the verdict on the own subset of each antecedent that was probed. ``found``: the antecedents
+    that were found to be rules. ``unresolved``: candidates with a superset whose verdict is UNKNOWN.
+    ``doubtful``: sets of units that the search from above omits only once, because the verdict without
+    them is UNKNOWN.
     """
 
     def __init__(

@@ -32,8 +32,8 @@ BATCH = 7
 @called_as("Partition")
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A Partition setting divides the sources into batches, each of which is mined separately. The paper
-    proposes this for many sources.
+    """A Partition setting divides the sources into batches, each of which is mined separately. For many
+    sources, the paper on which this package is based proposes this.
 
     ``by``: a number or a metadata key. A number is the largest number of sources in a batch; the sources
     are divided, in the order in which they are shown, into batches of about equal size. With a key,

@@ -135,8 +135,8 @@ class RuleSearch(Generic[Key, Said]):
                 return key
 
     def guess(self) -> Ask[Key] | None:
-        """Returns an ask for a key that the miner will probably request later. The caller may probe it
-        while no other ask is ready. Returns None if there is no such key."""
+        """Returns an ask (a request for a verdict) for a key that the miner will probably request later.
+        The caller may probe it while no other ask is ready. Returns None if there is no such key."""
         if self._speculation is None or self.stop_reason or self.finished or self._spent == self._budget:
             return None
         key = self._speculation.next(self._spent, self._is_taken)

@@ -21,7 +21,7 @@ class _Late:
         self._as_given = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # copying asks for such names, which patterns lack
+        if name.startswith("_"):  # copying looks up such names; no pattern has them
             raise AttributeError(name)
         found = getattr(self._compiled(), name)
         # It is found without this method from then on.

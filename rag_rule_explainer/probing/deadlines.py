@@ -22,7 +22,7 @@ _pending: Callable[[RunningTask], int] = getattr(asyncio.Task, "cancelling", lam
 
 
 class Deadlines:
-    """This class cancels tasks that take longer than ``seconds``. For one event loop.
+    """This class cancels tasks of one event loop that take longer than ``seconds``.
 
     A task that catches its cancellation and runs on is cancelled again after the same number of seconds.
     If the event loop was blocked when a task became due, the task gets its full time once more: its reply

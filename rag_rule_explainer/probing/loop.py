@@ -31,7 +31,8 @@ _OF_A_LOOP = (
     "waits for it: await the async method in its place, such as aexplain"
 )
 PATIENCE_SECONDS = 2.0
-"""The seconds after which a blocking call warns that the application seems to need the blocked loop."""
+"""The seconds after which a blocking call warns that the application seems to need the event loop that
+this call blocks."""
 
 _starting = threading.Lock()
 _running: dict[int, tuple[asyncio.AbstractEventLoop, threading.Thread]] = {}

@@ -97,12 +97,13 @@ def judged(
 ) -> JudgedBy:
     """Returns a predicate that holds iff, in a judge's opinion, the answer meets the criterion.
 
-    See the paper, *LLM-as-a-judge*. ``criterion``: the words after "the answer", such as "contradicts the
-    guideline" or "recommends a treatment that is not in this list". ``reference``: the text of the
-    guideline or the list. ``judge``: a LangChain chat model, a LlamaIndex LLM, or a function of a
-    ``JudgeRequest``. The function may be sync (it then runs in a worker thread) or async. It returns
-    ``{id: True, False or "unsure"}`` for the candidates of the request. If the judge is unsure, fails, or
-    keeps sending malformed replies, the probe is UNKNOWN. The judge's reason is kept with the probe.
+    See *LLM-as-a-judge* in the paper on which this package is based. ``criterion``: the words after "the
+    answer", such as "contradicts the guideline" or "recommends a treatment that is not in this list".
+    ``reference``: the text of the guideline or the list. ``judge``: a LangChain chat model, a LlamaIndex
+    LLM, or a function of a ``JudgeRequest``. The function may be sync (it then runs in a worker thread)
+    or async. It returns ``{id: True, False or "unsure"}`` for the candidates of the request. If the judge
+    is unsure, fails, or keeps sending malformed replies, the probe is UNKNOWN. The judge's reason is kept
+    with the probe.
 
     Equal answers to a question are judged once. ``judge_samples``: the number of opinions on each answer;
     the majority counts. ``judge_name``: a name for a function, under which a store keeps its judgements.

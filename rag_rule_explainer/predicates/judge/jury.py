@@ -96,7 +96,7 @@ class Batcher(Protocol):
 
 
 current_batcher: ContextVar[Batcher | None] = ContextVar("rag_rule_bench", default=None)
-"""The batcher, which asks judges, of the explanation that runs in this context; None outside of
+"""The batcher (the object that asks judges) of the explanation that runs in this context; None outside of
 explanations."""
 
 
