@@ -138,8 +138,8 @@ class Speculation:
         return Subset(self._full ^ removed ^ self._flip)
 
     def _forget_unknown(self, removed: Mask) -> None:
-        """Records that this mask has a verdict. For each mask that removes more units, the number of
-        ancestors without a verdict is reduced by one."""
+        """Records that the mask ``removed`` has a verdict. For each mask that removes more units, the
+        number of ancestors without a verdict is reduced by one."""
         unknown, rest = self._unknown, self._full ^ removed
         more = rest
         while unknown is not None and more:

@@ -96,8 +96,8 @@ class ArgumentTest:
 
 @dataclass(frozen=True, slots=True)
 class CallTest:
-    """A ``CallTest`` is passed by a call of ``tool`` (of any tool, if it is None) whose arguments pass
-    all ``arguments``."""
+    """A ``CallTest`` is a test of a tool call. A call passes it if it calls ``tool`` (any tool, if this
+    is None) and its arguments pass all tests in ``arguments``."""
 
     tool: str | None
     arguments: tuple[ArgumentTest, ...] = ()

@@ -33,8 +33,8 @@ def reads_only_value(predicate: Any) -> bool:
 
 
 def predicates_in(predicate: Any) -> Iterator[Any]:
-    """Yields the predicate itself, and all predicates that are combined or negated in it, or that judge
-    an argument of a tool call for it."""
+    """Yields the predicate itself, all predicates that are combined or negated in it, and those by which
+    it judges arguments of tool calls."""
     yield predicate
     own = (*getattr(predicate, "parts", ()), *getattr(predicate, "on_arguments", ()))
     for part in (getattr(predicate, "inner", None), *own):

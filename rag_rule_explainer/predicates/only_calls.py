@@ -41,8 +41,8 @@ def is_cut(answer: Answer) -> bool:
 
 
 def reads_calls(predicate: Any) -> bool:
-    """Returns True iff the predicate, or one inside it, is about tool calls. A function is, if its code
-    reads ``calls``."""
+    """Returns True iff the predicate, or one inside it, is about tool calls. A user's function is about
+    them if its code reads ``calls``."""
     return any(_is_about_calls(part) for part in predicates_in(predicate))
 
 

@@ -58,8 +58,8 @@ def baseline_record(
     rules: Mapping[RuleKind, Sequence[Finding]],
 ) -> ProbeRecord | None:
     """Returns the run on all sources as the record of a probe, for a search that did not need this
-    subset. Returns None if the application did not run on exactly these sources, or if its verdict is not
-    the usual one: the condition of retention rules holds, and that of omission rules breaks."""
+    subset. Returns None if the application did not run on exactly these sources, or if a verdict on it is
+    not the usual one (HOLDS for the condition of retention rules, BREAKS for that of omission rules)."""
     if baseline.current is None:
         return None
     kept = sources.sources

@@ -88,8 +88,8 @@ class StoredQuestion:
             )
 
     async def note_the_application(self) -> None:
-        """Stores the fingerprint of the baseline's requests. Later explanations that use the stored
-        answers can then see whether the application has changed."""
+        """Stores the fingerprint (a digest) of the baseline's requests. Later explanations that use the
+        stored answers can then see whether the application has changed."""
         if self.opened is not None and self.fidelity is not None and not self.fidelity.unchecked:
             noted = Judgement(Verdict.HOLDS, self.fidelity.fingerprint)
             await self.opened.put_judgement(_REQUESTS, self._key, noted)

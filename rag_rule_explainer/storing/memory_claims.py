@@ -91,7 +91,7 @@ class Grants:
         return self._granted.pop(key, None) is not None
 
     def forked(self) -> None:
-        """Resets this object in a forked child, because the claims belong to the parent. The lock is
-        replaced too: a thread of the parent may have held it, and that thread does not exist in the
-        child."""
+        """Resets this object in a forked child, because the claims (rights to make an answer) belong to
+        the parent. The lock is replaced too: a thread of the parent may have held it, and that thread
+        does not exist in the child."""
         self.__init__()

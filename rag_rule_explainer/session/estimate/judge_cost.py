@@ -16,7 +16,7 @@ from ...printable import amount
 from ...probing.prices import Prices, price_of
 
 OPINION_TOKENS = 60
-"""The assumed number of tokens of a judge's opinion on one answer, which has an id, a reason of one
+"""The assumed number of tokens of a judge's opinion on one answer. An opinion has an id, a reason of one
 sentence, and the verdict."""
 
 
