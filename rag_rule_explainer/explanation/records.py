@@ -62,11 +62,12 @@ class Votes:
 class ProbeRecord:
     """A ``ProbeRecord`` holds one list of retained sources, in order, that was replayed and judged.
 
-    ``kept``: the ids of the sources shown. ``answers``: one answer per sample; of several, the first has
-    the verdict of the vote itself. Empty if the replay failed (``error`` then gives the reason), or if
-    the explanation keeps no answers. ``verdicts``: the judgement, by the kind of rule. ``votes``: the
-    votes on the samples, by the kind of rule; empty without votes. ``latency``: the seconds of the
-    replay; for a stored answer, the seconds of its original replay. None if the application did not run.
+    ``kept``: the ids of the sources shown. ``answers``: one answer per sample; if there are several, the
+    first is one that itself got the verdict of the vote. Empty if the replay failed (``error`` then gives
+    the reason), or if the explanation keeps no answers. ``verdicts``: the judgement, by the kind of rule.
+    ``votes``: the votes on the samples, by the kind of rule; empty without votes. ``latency``: the
+    seconds of the replay; for a stored answer, the seconds of its original replay. None if the
+    application did not run.
     """
 
     kept: tuple[str, ...]
@@ -207,7 +208,8 @@ class Counterfactual:
     tied: tuple[tuple[str, ...], ...] = ()
 
     def __str__(self) -> str:
-        # A change does not know whether there are pinned sources, and so must be true in both cases.
+        # A ``Counterfactual`` does not know whether there are pinned sources, so its text must be true
+        # with and without them.
         return self.naming(plain_id, fewest="no sources but pinned ones")
 
     def naming(
