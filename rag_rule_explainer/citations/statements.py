@@ -70,7 +70,7 @@ def sentences(text: str, language: str = "en") -> Sequence[str]:
 
 
 def _masked(found: re.Match[str]) -> str:
-    """Returns a text of the same length without numbers."""
+    """Returns as many letters as the matched text has characters, so that no position changes."""
     return "w" * len(found[0])
 
 
@@ -147,7 +147,8 @@ def _marks(reading: CitingText, shown: CitableSources) -> list[Place]:
 
 def _within(citation: ReadCitation, spans: Sequence[Place], length: int) -> ReadCitation:
     """Returns a citation unchanged if it belongs to a statement. Otherwise returns it with a ``scope``:
-    the part of the text with the statements to which it may belong."""
+    the part of the text with the statements to which it may belong. ``spans``: the positions of all
+    statements. ``length``: the end of that part."""
     if citation.start is None or any(
         _belongs(citation, span, first=not place) for place, span in enumerate(spans)
     ):

@@ -131,8 +131,9 @@ def _of_mark(
     beside: tuple[str, ...] | None = None,
 ) -> Iterator[ReadCitation]:
     """Yields the citations of one mark in the text. If the answer itself defines the meaning of a number,
-    this meaning is used; otherwise, the number is the position among the shown sources. ``beside``: the
-    ids of the sources that the mark also names."""
+    this meaning is used; otherwise, the number is the position among the shown sources. ``meant``: the
+    meanings that the answer defines, by label. ``place``: the position of the mark. ``beside``: the ids
+    of the sources that the mark also names."""
     found = _meaning_of(citation, meant, shown, beside)
     for each in found.citations(citation.written, *place):
         yield replace(each, is_said=citation.is_said)
