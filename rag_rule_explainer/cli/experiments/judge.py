@@ -103,7 +103,7 @@ def _check(labels: Path, out: Path) -> int:
     checked = check(drawn, labelled)
     rows = list(judge_rows(checked))
     write_csv(out / "judge.csv", Figure, rows)
-    # The figures themselves are printed, so a missing package for drawing is no reason to fail.
+    # The numbers are also printed, so a missing package for drawing is no reason to fail.
     with suppress(MissingExtra):
         subject = f"{checked.cases:,} judgements, {shortened(printable(drawn[0].judge), 60)}"
         list(draw_judge(rows, subject, out))

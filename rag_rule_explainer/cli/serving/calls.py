@@ -69,7 +69,7 @@ async def called(work: Callable[[], Result], progress: CallProgress, send: SendP
         tasks.start_soon(_noting, cancelled)
         try:
             done.append(await to_thread.run_sync(work))
-        except Exception as error:  # the task group would put it into a group
+        except Exception as error:  # the task group would put it into an exception group
             failed.append(error)
         tasks.cancel_scope.cancel()
     for error in failed:
