@@ -73,8 +73,8 @@ def recheck_corpus(
 
 
 def _ranked(rank: Rank, before: Explanation, corpus: Sequence[Source]) -> tuple[Any, ...]:
-    """Returns the documents that come first. Raises InvalidInput if one of them is none of the corpus,
-    because to leave it out would change nothing."""
+    """Returns the documents that ``rank`` puts first. Raises InvalidInput if one of them is not in the
+    corpus, because a later change could not leave it out."""
     most = len(before.sources)
     given = rank(before.question, corpus, most)
     found = checked_list("what rank returns", given, "documents of the corpus")[:most]
