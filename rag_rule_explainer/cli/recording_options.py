@@ -102,8 +102,8 @@ class RecordingOptions:
 
     @property
     def of_applications(self) -> dict[str, object]:
-        """Returns the options that go with an application only, by name; None for those that were not
-        given."""
+        """Returns the options that go with an application only, by name. The value of an option that was
+        not given is None."""
         return {
             "--on-new-query": self.on_new_query,
             "--ignore": self.ignore or None,

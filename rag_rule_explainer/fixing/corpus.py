@@ -122,8 +122,8 @@ def answer_to_nothing(explainer: Explainer, before: Explanation, given: Answer |
 def with_verdict_of_all(explainer: Explainer, explanation: Explanation) -> Explanation:
     """Returns the explanation, with a verdict whether the answer from all sources is the bad outcome.
 
-    If omission rules have a condition of their own, a search may end without a look at this answer.
-    Blocks if the condition does.
+    If omission rules have a condition of their own, a search may end before it judges this answer. Blocks
+    until the condition has judged it.
     """
     count = len(explanation.sources)
     is_sought = RuleKind.OMISSION in explanation.predicates

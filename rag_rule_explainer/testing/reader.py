@@ -74,7 +74,7 @@ _DENIES: Final = re.compile(
 )
 _Wanted = dict[SpanKind, int]
 """The weight of each kind of text, such as a date, as an answer to a question. If no weight is above 0,
-the answer is a whole sentence with texts of all these kinds."""
+the answer is a whole sentence that contains a text of each of these kinds."""
 _SENTENCE: Final[_Wanted] = {}
 _COUNTING_SENTENCE: Final[_Wanted] = {SpanKind.NUMBER: 0}
 _NAME_OF: Final[_Wanted] = {SpanKind.NAME: 60}
