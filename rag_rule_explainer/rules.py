@@ -56,7 +56,7 @@ def as_kind(given: RuleKind | str) -> RuleKind:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A ``Rule`` is an antecedent, which is a mask of units, with its kind."""
+    """A ``Rule`` has a kind, and an antecedent, which is a mask of units."""
 
     kind: RuleKind
     antecedent: Antecedent

@@ -34,7 +34,7 @@ _PREPOSITIONS = words_in(
     "بحسب في من حسب وفق"
 )
 """Words that need another word after them. None of them is an answer, and they are seldom the second part
-of a verb."""
+of a verb, as "up" is in "give up"."""
 _LONGEST_LAST = 60
 _FEWEST = 2
 _SHORT = 9

@@ -1,5 +1,5 @@
-"""This module corrects the limits of sentences, so that each sentence contains its own citations, list
-number and brackets.
+"""This module corrects the beginnings and ends of sentences, so that each sentence contains its own
+citations, list number and brackets.
 
 A segmenter, which splits a text into sentences, takes any text after a full stop for the next sentence:
 "(Source 1)" in "So it is. (Source 1) That too.", the text after the number of a list item, or a closing

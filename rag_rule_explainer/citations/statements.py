@@ -79,9 +79,9 @@ def statements_in(
 ) -> tuple[CitedStatement, ...]:
     """Returns the statements of an answer, in order. Footnotes and lists of references are no statements.
 
-    A citation belongs to the statement that contains it. A citation that spans several statements, or
-    whose position is unknown, belongs to all of these or to all statements. ``split``: a function that
-    divides the text into pieces. Raises InvalidInput if it returns a piece that the text does not
+    A citation belongs to the statement that contains it. A citation that spans several statements belongs
+    to all of these. A citation whose position is unknown belongs to all statements. ``split``: a function
+    that divides the text into pieces. Raises InvalidInput if it returns a piece that the text does not
     contain.
     """
     marks = _marks(reading, shown)

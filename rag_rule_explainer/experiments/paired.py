@@ -25,8 +25,7 @@ _EXACT = 12
 from all ways to swap their values. For more questions, both are made from random ones."""
 _SUBSETS, _DRAWS = 1_999, 9_999
 _OUTSIDE = 0.025
-"""The share of cases in which the true difference is below the interval. It is above in the same share.
-"""
+"""The share of cases in which the true difference is below the interval; it is above in as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,7 @@ def _interval(changes: list[float], draw: random.Random) -> tuple[float, float]:
         chosen = islice(product((False, True), repeat=size), 1, None)
     else:
         chosen = (_subset(size, draw) for _ in range(_SUBSETS))
-    # Differences such as 0.9 - 0.8 - 0.1 are 0 but for the last digits; "+ 0.0" makes a 0 of a -0.
+    # Rounding makes differences such as 0.9 - 0.8 - 0.1 exactly 0, and "+ 0.0" makes a 0 of a -0.
     means = sorted(round(fmean(compress(changes, each)), 9) + 0.0 for each in chosen)
     # The means divide the line of numbers into parts. The true difference is equally likely to be in
     # each.

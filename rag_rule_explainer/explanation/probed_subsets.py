@@ -1,4 +1,4 @@
-"""This module counts the probes of an explanation to which a rule applies, by their verdicts."""
+"""This module counts, for each verdict, the probes of an explanation to which a rule applies."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
@@ -18,7 +18,7 @@ _Key: TypeAlias = tuple[RuleKind, Verdict]
 
 
 class ProbedSubsets:
-    """The ``ProbedSubsets`` count, for each rule, the probes to which it applies.
+    """A ``ProbedSubsets`` counts the probes of an explanation to which a rule applies.
 
     All probes are checked at the same time. For each unit there is an integer with one byte per probe,
     which is 1 if the probe retained the unit. The bitwise AND of the integers of a rule's units has a 1

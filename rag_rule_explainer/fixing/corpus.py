@@ -1,4 +1,4 @@
-"""This module rechecks a change of a corpus that the caller passes as a whole, by an ``Explainer``."""
+"""This module rechecks a change of a corpus by an ``Explainer``. The caller passes the whole corpus."""
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy

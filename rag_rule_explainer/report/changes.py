@@ -29,9 +29,9 @@ _NOTHING = frozenset({_NOTHING_HELPS, _NOTHING_UNPINNED_HELPS, _NOTHING_TOGETHER
 class FlippingChanges(NamedTuple):
     """A ``FlippingChanges`` holds the changes that flip the outcome. ``removals``: the sources to remove
     if the application gets all sources. ``additions``: the sources to add if it gets none. ``remark``: a
-    remark on the removals; if it holds no removals, the remark says whether none exists, or how many were
-    tried. ``untried``: a sentence that says that a part of a removal may flip the outcome by itself;
-    empty if this is not so."""
+    remark on the removals; if ``removals`` is empty, it says whether none exists, or how many were tried.
+    ``untried``: a sentence that says that a part of a removal may flip the outcome by itself; empty if
+    this is not so."""
 
     removals: tuple[Counterfactual, ...]
     additions: tuple[Counterfactual, ...]

@@ -197,8 +197,8 @@ def _listed(text: str, notes: Sequence[Footnote], shown: CitableSources) -> Iter
 
 
 def _in_lists(citations: Sequence[ReadCitation], lists: Sequence[SourceList]) -> Iterator[ReadCitation]:
-    """Yields the citations. Each citation in a list gets the part of the text that the list supports as
-    its ``scope``."""
+    """Yields the citations. The ``scope`` of each citation in a list becomes the part of the text that
+    the list supports."""
     starts = [each.start for each in lists]
     for each in citations:
         place = -1 if each.start is None else bisect_right(starts, each.start) - 1

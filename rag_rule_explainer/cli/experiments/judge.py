@@ -1,6 +1,7 @@
 """This module runs ``rag-rules experiment judge``.
 
-It draws judgements at random, which a person labels. It then measures the judge by these labels.
+It draws judgements at random, so that a person can label them. It then measures the judge by these
+labels.
 """
 
 from collections.abc import Sequence

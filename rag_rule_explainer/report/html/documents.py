@@ -21,8 +21,8 @@ _OPEN_UP_TO = 1500
 """Texts with at most this number of characters are visible at once. The reader must open longer texts."""
 _MOST_ROWS, _MOST_COLUMNS = 200, 60
 _MOST_BADGES = 6
-"""The maximum number of badges of each kind of rule beside a source that more rules name than twice this
-number. Beside any other source, all badges are shown."""
+"""The maximum number of badges of each kind of rule beside a source, if more than twice this number of
+rules name the source. Otherwise, all its badges are shown."""
 _MARKS = {RuleKind.RETENTION: ("●", "retained"), RuleKind.OMISSION: ("○", "omitted")}
 
 

@@ -111,7 +111,8 @@ def additions_summary(explanation: Explanation) -> str:
 
 
 def how_seen(explanation: Explanation, changes: FlippingChanges) -> str:
-    """Returns a sentence that says that the changes to all documents were tried; empty if there are none.
+    """Returns a sentence that says that the changes, which start from all documents, were tried; empty if
+    there are none.
 
     If the two kinds of rules are about one condition, and a change is no omission rule, the sentence adds
     why this is no contradiction.
