@@ -39,8 +39,8 @@ class RagRuleError(Exception):
     """This class is the root of the error tree: ``except RagRuleError`` catches every error that this
     package raises on purpose.
 
-    ``PAGE``: the name of the page that explains the error and that its message names; empty if the
-    message says enough. ``rag-rules help`` has a page for every class.
+    ``PAGE``: the name of the page that explains the error; the message names it. Empty if the message
+    says enough. ``rag-rules help`` has a page for every class.
     """
 
     PAGE: ClassVar[str] = ""

@@ -245,7 +245,7 @@ class Explainer:
         conditions: "Conditions",
         fields: CallFields,
     ) -> "SessionSeries":
-        """Returns the call that explains one answer by several conditions; see ``explain_each``."""
+        """Returns the sessions that explain one answer, one for each condition; see ``explain_each``."""
         from .session.series import SessionSeries
 
         given = tuple(sources)
@@ -268,7 +268,7 @@ class Explainer:
         rule: tuple[Iterable[str], RuleKindLike] | None = None,
         series: "SessionSeries | None" = None,
     ) -> "Session":
-        """Returns the session of one call, in ``series`` if given, which verifies ``rule`` if given."""
+        """Returns one call's session. It verifies ``rule`` and joins ``series`` unless they are None."""
         from .probing.tracing.marks import TracedExplanation
         from .session.session import Session
 

@@ -24,8 +24,9 @@ Family = int
 Order: TypeAlias = tuple[int, ...]
 """The positions of units, in the order in which a replay shows them."""
 ArrangementKey: TypeAlias = Subset | Order
-"""The key of an arrangement in searches, probes and verdicts: an int if its units are in the recorded
-order, else an ``Order``. Only the miners of subsets read the bits of such an int."""
+"""The key of an arrangement (the retained units, in the order in which a replay shows them) in searches,
+probes and verdicts. It is the mask of these units if they are in the recorded order, else an ``Order``.
+Only code that searches for rules about subsets uses the bits of this mask."""
 
 AnyMask = TypeVar("AnyMask", bound=int)
 

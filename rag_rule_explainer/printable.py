@@ -151,12 +151,13 @@ def _shown(character: str) -> str:
 
 _DEEPEST, _MOST_ITEMS = 32, 10_000
 _LARGEST = 10**600
-"""The smallest number that is not written: Python may be told to read at most 640 digits."""
+"""The smallest integer that is not written as a number. A Python program that reads the JSON may be set
+to accept no integer of more than 640 digits."""
 
 
 def as_json(value: Any) -> "JsonValue":
-    """Returns the value in the types of JSON. An object of another type becomes the name of its type;
-    none of its code is run. So does an integer of more than 600 digits.
+    """Returns the value in the types of JSON. An object of another type becomes the name of its type, and
+    none of its code is run. An integer of more than 600 digits also becomes the name of its type.
 
     Containers nested deeper than 32 levels, and all containers after the first 10,000, also become the
     names of their types. Only the first 10,000 items of each container are kept.

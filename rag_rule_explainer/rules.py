@@ -56,7 +56,7 @@ def as_kind(given: RuleKind | str) -> RuleKind:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A ``Rule`` is an antecedent, which is a mask of units, with its kind."""
+    """A ``Rule`` has a kind, and an antecedent, which is a mask of units."""
 
     kind: RuleKind
     antecedent: Antecedent
@@ -68,15 +68,15 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A ``Claim`` is the statement that a miner can make about an antecedent at the moment.
+    """A ``Claim`` is what a miner can say about an antecedent by the verdicts that it has so far.
 
     ``draws``: the number of random subsets that were tried, drawn with replacement; 0 if none were drawn.
     ``sampling``: how the subsets were drawn and what this guarantees, in words; empty for exact miners.
     ``kept``: for a *relative* claim, the units that the claim is about, including its antecedent. Other
     units were in no antecedent that was tried. ``kept`` is 0 if the search treated whole groups of units
-    as one unit, and the claim says nothing about parts of these groups. ``tried``: if every tried
-    antecedent contained more units than the claimed one, the smallest of them. The claim is then true of
-    these antecedents only.
+    as one unit, and the claim says nothing about parts of these groups. ``tried``: empty, except if the
+    claimed antecedent was only tried together with further units. It then holds the smallest antecedents
+    that were tried, and the claim is true of these only.
     """
 
     kind: RuleKind

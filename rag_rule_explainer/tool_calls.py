@@ -80,7 +80,8 @@ def calls_given(given: Any) -> tuple[ToolCall, ...] | None:
                 f"calls of an Answer is {brief(cast('object', given))}; give a tuple of ToolCall(name, "
                 "arguments), whose arguments are a dict or a text, or None if the calls are not known"
             )
-    # What a store or JSON could not keep is replaced, so that a call is the same before and after.
+    # Texts that a store or JSON could not keep are replaced, so that a call does not change when it is
+    # stored.
     return tuple(
         ToolCall(encodable(each.name), _sound(each.arguments), each.step)
         for each in cast("tuple[ToolCall, ...]", listed)

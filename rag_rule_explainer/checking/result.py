@@ -28,12 +28,12 @@ class CaseOutcome:
 class JudgeCheck(InNotebooks, BaseModel):
     """A ``JudgeCheck`` states how well a judge's verdicts agree with labels (paper, *LLM-as-a-judge*).
 
-    ``tp``: the number of cases that are labelled true and hold. ``fp``: labelled false, but hold. ``tn``:
-    labelled false and break. ``fn``: labelled true, but break. ``unknown``: cases without a verdict. They
-    are in none of the other figures, and ``undecided`` lists them. ``precision``: the share of cases
-    labelled true among those that hold. ``recall``: the share of cases that hold among those labelled
-    true. ``false_positive_rate``: the share of cases that hold among those labelled false.
-    ``disagreements``: the cases counted as fp and fn, in their order.
+    ``tp``: the number of cases that are labelled true and have the verdict HOLDS. ``fp``: labelled false,
+    with HOLDS. ``tn``: labelled false, with BREAKS. ``fn``: labelled true, with BREAKS. ``unknown``:
+    cases without a verdict. They are in none of the other figures, and ``undecided`` lists them.
+    ``precision``: the share of cases labelled true among those with HOLDS. ``recall``: the share of cases
+    with HOLDS among those labelled true. ``false_positive_rate``: the share of cases with HOLDS among
+    those labelled false. ``disagreements``: the cases counted as fp and fn, in their order.
 
     ``condition``: the predicate as text. ``cases``: the number of cases. ``distinct``: the number of
     cases without repetitions. ``judge_requests``, ``tokens``, ``cost``: the requests, the tokens and the

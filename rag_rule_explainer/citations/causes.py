@@ -198,7 +198,7 @@ class Causes:
         return False if self.explanation.complete else None, None
 
     def lies_within(self, cited: frozenset[str]) -> list[EnoughSources]:
-        """Returns the minimal rules that name at least one source, all of whose sources are cited."""
+        """Returns the minimal rules whose sources are all cited, but not a rule that has no sources."""
         return [each for each in self.enough if each.sources and each.sources <= cited]
 
     def without_sources(self) -> tuple[bool | None, str]:

@@ -195,8 +195,9 @@ class _Sorting:
         )
 
     def _claim(self, found: CitationClass, under: list[Finding]) -> ClaimStatus | None:
-        """Returns the status (such as "proved") of the weakest rule that a verdict depends on. If the
-        verdict also depends on single probes, their votes count too."""
+        """Returns the weakest status (such as "proved") of the rules and the probes on which a verdict
+        depends; None for an undecided verdict. ``found``: the class of the citation. ``under``: the rules
+        on which the verdict depends."""
         if found is CitationClass.UNDECIDED:
             return None
         claims: list[ClaimStatus] = [each.claim for each in under]

@@ -69,7 +69,7 @@ class CiteOptions:
 
     @property
     def pattern(self) -> str | None:
-        """Returns the regular expression for citations in another form; None if there is none."""
+        """Returns the user's regular expression for citations of an unusual form; None without one."""
         return self.reading if isinstance(self.reading, str) else self.marks
 
     def divided(self, text: str) -> list[str]:

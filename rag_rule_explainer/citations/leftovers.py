@@ -34,7 +34,7 @@ _PREPOSITIONS = words_in(
     "بحسب في من حسب وفق"
 )
 """Words that need another word after them. None of them is an answer, and they are seldom the second part
-of a verb."""
+of a verb, as "up" is in "give up"."""
 _LONGEST_LAST = 60
 _FEWEST = 2
 _SHORT = 9
@@ -53,7 +53,7 @@ def why_unclear(text: str, place: Place, marks: Sequence[Place], said: str) -> s
 
 def _without_object(text: str, place: Place, marks: Sequence[Place], said: str) -> str:
     """Returns the preposition before the citation at the end of a statement, as in "as we read in [1]",
-    if the remaining statement ends with it; otherwise an empty text."""
+    if ``said`` ends with it; otherwise an empty text. The parameters are those of ``why_unclear``."""
     if not marks or _WORD.search(text, marks[-1][1], place[1]):
         return ""
     words = _WORD.findall(text[place[0] : marks[-1][0]][-_LONGEST_LAST:])
@@ -62,9 +62,10 @@ def _without_object(text: str, place: Place, marks: Sequence[Place], said: str) 
 
 
 def why_only_sources(text: str, spans: Sequence[Place], cited: Sequence[Sequence[ReadCitation]]) -> str:
-    """Returns the reason why the last statement may only name the sources of the others; empty if there
-    is none. There is one if it is a short separate paragraph, cites more than one source, and no other
-    statement cites any. ``cited``: the citations of each statement."""
+    """Returns the reason why the last statement may say nothing itself, and only name the sources of the
+    other statements; empty if there is no such reason. There is one if it is a short separate paragraph,
+    cites more than one source, and no other statement cites any. ``spans``, ``cited``: the position and
+    the citations of each statement."""
     if len(spans) < _FEWEST or any(cited[:-1]) or len({each.source for each in cited[-1]}) < _FEWEST:
         return ""
     start, end = spans[-1]

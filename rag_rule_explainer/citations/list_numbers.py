@@ -43,8 +43,9 @@ def is_number_alone(text: str) -> bool:
 
 
 def list_marks(statements: Sequence[str]) -> tuple[int, ...]:
-    """Returns, for each statement, the number of characters of its bullet or number. A number counts only
-    if the numbers of several statements number them in order, starting with the first."""
+    """Returns, for each statement, the number of characters of its bullet or number. A number is taken
+    for that of a list item only if several statements have such numbers, and these go up one by one from
+    the first number."""
     heads = [_headed(each) for each in statements]
     points = [each[head:] for each, head in zip(statements, heads, strict=True)]
     numbered = [_numbered(each) for each in points]

@@ -59,9 +59,9 @@ def _says(piece: str) -> bool:
 def between_two(
     text: str, places: Sequence[Place], marks: Sequence[Place], citations: Sequence[ReadCitation]
 ) -> Iterator[ReadCitation]:
-    """Yields the citations. If a citation follows a sentence that already cites a source, and another
-    sentence follows on the same line, the citation may support either or both of them. Its ``scope`` then
-    covers both."""
+    """Yields ``citations``. If one of them follows a sentence that already cites a source, and another
+    sentence follows on the same line, it may support either or both of these sentences. Its ``scope``
+    then covers both. ``places``: the positions of all statements. ``marks``: those of all citations."""
     for each in citations:
         scope = None if each.scope is not None else _scope_of(text, places, marks, each)
         yield each if scope is None else replace(each, scope=scope)

@@ -1,5 +1,5 @@
-"""This module corrects the limits of sentences, so that each sentence contains its own citations, list
-number and brackets.
+"""This module corrects the beginnings and ends of sentences, so that each sentence contains its own
+citations, list number and brackets.
 
 A segmenter, which splits a text into sentences, takes any text after a full stop for the next sentence:
 "(Source 1)" in "So it is. (Source 1) That too.", the text after the number of a list item, or a closing
@@ -51,7 +51,9 @@ def _uncut(
     text: str, pieces: Iterable[Place], marks: Sequence[Place], before: Mapping[int, int]
 ) -> Iterator[Place]:
     """Yields the pieces, moved so that none ends inside a citation. This is needed if a segmenter takes
-    the "1)" of "(Source 1)" for the number of a list item."""
+    the "1)" of "(Source 1)" for the number of a list item. ``marks``: the positions of all citations, in
+    order. ``before``: the result of ``marks_before``: the start of each citation that stands before its
+    sentence, by its end."""
     begin: int | None = None
     end = 0
     starts = [start for start, _ in marks]
@@ -94,7 +96,8 @@ def _numbers_joined(text: str, pieces: Iterable[Place]) -> Iterator[Place]:
 def _moved(
     text: str, pieces: Sequence[Place], marks: Sequence[Place], before: Mapping[int, int]
 ) -> Iterator[Place]:
-    """Yields the pieces. Each citation between two pieces is moved to the piece to which it belongs."""
+    """Yields the pieces. Each citation between two pieces is moved to the piece to which it belongs.
+    ``marks``, ``before``: as for ``_uncut``."""
     ends = dict(marks)
     last: Place | None = None
     begin: int | None = None
@@ -119,7 +122,8 @@ def _moved(
 
 def _head(text: str, begin: int, end: int, ends: Mapping[int, int], before: Mapping[int, int]) -> int:
     """Returns the position at which the piece really begins: after closing brackets and citations that
-    belong to the previous piece."""
+    belong to the previous piece. ``ends``: the end of each citation, by its start. ``before``: as for
+    ``_uncut``."""
     is_line = begin == 0 or text[begin - 1] == "\n"
     found = None if is_line else _CLOSING.match(text, begin, end)
     place = begin if found is None else found.end()
@@ -136,7 +140,7 @@ def _head(text: str, begin: int, end: int, ends: Mapping[int, int], before: Mapp
 
 def _tail(text: str, end: int, before: Mapping[int, int]) -> int | None:
     """Returns the start of the citation that ends at ``end``, if the citation belongs to the sentence
-    after it and follows a complete sentence or nothing; otherwise None."""
+    after it and follows a complete sentence or nothing; otherwise None. ``before``: as for ``_uncut``."""
     start = before.get(len(text[:end].rstrip()))
     return start if start is not None and is_between(text, start) else None
 

@@ -70,7 +70,7 @@ def sentences(text: str, language: str = "en") -> Sequence[str]:
 
 
 def _masked(found: re.Match[str]) -> str:
-    """Returns a text of the same length without numbers."""
+    """Returns as many letters as the matched text has characters, so that no position changes."""
     return "w" * len(found[0])
 
 
@@ -79,9 +79,9 @@ def statements_in(
 ) -> tuple[CitedStatement, ...]:
     """Returns the statements of an answer, in order. Footnotes and lists of references are no statements.
 
-    A citation belongs to the statement that contains it. A citation that spans several statements, or
-    whose position is unknown, belongs to all of these or to all statements. ``split``: a function that
-    divides the text into pieces. Raises InvalidInput if it returns a piece that the text does not
+    A citation belongs to the statement that contains it. A citation that spans several statements belongs
+    to all of these. A citation whose position is unknown belongs to all statements. ``split``: a function
+    that divides the text into pieces. Raises InvalidInput if it returns a piece that the text does not
     contain.
     """
     marks = _marks(reading, shown)
@@ -147,7 +147,8 @@ def _marks(reading: CitingText, shown: CitableSources) -> list[Place]:
 
 def _within(citation: ReadCitation, spans: Sequence[Place], length: int) -> ReadCitation:
     """Returns a citation unchanged if it belongs to a statement. Otherwise returns it with a ``scope``:
-    the part of the text with the statements to which it may belong."""
+    the part of the text with the statements to which it may belong. ``spans``: the positions of all
+    statements. ``length``: the end of that part."""
     if citation.start is None or any(
         _belongs(citation, span, first=not place) for place, span in enumerate(spans)
     ):

@@ -44,8 +44,9 @@ class AnnotateOptions:
     send: SendOption = False
 
     def check(self, trace: Path | None) -> None:
-        """Raises InvalidInput for options that do not go together, or for a tool that does not exist, and
-        MissingExtra for a client that is not installed: before anything is paid."""
+        """Checks the options before anything is paid. Raises InvalidInput for options that do not go
+        together, or for a tool that does not exist. Raises MissingExtra for a client that is not
+        installed. ``trace``: the file of the trace; None if there is none."""
         if not self.annotate:
             for option, is_given in {"--annotate-to": self.annotate_to, "--send": self.send}.items():
                 if is_given:
@@ -58,12 +59,13 @@ class AnnotateOptions:
                 tool.check_installed()
 
     def check_incident(self, incident: Incident | None) -> None:
-        """Raises InvalidInput if the trace is none of these tools, or if a file cannot be written: before
-        anything is paid."""
+        """Checks, before anything is paid, that the annotations can be made. Raises InvalidInput if the
+        ids of the trace are not those of the tools, or if a file cannot be written."""
         for name in self.annotate or ():
             if incident is not None and incident.traced is not None:
                 annotated_tool(name).check_ids(incident.traced)
-                # The condition is not known in words yet, and the folder is what matters.
+                # The name of the file depends on the condition, which is not known yet. For this check,
+                # only the folder of the file matters.
                 check_place(annotations_file(self._folder, name, incident.traced.trace, ""))
 
     def made(self, explanation: Explanation, incident: Incident | None) -> list[Annotations]:

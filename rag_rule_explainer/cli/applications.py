@@ -26,7 +26,7 @@ def application_explainer(
     """Returns a RuleExplainer of the application, with the options of the request.
 
     ``predicates``: the conditions of retention and of omission rules. ``traced``: the question in a
-    trace. Raises InvalidInput for an object that is no application.
+    trace; None if there is no trace. Raises InvalidInput for an object that is no application.
     """
     predicate, omission = predicates
     asked = request.subject.question or traced

@@ -134,12 +134,14 @@ class _Auditing:
             say(f"at most {ASK_ABOVE} replays for each question; --yes lifts this limit")
 
     def application(self) -> tuple[Any, dict[str, Any]]:
-        """Returns what answers the questions, and the keywords of its explainer."""
+        """Returns the application, or an ``Explainer`` if the model or the offline reader answers the
+        questions. Also returns the keywords of the application's explainer."""
         asking, recording, name = self._request.asking, self._recording, self._subject.app
         if name is None:
             settings = with_a_namespace(self._settings, asking)
             if settings.store is None:
-                # Answers of another model must not be taken from the folder.
+                # The namespace depends on the model, so that answers of another model are not taken from
+                # the folder.
                 store = Store(self._subject.out / ANSWERS, namespace_of(asking))
                 settings = replace(settings, store=store)
             if asking.model is None:
@@ -185,8 +187,8 @@ class _Auditing:
 
 
 def _own(asked: AskedQuestion) -> tuple[SourceLike, ...] | None:
-    """Returns the documents of a line of JSON. One without an id stays without: where a name was made up,
-    its text identifies the document in all questions."""
+    """Returns the documents that a line gives for its question; None if it gives none. A document without
+    an id gets no id here, so that its text identifies it in the lines of all questions."""
     if asked.sources is None:
         return None
     given: list[SourceLike] = []

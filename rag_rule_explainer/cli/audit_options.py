@@ -118,15 +118,15 @@ BlameReplays = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class AuditedBlame:
-    """These options say how documents are tested that are to be blamed."""
+    """These options say how it is tested which documents are to blame for bad answers."""
 
     fdr: Fdr = None
     deterministic: Deterministic = False
     blame_replays: BlameReplays = None
 
     def fields(self) -> dict[str, Any]:
-        """Returns the keywords of ``audit``. Raises InvalidInput if the rate cannot be one, and for
-        options of a test without a rate."""
+        """Returns these options as keywords of ``audit``. Raises InvalidInput if ``fdr`` cannot be a
+        false discovery rate, and for the other options without ``fdr``."""
         if self.fdr is not None:
             check_rate(self.fdr)
         elif self.deterministic or self.blame_replays is not None:
@@ -207,7 +207,7 @@ class AuditedTogether:
     tokens_per_minute: TokensPerMinute = None
 
     def engine_chosen(self) -> Any:
-        """Returns the engine. Raises InvalidInput for options of a cluster without one."""
+        """Returns the engine. Raises InvalidInput for options of a cluster if it uses none."""
         of_ray = (
             self.ray_address,
             self.actors,
@@ -237,7 +237,8 @@ class AuditedTogether:
         )
 
     def limits(self, prices: list[str] | None) -> Limits:
-        """Returns the limits of the whole audit. Raises InvalidInput for limits that cannot be kept."""
+        """Returns the limits of the whole audit. Raises InvalidInput if the cost is limited but no prices
+        are given."""
         check_priced(self.all_cost, prices, "--all-cost")
         return Limits(self.all_replays, self.all_tokens, self.all_cost, self.all_seconds, failures=None)
 

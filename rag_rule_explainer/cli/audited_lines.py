@@ -15,7 +15,7 @@ _EXPECTED = "give a .csv file whose first line names a column 'question', and ma
 
 def load_audited(path: Path) -> list[AskedQuestion]:
     """Returns the questions in a file: lines of text or of JSON as ``load_questions`` reads them, or a
-    table as CSV. Raises InvalidInput as it does, and for a table without questions."""
+    table as CSV. Raises InvalidInput as ``load_questions`` does, and for a table without questions."""
     delimiter = _DELIMITERS.get(path.suffix.lower())
     if delimiter is None:
         return load_questions(path)

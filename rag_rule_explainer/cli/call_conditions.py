@@ -23,8 +23,8 @@ _NEXT_ARGUMENT = re.compile(r"&(?=[A-Za-z_]\w*[=~])")
 
 
 def call_conditions(value: Callable[[str], object]) -> dict[str, Callable[[str], Predicate]]:
-    """Returns the function that parses what follows each name of a condition about calls. ``value``:
-    reads JSON, or takes the text as it is."""
+    """Returns, by the name of each condition about calls, the function that parses the text after the
+    name. ``value``: a function that parses the value of an argument."""
 
     def called(make: Callable[..., Predicate]) -> Callable[[str], Predicate]:
         def parsed(written: str) -> Predicate:

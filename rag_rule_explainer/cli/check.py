@@ -80,8 +80,8 @@ class _Checking:
         self._asking = replace(asking, yes=True)
         is_free = subject.app is None and asking.model is None
         settings = search.settings(forbidden.kind, free=is_free)
-        # The question whether there is any rule at all needs a stronger test than the quick search has.
-        # Its limit is lower for agents all the same, unless the user names the test.
+        # The miner "auto" is not the quick search here, whose test is too weak to decide whether there is
+        # any rule. For agents, the limit of replays is nevertheless that of the quick search.
         most = recording.most_replays if search.testing.miner == "auto" else ASK_ABOVE
         self._settings = capped(settings, agreed=asking.yes or is_free, most=most)
         self._is_capped = self._settings is not settings

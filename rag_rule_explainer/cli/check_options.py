@@ -138,7 +138,7 @@ class CheckSearch:
 
         Two settings are stricter than for ``explain``, because otherwise a check could decide nothing.
         With several samples, every subset is voted on. Rules that are tested on random subsets get a
-        joint guarantee, also if nobody asked for such tests but there are many sources. Raises
+        joint guarantee, even if such tests are only made because there are many sources. Raises
         InvalidInput for options that do not fit together.
         """
         voting, testing = self.voting, self.testing

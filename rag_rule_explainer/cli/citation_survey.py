@@ -41,7 +41,7 @@ class SurveyedAnswer:
 class SurveyRow(NamedTuple):
     """A ``SurveyRow`` is a row of the table: the answers of one model with one prompt. ``shares``: the
     share of each class among the decided citations. ``undecided``: the number of citations of which it is
-    not known whether they are faithful. They count for no share."""
+    not known whether they are faithful. They are left out of all shares."""
 
     model: str
     prompt: str

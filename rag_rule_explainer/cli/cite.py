@@ -70,7 +70,7 @@ class ReadingOptions:
 
 @dataclass(frozen=True, slots=True)
 class CiteWritten:
-    """These options say how the result is written. Raises InvalidInput if the command does not have the
+    """These options say how the result is written. Raises InvalidInput if the command cannot write this
     form, or if the file cannot be written."""
 
     json: Json = False
@@ -89,7 +89,7 @@ class CiteWritten:
 
 @dataclass(frozen=True, slots=True)
 class CiteSearch:
-    """These options say how the rules under the verdicts are searched for."""
+    """These options say how the search is made for the rules on which the verdicts depend."""
 
     testing: Testing
     spending: Spending

@@ -51,8 +51,8 @@ the negation of the first."""
 
 
 def explained_or_verified(request: SearchRequest, settings: Settings, rule: AskedRule = None) -> Any:
-    """Returns the explanation of the answer, the verification of one rule, or the check of citations.
-    ``rule``: the rule, or the options of the check; None for an explanation."""
+    """Returns what ``rule`` asks for (see ``AskedRule``): the explanation of the answer, the verification
+    of one rule, the check of citations, or a recheck."""
     return explained_incident(request, settings, conditions_of(request), request.incident(), rule)
 
 
@@ -68,7 +68,8 @@ def explained_incident(
     incident: Incident | None,
     rule: AskedRule = None,
 ) -> Any:
-    """Returns the same as ``explained_or_verified``, with what it reads first."""
+    """Returns the same as ``explained_or_verified``, but the caller has already read the conditions and
+    the incident, which is None if there is none."""
     of_kind = _of_application if request.subject.app is not None else _of_sources
     with stdout_kept():
         return of_kind(request, settings, predicates, incident, rule)
@@ -133,8 +134,8 @@ def _replay_of(
     """Returns a replay by the model that ``--model`` names. The user must first agree to the number of
     replays.
 
-    Without ``--model``, returns a replay by the offline reader, which costs nothing. ``rule``: the rule
-    to verify, if it is a rule.
+    Without ``--model``, returns a replay by the offline reader, which costs nothing. ``rule``: what the
+    user asks for (see ``AskedRule``); the number of replays depends on it.
     """
     if not isinstance(rule, tuple):
         plan = choose(settings, source_set)

@@ -46,7 +46,8 @@ _NEEDED = {
     "cites": {"sources": "which cites looks for; add them as a list of {id, text}"},
     "mentions": {"sources": "which mentions looks for; add them as a list of {id, text}"},
 }
-"""For each predicate that needs them: the fields that every line must have, each with the reason."""
+"""The fields that every line of the file must have, each with the reason, by the name of the predicate
+that needs them."""
 
 _USUAL_RETRIES = Retries()
 _SYNTAX = SYNTAX.replace(f"{EACH_ITS_OWN}:TEXT", f"{EACH_ITS_OWN}[:TEXT]")

@@ -83,8 +83,8 @@ def _read(line: str) -> LabelLine:
     try:
         return LabelLine.model_validate_json(line)
     except ValidationError:
-        # Half a surrogate pair is no text for pydantic's parser. A model may have answered with one, and
-        # then it is in the file that was written to be labelled.
+        # A model may have answered with half a surrogate pair, which is then also in the file to be
+        # labelled. The parser of pydantic rejects it, but that of the standard library does not.
         with suppress(ValueError, RecursionError):
             return LabelLine.model_validate(json.loads(line))
         raise

@@ -1,7 +1,7 @@
 """This module imports each command of ``rag-rules`` when it is first needed.
 
-A process runs one command. The modules of all the others, and the parameters that Typer makes of their
-options, would take about as long as an explanation of a small question.
+A process runs one command. To import the modules of all the others, and to let Typer make parameters of
+their options, would take about as long as to explain the answer to a small question.
 """
 
 from collections.abc import Iterator, Mapping, MutableMapping

@@ -16,7 +16,7 @@ Done = TypeVar("Done")
 def capped(settings: Settings, *, agreed: bool, most: int = ASK_ABOVE) -> Settings:
     """Returns the settings, with a limit of ``most`` replays for each question if they have none and the
     user has not ``agreed`` to pay. A command with many questions must not stop in the middle to ask. The
-    quick search has a lower limit of its own, except where verdicts are voted on.
+    quick search gets no such limit, because it has a lower one of its own, unless verdicts are voted on.
     """
     is_quick = settings.miner == "quick" and settings.noise.samples == 1
     if agreed or is_quick or settings.limits.replays is not None:
@@ -27,8 +27,9 @@ def capped(settings: Settings, *, agreed: bool, most: int = ASK_ABOVE) -> Settin
 def until_interrupted(
     questions: Iterable[Asked], ask: Callable[[Asked, Path], Done], ended: Callable[[Done], bool]
 ) -> tuple[list[Done], bool]:
-    """Returns what ``ask`` returns for each question and a temporary folder, and True iff the user
-    interrupted the command. ``ended``: True for a result whose search the user ended."""
+    """Calls ``ask`` with each question and a temporary folder. Returns the results, and True iff the user
+    interrupted the command. ``ended``: a function that returns True for a result whose search the user
+    ended."""
     done = list[Done]()
     with TemporaryDirectory() as folder:
         for asked in questions:

@@ -24,8 +24,8 @@ line that matches is never asked as a text, even if it is malformed."""
 
 
 _SOURCES = frozenset({"documents", "docs", "contexts", "context", "texts", "passages", "chunks"})
-"""The keys under which users may write the sources of a question by mistake. Files for other programs use
-them. An error message then names the right key."""
+"""The keys under which files for other programs have the sources of a question. If a user writes such a
+key here, the error message names the right one."""
 
 
 class QuestionLine(BaseModel):

@@ -112,7 +112,7 @@ def recheck_answer(
     if printed.form == "text":
         printed.show(last, str(recheck))
     else:
-        # Only text has room for the whole recheck; all other formats contain only the last explanation.
+        # Only the form "text" shows the whole recheck; all other forms contain only the last explanation.
         for line in str(recheck).splitlines():
             say(line)
         printed.show(last)

@@ -14,9 +14,9 @@ from ..testing.ranking import best_matches
 
 @dataclass(frozen=True, slots=True)
 class RecheckAsked:
-    """A ``RecheckAsked`` holds the change of the corpus that the user named. ``exclude``: the documents
-    to leave out; None for those of the first sure fix. ``corpus``: all documents of ``--sources``; None
-    for an application."""
+    """A ``RecheckAsked`` holds the change of the corpus that the user named. Its first four fields are
+    those of ``ChangeOptions``. ``exclude`` is None if the documents of the first sure fix are to be left
+    out. ``corpus``: all documents of ``--sources``; None for an application."""
 
     exclude: tuple[str, ...] | None
     replace: Mapping[str, str]
@@ -26,7 +26,7 @@ class RecheckAsked:
 
     @property
     def change(self) -> dict[str, Any]:
-        """Returns the options of the recheck."""
+        """Returns the fields of ``ChangeOptions`` by name."""
         return {
             "exclude": self.exclude,
             "replace": self.replace,

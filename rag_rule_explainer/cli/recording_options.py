@@ -102,8 +102,8 @@ class RecordingOptions:
 
     @property
     def of_applications(self) -> dict[str, object]:
-        """Returns the options that go with an application only, by name; None for those that were not
-        given."""
+        """Returns the options that go with an application only, by name. The value of an option that was
+        not given is None."""
         return {
             "--on-new-query": self.on_new_query,
             "--ignore": self.ignore or None,
@@ -115,12 +115,12 @@ class RecordingOptions:
 
     @property
     def most_replays(self) -> int:
-        """Returns the most replays of one explanation if the user sets no limit and does not agree to
-        pay for any number."""
+        """Returns the maximum number of replays for one explanation, if the user neither sets a limit nor
+        agrees to pay without one."""
         return most_replays(self._kinds, self.replay_of, ASK_ABOVE)
 
     def of_agent(self, settings: Settings) -> Settings:
-        """Returns the settings of an explanation: for an agent, those of ``for_agents``."""
+        """Returns the settings; if the application is an agent, as ``for_agents`` changes them."""
         return for_agents(settings) if explains_agent(self._kinds, self.replay_of) else settings
 
     @property

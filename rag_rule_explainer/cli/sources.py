@@ -241,7 +241,7 @@ def read_text(file: Path, expected: str = _EXPECTED) -> str:
         raise InvalidInput(f"there is no {file}; {expected}") from error
     except UnicodeDecodeError as error:
         kind = file.suffix.lower()
-        if kind in _DOCUMENTS and kind != ".csv":  # a table of questions is text, in whatever encoding
+        if kind in _DOCUMENTS and kind != ".csv":  # a .csv is text, but in another encoding
             raise InvalidInput(f"{file} is a {kind} file, not text; take its text out first") from error
         raise InvalidInput(
             f"{file} is not UTF-8 text: {error.reason} at byte {error.start}; save it as UTF-8"

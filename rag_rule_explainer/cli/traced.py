@@ -40,7 +40,8 @@ CorpusOption = Annotated[
     ),
 ]
 _WRAPPED = frozenset({"str_or_query_bundle", "query_bundle", "query_str", "message"})
-"""The names of parameters of methods of engines; the user gives the value alone."""
+"""The parameters by which engines of LlamaIndex get a question. A trace records them as a dict, but the
+user of an engine passes the question alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class TraceOptions:
     corpus: CorpusOption = None
 
     def check(self, *, answers: bool, others: dict[str, Any]) -> None:
-        """Raises InvalidInput for options that do not go with a trace, or not without one.
+        """Raises InvalidInput for options that cannot be given together with a trace, or that need one.
 
         ``answers``: True if an application or a model is named. ``others``: options that a trace
         replaces, with their values.
@@ -73,7 +74,7 @@ class TraceOptions:
             )
 
     def check_alone(self) -> None:
-        """Raises InvalidInput for options that do not go without a trace."""
+        """Raises InvalidInput for options that need a trace, if there is none."""
         for option, value in {"--trace-id": self.trace_id, "--corpus": self.corpus}.items():
             if self.trace is None and value is not None:
                 raise InvalidInput(f"{option} goes with --trace only; give one, or leave it out")
@@ -97,7 +98,7 @@ NO_TRACE = TraceOptions()
 
 
 def _corpus(written: str | None) -> "CorpusLike | None":
-    """Returns the file or folder, or the object that ``module:object`` names."""
+    """Returns the file or folder, or the object that ``module:object`` names; None without the option."""
     if written is None:
         return None
     path = place(written)
@@ -118,8 +119,8 @@ def traced_input(incident: Incident | None) -> dict[str, Any] | None:
 
 
 def shown_to_the_model(incident: Incident) -> Incident:
-    """Returns the incident with the documents that stand in the recorded request alone. Prints which do
-    not.
+    """Returns the incident with only those documents that the recorded request contains; unchanged if no
+    request was recorded. Prints the ids of the other documents.
 
     Raises NotInTrace if the request cannot be replayed.
     """
@@ -136,8 +137,9 @@ def shown_to_the_model(incident: Incident) -> Incident:
 
 
 def recorded_baseline(incident: Incident | None) -> Baseline | str | None:
-    """Returns the logged answer to explain; None if there is none. With a recorded request, its digest is
-    the state of the answer, so that a store keeps answers to different requests apart."""
+    """Returns the logged answer to explain; None if there is none. If the request to the model was
+    recorded, the state of the baseline is a digest of the request, so that a store does not mix answers
+    to different requests."""
     if incident is None or incident.request is None:
         return None if incident is None else incident.answer
     state = hashlib.sha256(repr(incident.request).encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -146,8 +146,9 @@ def _is_weak(finding: Finding) -> bool:
 
 
 def _is_refuted(finding: Finding, own: Side, refuting: Iterable[Broken]) -> bool:
-    """Returns True iff there is a subset on which the condition held in ``own`` and broke in the other
-    explanation. A relative claim may not be about the broken subsets; only such a subset refutes it."""
+    """Returns True iff the claim is relative, and there is a subset on which the condition held in
+    ``own`` and broke in the other explanation. Only such a subset refutes a relative claim, which may say
+    nothing about other subsets. ``refuting``: the probes of the other explanation on which it broke."""
     return finding.claim == "relative" and any(own.saw_hold(each.kept) for each in refuting)
 
 

@@ -46,8 +46,8 @@ class Change:
     sources and more; or B has the rule with weaker evidence. *gained* and *strengthened*: the same as
     *lost* and *weakened*, with A and B exchanged. *changed*: B has the rule with a different kind of
     evidence. *perhaps lost*, *perhaps gained*: the explanation that does not report the rule does not
-    deny it either; or one of the two claims the rule only as *unverified* or *relative*, which leaves
-    some subsets open.
+    deny it either; or one of the two explanations has the rule only as *unverified* or *relative*, which
+    leaves some subsets open.
 
     ``broken``: a probe that refutes the rule in the explanation that does not report it. ``why``:
     remarks, such as why the change is uncertain, or which sources of the rule this explanation does not

@@ -44,7 +44,7 @@ _LOOKS: Mapping[WalkedMiner, tuple[str, str, LineStyle, str]] = {
     WalkedMiner.TWO_MONOS: ("two Monos", RED, "--", "v"),
     WalkedMiner.DUAL_WITHOUT_MEMORY: ("Dual without memory", RED, "-.", "D"),
     WalkedMiner.DUAL: ("Dual", GREEN, "-", "s"),
-    # This line is dotted and on top, so that both are visible if Dual visits every node too.
+    # This dotted line is drawn over that of Dual, so that both can be seen where they are equal.
     WalkedMiner.EXHAUSTIVE: ("exhaustive", GREY, ":", "x"),
     WalkedMiner.MONO_OMISSION: ("Mono, omission", ORANGE, "-", "^"),
     WalkedMiner.MONO_RETENTION: ("Mono, retention", BLUE, "-", "o"),
@@ -74,7 +74,7 @@ _SIDES: Mapping[str, tuple[str, Sequence[_Side]]] = {
         [("seconds per question, one call at a time", "seconds", tuple(_LOOKS))],
     ),
 }
-"""For each figure with curves: its title; for each of its panels, label, column and miners."""
+"""The figures with curves: the title, and for each panel the label, the column and the miners."""
 
 _NAMES = {
     AS_WRITTEN: "divide and conquer,\nas the paper writes it",
@@ -129,7 +129,7 @@ def _curves(rows: Sequence[EfficiencyRow], column: str, miners: Sequence[WalkedM
 def _draw_bars(
     rows: Sequence[EfficiencyRow], sizes: Sequence[int], subject: str, path: Path
 ) -> Iterator[Path]:
-    """Draws the nodes that two Mono miners together, and the Dual miner, visit."""
+    """Draws the nodes that two Monos visit, beside the nodes that Dual visits."""
     parts = [_values(rows, miner, lambda row: row.explored) for miner in (*_MONOS, WalkedMiner.DUAL)]
     without = WalkedMiner.DUAL_WITHOUT_MEMORY
     parts.append(_values(rows, without, lambda row: row.repeated / (1 << row.n)))

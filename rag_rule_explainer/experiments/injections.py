@@ -16,7 +16,7 @@ EXPECTED_INJECTIONS = (
     "payload in two halves"
 )
 Payload: TypeAlias = tuple[tuple[str, str], str]
-"""The two halves, and the exploit, which is a text that an answer contains if the attack succeeded."""
+"""A payload: its two halves, and the exploit, a text that an answer contains if the attack succeeded."""
 _Filled = Annotated[StrictStr, Field(min_length=1, pattern=r"\S")]
 
 
@@ -71,6 +71,6 @@ def _read(line: str, where: str) -> _Injection:
     if (one.parts is None) != (one.exploit is None):
         raise InvalidInput(f"{where}: parts and exploit belong together; give both")
     if one.parts is None and not one.texts:
-        # A line that is skipped silently, such as one with a misspelled field, would not be missed.
+        # If such a line, for example one with a misspelled field, were skipped, nobody would notice.
         raise InvalidInput(f"{where} has neither a text nor a payload; {EXPECTED_INJECTIONS}")
     return one

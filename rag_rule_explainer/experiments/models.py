@@ -34,13 +34,13 @@ MODEL_SYNTAX = "NAME[,as=LABEL][,url=URL][,key=VARIABLE][,temperature=T][,tokens
 class Examined:
     """An ``Examined`` is a model that an experiment examines.
 
-    ``replay``: calls the model, as ``Explainer`` demands it. Its answers have the finish reason and the
-    tokens if the model reports them. ``namespace``: the name under which a ``Store`` keeps its answers;
-    it names everything that determines an answer besides the question and the sources. ``pace``: the
-    largest useful number of calls at the same time; None if the endpoint decides. ``temperature``: the
-    model's temperature; None if it has none. Experiments do not call the model without sources, because
-    the answer is then ``NO_ANSWER``. ``prompt``: the name of the prompt that the model is sent; empty if
-    it is sent none.
+    ``replay``: a function that calls the model, in the form that ``Explainer`` needs. Its answers have
+    the finish reason and the tokens if the model reports them. ``namespace``: the name under which a
+    ``Store`` keeps its answers; it names everything that determines an answer besides the question and
+    the sources. ``pace``: the largest useful number of calls at the same time; None if the endpoint
+    decides. ``temperature``: the model's temperature; None if it has none. Experiments do not call the
+    model without sources, because the answer is then ``NO_ANSWER``. ``prompt``: the name of the prompt
+    that the model is sent; empty if it is sent none.
     """
 
     name: str

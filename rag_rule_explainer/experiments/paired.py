@@ -21,11 +21,11 @@ from statistics import fmean
 from ..errors import InvalidInput
 
 _EXACT = 12
-"""For at most this number of questions, all subsets are counted, and all ways to swap different values.
-Otherwise, random ones are drawn."""
+"""Up to this number of questions, the interval is made from all subsets of the questions, and the chance
+from all ways to swap their values. For more questions, both are made from random ones."""
 _SUBSETS, _DRAWS = 1_999, 9_999
 _OUTSIDE = 0.025
-"""The share of cases in which the true difference is below the interval, and in which it is above."""
+"""The share of cases in which the true difference is below the interval; it is above in as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,10 @@ def _interval(changes: list[float], draw: random.Random) -> tuple[float, float]:
         chosen = islice(product((False, True), repeat=size), 1, None)
     else:
         chosen = (_subset(size, draw) for _ in range(_SUBSETS))
-    # Differences such as 0.9 - 0.8 - 0.1 are 0 but for the last digits; "+ 0.0" makes a 0 of a -0.
+    # Rounding makes differences such as 0.9 - 0.8 - 0.1 exactly 0, and "+ 0.0" makes a 0 of a -0.
     means = sorted(round(fmean(compress(changes, each)), 9) + 0.0 for each in chosen)
-    # The means divide the line into one part more, which are equally likely to have the true difference.
+    # The means divide the line of numbers into parts. The true difference is equally likely to be in
+    # each.
     outside = int(_OUTSIDE * (len(means) + 1))
     return (means[outside - 1], means[-outside]) if outside else (-inf, inf)
 

@@ -8,9 +8,9 @@ from math import sqrt
 from ..checking.figures import wilson
 
 _FEW = 5
-"""The smallest number of questions with a counted reply, and of questions with a reply that is not
-counted, for which the variance is estimated. With fewer (as when nearly all questions have the share 1),
-the estimate is not reliable."""
+"""The estimate of the variance is trusted only if at least this number of questions have a counted reply,
+and at least this number have one that is not counted. This is not so if, for example, nearly all
+questions have the share 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,9 @@ def rate_of(counted: Iterable[tuple[int, int]]) -> Rate:
     The questions were drawn independently, but counts within a question depend on each other. If every
     question counts once, the 95 % interval is Wilson's. Otherwise it is Wilson's for the effective number
     of independent cases (Kish; linearised variance of the ratio), which is at most the sum of ``of``. If
-    fewer than 5 questions differ from all others, the variance is uncertain. The effective number is then
-    at most the number of questions, so that the interval is too wide rather than too narrow.
+    fewer than 5 questions have a count above 0, or fewer than 5 have one below ``of``, the variance is
+    uncertain. The effective number is then at most the number of questions, so that the interval is too
+    wide rather than too narrow.
     """
     pairs = [(count, of) for count, of in counted if of]
     count, of = sum(count for count, _ in pairs), sum(of for _, of in pairs)

@@ -21,9 +21,9 @@ LEAST_EFFORTS: Final[Sequence[tuple[str, str]]] = (
     (r"gemini-2\.5-flash(-lite)?", "none"),
     (r"gemini-(2\.5|3)-pro(-preview)?", "low"),
 )
-"""Pairs of a pattern for model names and the least effort. The pattern does not match the provider before
-a name or the date after it. The effort is empty if the model accepts none. The first pattern that fits
-counts."""
+"""Pairs of a pattern for model names and the least effort, which is empty if these models accept none. A
+name is compared without the provider before it and the date after it. The first pattern that fits
+decides."""
 
 _PROVIDER = re.compile(r"^.*/")
 _DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$|:[\w.-]+$")

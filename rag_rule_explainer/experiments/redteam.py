@@ -48,7 +48,7 @@ mined, and the run fails."""
 @dataclass(frozen=True, slots=True)
 class RedTeamRound:
     """A ``RedTeamRound`` is one round of a search, in which ``groups`` groups of sources are mined.
-    ``run``: the number of the attack that is searched.
+    ``run``: the number of the attack whose payload is searched for.
 
     In round 0, all sources are one group. In round 1 there are two groups, the halves.
     """

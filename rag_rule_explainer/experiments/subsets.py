@@ -98,8 +98,8 @@ class SubsetAsking:
     def needed(
         self, example: Example, sources: tuple[Source, ...], sizes: Iterable[int], rules: Rules
     ) -> Answered:
-        """Returns the probes that exact miners need for these kinds of rule. ``sizes``: for each size,
-        one search is made over that many first sources."""
+        """Returns the probes that exact miners need for these kinds of rule. ``sizes``: for each of these
+        numbers, one search is made over this number of sources, beginning with the first."""
         explanations = list[Explanation]()
         for size in sorted(sizes, reverse=True):
             explanations.append(self._explained(example, sources[:size], "exact", rules))

@@ -109,7 +109,7 @@ def _also_named(explanation: "Explanation") -> Iterator[Iterable[str]]:
     yield from (witness.kept for witness in explanation.witnesses)
     yield from (change.sources for change in explanation.counterfactuals)
     yield from (entry.kept for entry in explanation.unresolved)
-    # There may be an index of each of thousands of sources.
+    # There may be thousands of importance indices, so one collection has the ids of all of them.
     yield [index.source for index in explanation.importance]
     yield chain.from_iterable([index.tied for index in explanation.importance])
 

@@ -2,8 +2,8 @@
 none, or that the explanation does not decide it.
 
 A set of sources is a *valid* rule if the condition holds on every subset to which the rule applies. A
-valid rule need not be minimal. Only the subsets that the explanation could ask about count: each retains
-all pinned sources, and each retains or omits tied sources together.
+valid rule need not be minimal. "Every subset" means every one that a replay of the explanation could
+show: each retains all pinned sources, and each retains or omits tied sources together.
 
 - If a probe breaks the condition, no rule that applies to its subset is valid. This is certain for every
   miner, and also if the search was stopped. But if rules need to hold only on a share of subsets
@@ -38,8 +38,9 @@ _LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive", "confidence"})
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A ``Decision`` is the answer to the question whether there is a certain rule. ``holds``: True if
-    there is one, False if there is none, None if the explanation does not decide it.
+    """A ``Decision`` is the answer to the question whether there is a rule of some description, such as a
+    rule that names given sources. ``holds``: True if there is one, False if there is none, None if the
+    explanation does not decide it.
 
     ``rules``: the reported rules from which the answer follows, or would follow if they were certain
     enough. ``witness``: a probe that breaks the rule in question. ``error``: an upper bound of the chance
@@ -134,9 +135,9 @@ class _Deciding:
         return self._open(left, reported, errors)
 
     def _none_of_share(self, among: Mask, reported: Sequence[Finding], errors: list[float]) -> Decision:
-        """Returns the decision that there is no rule, if a complete search found none; otherwise, an open
-        decision. This method is for explanations whose rules need to hold only on a share of subsets, so
-        that no single probe can refute a rule."""
+        """Returns the decision that there is no rule, if a complete search found none; otherwise, a
+        decision that leaves it open. This method is for explanations whose rules need to hold only on a
+        share of subsets, so that no single probe can refute a rule."""
         if self._is_settled() and not reported and not self.seen.splits(among):
             errors = [*errors, self._error_of_share()]
             if errors[-1] <= self.max_error:
@@ -202,11 +203,11 @@ class _Deciding:
         return self.explanation.complete and self.explanation.miner.name in _LOOK_AT_EVERYTHING
 
     def _left(self, among: Mask, most: int, broken: Iterable[JudgedSubset]) -> Mask | None:
-        """Returns the smallest set of at most ``most`` sources that may still be a rule; None if there is
-        none.
+        """Returns the smallest set of at most ``most`` sources of ``among`` that may still be a rule;
+        None if there is none.
 
-        A set is excluded if a rule with these sources would apply to a broken subset: if the antecedent
-        of that subset contains the set.
+        A set is excluded if a rule with these sources would apply to one of ``broken`` (the subsets on
+        which the condition broke), that is, if the antecedent of that subset contains the set.
         """
         lattice = self.seen.lattice
         inside = maximal({each.antecedent & among for each in broken}, lattice.size)

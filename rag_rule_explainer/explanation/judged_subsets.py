@@ -84,9 +84,9 @@ class JudgedSubsets:
         return [each for each in self.applying(antecedent) if each.verdict is Verdict.BREAKS]
 
     def seen_whole(self, antecedent: Mask) -> float:
-        """Returns an upper bound of the chance that this antecedent is no rule although the condition was
-        seen to hold on every subset to which such a rule applies. If that was not seen, the bound is
-        1."""
+        """Returns an upper bound of the chance that there is no rule with this antecedent, although the
+        condition was seen to hold on every subset to which the rule would apply. If that was not seen,
+        the bound is 1."""
         if self.is_shared or self.splits(antecedent):
             return 1.0
         applying = {each.antecedent: each for each in self.applying(antecedent)}

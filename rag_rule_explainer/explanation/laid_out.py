@@ -90,8 +90,8 @@ class LaidOut:
 
     def fixes(self, *, good: "PredicateLike | Sequence[PredicateLike] | None" = None) -> "Fixes":
         """Returns the smallest removals of sources after which the bad outcome cannot come back, whatever
-        else is removed, each with its evidence. Also returns the removals that only flip the outcome and
-        are no such guarantee.
+        else is removed, each with its evidence. Also returns the removals that flip the outcome without
+        this guarantee.
 
         The bad outcome is the condition with which the answer was explained. ``good``: one or several
         conditions that should still hold; fixes that break fewer of them come first. They are judged on

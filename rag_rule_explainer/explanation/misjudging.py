@@ -33,8 +33,8 @@ class Misjudging:
     """A ``Misjudging`` bounds the chances of wrong verdicts in one explanation.
 
     ``noise``: the settings of its votes. ``sampled``: the settings for tests of rules on random subsets.
-    ``kinds``: the number of kinds of rules that were tested. ``fixed``: True if the user gave the answer
-    without any sources, so that this answer does not vary.
+    ``kinds``: the number of kinds of rules that were tested. ``fixed``: True if the user set the answer
+    that is used if all sources are omitted; this answer does not vary.
     """
 
     noise: Noise

@@ -19,8 +19,9 @@ _FINDS_ALL_RULES = frozenset({"exact", "exhaustive"})
 
 
 class _Region(NamedTuple):
-    """A _Region is the units on which it depends whether a rule applies to a subset: those that the rule
-    names, and those outside of ``kept`` if it is about all of them."""
+    """A _Region holds the units on which it depends whether a rule applies to a subset. ``named``: the
+    units that the rule names. ``others``: if the rule has ``with_others``, the units outside of its
+    ``kept``; else empty."""
 
     rule: Finding
     named: frozenset[str]
@@ -67,8 +68,8 @@ def _regions(explanation: "Explanation", free: tuple[str, ...], tied: Tied) -> l
 def _may_miss_rules(
     explanation: "Explanation", regions: list[_Region], free: tuple[str, ...], tied: Tied
 ) -> bool:
-    """Returns True if a complete search for all rules has left it open whether some sources are a
-    rule."""
+    """Returns True if the explanation is marked complete although its probes leave it open whether there
+    are further rules. Returns False if this cannot be checked."""
     units, name = tied.units_of(free), explanation.miner.name
     if not explanation.complete or len(units) > FAMILY_LIMIT:
         return False

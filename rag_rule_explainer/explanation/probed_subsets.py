@@ -1,4 +1,4 @@
-"""This module counts the probes of an explanation to which a rule applies, by their verdicts."""
+"""This module counts, for each verdict, the probes of an explanation to which a rule applies."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
@@ -18,15 +18,15 @@ _Key: TypeAlias = tuple[RuleKind, Verdict]
 
 
 class ProbedSubsets:
-    """The ``ProbedSubsets`` count, for each rule, the probes to which it applies.
+    """A ``ProbedSubsets`` counts the probes of an explanation to which a rule applies.
 
     All probes are checked at the same time. For each unit there is an integer with one byte per probe,
     which is 1 if the probe retained the unit. The bitwise AND of the integers of a rule's units has a 1
     for each probe to which the rule applies.
 
     ``strange``: what is wrong with the retained sources of a probe, as a sentence; empty if nothing is.
-    ``unshown``: the kinds and the retained units of those witnesses and changes of an explanation that no
-    probe shows.
+    ``unshown``: the subsets on which the condition breaks according to a witness or a counterfactual, but
+    according to no probe. Each is given by its kind of rule and its retained units.
     """
 
     def __init__(self, explanation: "Explanation", tied: Tied, counted: Collection[str]) -> None:
@@ -116,7 +116,8 @@ class ProbedSubsets:
 def _changed(
     explanation: "Explanation", tied: Tied, everything: frozenset[str]
 ) -> Iterator[tuple[RuleKind, frozenset[str]]]:
-    """Yields the subsets, as units, that the smallest changes of an explanation lead to."""
+    """Yields, for each counterfactual of an explanation, its kind of rule and the units that are retained
+    after its change. ``everything``: all units."""
     if not explanation.counterfactuals:
         return
     pinned = [source.id for source in explanation.sources if source.pinned]

@@ -62,11 +62,12 @@ class Votes:
 class ProbeRecord:
     """A ``ProbeRecord`` holds one list of retained sources, in order, that was replayed and judged.
 
-    ``kept``: the ids of the sources shown. ``answers``: one answer per sample; of several, the first has
-    the verdict of the vote itself. Empty if the replay failed (``error`` then gives the reason), or if
-    the explanation keeps no answers. ``verdicts``: the judgement, by the kind of rule. ``votes``: the
-    votes on the samples, by the kind of rule; empty without votes. ``latency``: the seconds of the
-    replay; for a stored answer, the seconds of its original replay. None if the application did not run.
+    ``kept``: the ids of the sources shown. ``answers``: one answer per sample; if there are several, the
+    first is one that itself got the verdict of the vote. Empty if the replay failed (``error`` then gives
+    the reason), or if the explanation keeps no answers. ``verdicts``: the judgement, by the kind of rule.
+    ``votes``: the votes on the samples, by the kind of rule; empty without votes. ``latency``: the
+    seconds of the replay; for a stored answer, the seconds of its original replay. None if the
+    application did not run.
     """
 
     kept: tuple[str, ...]
@@ -81,14 +82,14 @@ class ProbeRecord:
 class Finding(InNotebooks):
     """A ``Finding`` holds one rule with its evidence.
 
-    ``observed``, ``broken``: the numbers of subsets, among the ``applicable`` ones to which the rule
-    applies, on which the condition was seen to hold and to break. ``breaking``: the ids kept in each
-    breaking subset, if the rule may break on a share of subsets; at most a hundred. ``draws``: for a
-    tested rule, the number of random subsets of its test. ``sampling``: the test or the votes, in words.
-    ``minimal``: True if every rule with one source fewer was seen to break; False if one of them is valid
-    itself; None if the search ended before this was known. ``relation``: "absolute" if the sources also
-    form a rule of the other kind for the same condition, "relative" if they do not; None if this is not
-    known, if the kinds have different conditions, or if only one kind was searched for.
+    ``applicable``: the number of subsets to which the rule applies. ``observed``, ``broken``: on how many
+    of them the condition was seen to hold, and to break. ``breaking``: the ids kept in each breaking
+    subset, if the rule may break on a share of subsets; at most a hundred. ``draws``: for a tested rule,
+    the number of random subsets of its test. ``sampling``: the test or the votes, in words. ``minimal``:
+    True if every rule with one source fewer was seen to break; False if one of them is valid itself; None
+    if the search ended before this was known. ``relation``: "absolute" if the sources also form a rule of
+    the other kind for the same condition, "relative" if they do not; None if this is not known, if the
+    kinds have different conditions, or if only one kind was searched for.
 
     ``kept``: the sources that a relative claim is about; other sources were always omitted for retention
     rules, and always retained for omission rules. Empty if the claim holds only while whole groups of
@@ -156,8 +157,9 @@ class Finding(InNotebooks):
         return f"whenever {phrase_within(units, limit)} {verb} {past_tense(self.kind)}"
 
     def brief(self, limit: int = 400) -> str:
-        """Returns the rule as a sentence of about ``limit`` characters. In a longer one, some of the
-        names are only counted, long names are cut in the middle, and the condition is cut at its end."""
+        """Returns the rule as a sentence of about ``limit`` characters. If the whole sentence would be
+        longer, some of the names are only counted, long names are cut in the middle, and the condition is
+        cut at its end."""
         most = max(limit // 4, 40)
         antecedent = self.antecedent_naming(
             lambda identity: cut_in_the_middle(plain_id(identity), most), limit // 2
@@ -207,7 +209,8 @@ class Counterfactual:
     tied: tuple[tuple[str, ...], ...] = ()
 
     def __str__(self) -> str:
-        # A change does not know whether there are pinned sources, and so must be true in both cases.
+        # A ``Counterfactual`` does not know whether there are pinned sources, so its text must be true
+        # with and without them.
         return self.naming(plain_id, fewest="no sources but pinned ones")
 
     def naming(

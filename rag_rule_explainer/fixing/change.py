@@ -44,9 +44,9 @@ class CorpusChange:
     """A ``CorpusChange`` holds the documents that the corpus no longer contains, and the documents that
     it contains instead or in addition.
 
-    ``excluded``: the documents that are left out. ``names``: names of documents to leave out of which
-    only the name is known, because they were not among the sources. ``replaced``: pairs of a document and
-    the same document with its new text. ``added``: the added documents, as the caller passed them.
+    ``excluded``: the documents that are left out. ``names``: the names of further documents that are left
+    out. They were not among the sources, so only their names are known. ``replaced``: pairs of a document
+    and the same document with its new text. ``added``: the added documents, as the caller passed them.
     """
 
     excluded: tuple[Source, ...] = ()
@@ -76,7 +76,8 @@ class CorpusChange:
         return replace(self, excluded=(*self.excluded, *olds, *more), replaced=replaced)
 
     def origin_of(self, shown: Source) -> str:
-        """Returns in words how a source came up that was not shown before."""
+        """Returns in words why a source is shown that was not shown before the change: its text was
+        rewritten, it was added, or it took the place of a source that was left out."""
         if any(is_same_document(new, shown) for _, new in self.replaced):
             return "rewritten"
         parts = (given_parts(each) for each in self.added)

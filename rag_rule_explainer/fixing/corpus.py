@@ -1,4 +1,4 @@
-"""This module rechecks a change of a corpus that the caller passes as a whole, by an ``Explainer``."""
+"""This module rechecks a change of a corpus by an ``Explainer``. The caller passes the whole corpus."""
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
@@ -73,8 +73,8 @@ def recheck_corpus(
 
 
 def _ranked(rank: Rank, before: Explanation, corpus: Sequence[Source]) -> tuple[Any, ...]:
-    """Returns the documents that come first. Raises InvalidInput if one of them is none of the corpus,
-    because to leave it out would change nothing."""
+    """Returns the documents that ``rank`` puts first. Raises InvalidInput if one of them is not in the
+    corpus, because a later change could not leave it out."""
     most = len(before.sources)
     given = rank(before.question, corpus, most)
     found = checked_list("what rank returns", given, "documents of the corpus")[:most]
@@ -122,8 +122,8 @@ def answer_to_nothing(explainer: Explainer, before: Explanation, given: Answer |
 def with_verdict_of_all(explainer: Explainer, explanation: Explanation) -> Explanation:
     """Returns the explanation, with a verdict whether the answer from all sources is the bad outcome.
 
-    If omission rules have a condition of their own, a search may end without a look at this answer.
-    Blocks if the condition does.
+    If omission rules have a condition of their own, a search may end before it judges this answer. Blocks
+    until the condition has judged it.
     """
     count = len(explanation.sources)
     is_sought = RuleKind.OMISSION in explanation.predicates

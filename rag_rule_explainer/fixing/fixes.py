@@ -33,8 +33,7 @@ _NEVER = "nothing has to be removed: {holds} on every subset that was promised"
 @dataclass(frozen=True, slots=True)
 class Fix:
     """A ``Fix`` is a set of sources. If they are left out, the bad outcome does not come back, with the
-    certainty that ``rule`` states. No smaller set inside it is a fix, unless ``rule.minimal`` is not
-    True.
+    certainty that ``rule`` states. If ``rule.minimal`` is True, no smaller set inside it is a fix.
 
     ``rule``: the omission rule, with its claim and its evidence. ``flips_already``: a smaller removal
     that flips the outcome while all other sources are shown; empty if no probe shows one. ``effects``:

@@ -20,10 +20,11 @@ class GoodEffect:
     """A ``GoodEffect`` states the effect of a removal on a good outcome, as far as the answers in the
     explanation show it.
 
-    ``condition``: the good outcome in words. ``after``: its verdict if exactly these sources are removed;
-    None if the explanation has no answer to that. ``holds``, ``breaks``: the numbers of probed subsets
-    without these sources on which it holds and breaks. ``lost``: the number of pairs of probed subsets
-    that differ only in these sources, where it holds with them and breaks without them.
+    ``condition``: the good outcome in words. ``after``: whether it holds if exactly these sources are
+    removed; None if the explanation has no answer to that. ``holds``, ``breaks``: the number of probed
+    subsets without these sources on which the good outcome holds, and the number of those on which it
+    breaks. ``lost``: the number of pairs of probed subsets that differ only in these sources, and in
+    which the good outcome holds with the sources and breaks without them.
     """
 
     condition: str

@@ -15,12 +15,12 @@ from .change import CorpusChange, is_same_document, sources_in
 from .fixes import SURE, Fixes, fixes_of
 
 RoundOutcome: TypeAlias = Literal["gone", "back", "another rule", "same rule", "still there", "undecided"]
-"""The result of a round. *gone*: the application no longer gives the bad outcome. The next four mean
-that it still does. *back*: by a new rule that names a document which was not shown before. *another
-rule*: by a new rule over documents that were shown before. *same rule*: by no new rule. *still there*: it
-is not known by which rule, or whether that rule is new. *undecided*: the answer has no verdict. Only
-rules count that are sure and known to be minimal, because another one may name a document for
-nothing."""
+"""The result of a round. *gone*: the application no longer gives the bad outcome. The next four mean that
+it still does. *back*: by a new rule that names a document which was not shown before. *another rule*: by
+a new rule over documents that were shown before. *same rule*: by no new rule. *still there*: it is not
+known by which rule, or whether that rule is new. *undecided*: the answer has no verdict. Only rules that
+are sure and known to be minimal are considered, because any other rule may name documents that have no
+effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,8 @@ class RecheckRound:
 
     @property
     def _through_new(self) -> str:
-        """Returns words for the documents by which the outcome is back, and how each of them came up."""
+        """Returns a phrase that names the documents which cause the bad outcome again, and says why each
+        of them is shown now."""
         shown = () if self.explanation is None else sources_in(self.explanation)
         by_origin = dict[str, list[str]]()
         for each in shown:
@@ -119,7 +120,8 @@ class RecheckRound:
 
     @property
     def _on_subsets(self) -> str:
-        """Returns words for the known results on subsets of the sources that are retrieved now."""
+        """Returns a phrase that says whether the bad outcome is known to be gone on every subset of the
+        sources that are retrieved now."""
         if self.lasting is not None and self.lasting.claim in SURE:
             return f"on every subset of what is retrieved now [{self.lasting.evidence}]"
         explanation = self.explanation
@@ -195,8 +197,8 @@ def rechecking(before: Explanation, change: CorpusChange, rounds: int) -> Rechec
 
 
 def rechecked(course: Rechecking, explain: Callable[[CorpusChange], AfterChange]) -> Recheck:
-    """Runs ``rechecking`` to its end. ``explain``: a function that retrieves after a change, and explains
-    the answer."""
+    """Runs ``course``, a generator of ``rechecking``, to its end, and returns its result. ``explain``: a
+    function that retrieves after a change, and explains the answer."""
     change = next(course)
     while True:
         try:

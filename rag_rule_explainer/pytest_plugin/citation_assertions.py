@@ -80,7 +80,7 @@ def _fails(verdict: CitationVerdict, allowed: Collection[CitationClass]) -> bool
     if found is CitationClass.UNRESOLVABLE:
         return verdict.faithful is False
     if found is CitationClass.DECISIVE_IN_FULL_CONTEXT and verdict.why:
-        # It is at least this: whether it is decisive too was not decided.
+        # The citation may even be decisive, because this was not decided. So it does not certainly fail.
         return False
     return verdict.claim in SURE_CLAIMS
 

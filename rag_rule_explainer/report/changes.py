@@ -29,8 +29,9 @@ _NOTHING = frozenset({_NOTHING_HELPS, _NOTHING_UNPINNED_HELPS, _NOTHING_TOGETHER
 class FlippingChanges(NamedTuple):
     """A ``FlippingChanges`` holds the changes that flip the outcome. ``removals``: the sources to remove
     if the application gets all sources. ``additions``: the sources to add if it gets none. ``remark``: a
-    remark on the removals; without removals, whether there are none, or how many were tried.
-    ``untried``: a sentence, if a part of a removal may flip the outcome by itself; else empty."""
+    remark on the removals; if ``removals`` is empty, it says whether none exists, or how many were tried.
+    ``untried``: a sentence that says that a part of a removal may flip the outcome by itself; empty if
+    this is not so."""
 
     removals: tuple[Counterfactual, ...]
     additions: tuple[Counterfactual, ...]
@@ -39,7 +40,7 @@ class FlippingChanges(NamedTuple):
 
     @property
     def smallest(self) -> bool:
-        """Returns True iff it is known that no smaller removal flips the outcome than each of these."""
+        """Returns True iff it is known that no part of these removals flips the outcome by itself."""
         return not self.untried
 
     @property
@@ -75,8 +76,9 @@ def flipping_changes(explanation: Explanation) -> FlippingChanges:
 
 
 def _opposite_helps(explanation: Explanation) -> bool:
-    """Returns True if a search for the opposite condition would find more: it tries all removals by their
-    size, and the present search did not. This is so if the answer does not meet the condition."""
+    """Returns True if a search for the opposite condition would find the smallest removals, because it
+    tries all removals by their size and the present search did not. This is so if the answer does not
+    meet the condition and the present search is exact and complete."""
     (kinds, *others) = kinds_by_condition(explanation)
     unmet = not others and state_of_all(explanation, kinds) == "breaks"
     return unmet and explanation.complete and explanation.miner.name == "exact"

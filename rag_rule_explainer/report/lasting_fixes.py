@@ -19,9 +19,9 @@ _ONCE = (
 
 
 def fixes_in_words(explanation: Explanation, named: Callable[[str], str]) -> str:
-    """Returns sentences about the sure fixes with their claims, and about one removal that flips the
-    outcome but is no fix; empty if there is no sure fix. ``named``: a function that returns the printable
-    name of an id."""
+    """Returns sentences that name the sure fixes (see ``Fix.is_sure``), each with its claim, and one
+    removal that flips the outcome but is no fix; empty if there is no sure fix. ``named``: a function
+    that returns the printable name of an id."""
     return " ".join(_sentences(explanation, named))
 
 
@@ -29,7 +29,7 @@ def _sentences(explanation: Explanation, named: Callable[[str], str]) -> Iterato
     if explanation.doubted or not any(rule.sources for rule in explanation.omission_rules):
         return
     if explanation.min_confidence < 1 or not explanation.conditions_are_opposite:
-        return  # some subsets may have the outcome, or it is not the outcome that the rules exclude
+        return  # a rule may then break on some subsets, or it excludes a different outcome
     if state_of_all(explanation, kinds_by_condition(explanation)[0]) == "breaks":
         return  # the answer does not have the outcome, so there is nothing to keep away
     fixes = fixes_of(explanation)

@@ -23,8 +23,8 @@ def observed_removals(explanation: Explanation) -> tuple[Counterfactual, ...]:
 
 def removals_tried(explanation: Explanation) -> int | None:
     """Returns the number of removals for which it is known whether they flip the outcome; None if no
-    probe shows the outcome with all sources. With several conditions, only removals count for which this
-    is known for each condition."""
+    probe shows the outcome with all sources. If there are several conditions, a removal is only counted
+    if this is known for each of them."""
     count, groups = len(explanation.sources), kinds_by_condition(explanation)
     if any(state_of_all(explanation, kinds) not in _KNOWN for kinds in groups):
         return None

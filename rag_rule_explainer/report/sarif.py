@@ -116,8 +116,9 @@ def _finding(check: QuestionCheck, checked: CheckedQuestion, rule: Finding, nth:
 
 
 def _whole(check: QuestionCheck, checked: CheckedQuestion, nth: int) -> JsonDict:
-    """Returns the result for a question if no forbidden rule is known except the one with all its
-    sources."""
+    """Returns the result for a question that has a finding but no reported rule. The result is then about
+    all sources together. ``nth``: 1 if the question stands in the file for the first time, 2 for the
+    second time, and so on."""
     kind = next(kind for kind, each in checked.decisions.items() if each.holds)
     said = f"{named_question(checked)}\nall sources together: {condition_said(check, kind)}"
     return {

@@ -34,8 +34,8 @@ class SubsetView:
 
     A unit is one source, or several tied sources. A mask has one bit for each unit that a subset retains.
     ``kinds``: the kinds of rules that the diagram shows. ``states``: the states of the subsets by mask.
-    ``probes``: the numbers of the probes by mask. ``pinned``: the sources that every subset
-    retains beside its units.
+    ``probes``: the position of each subset's probe in ``explanation.probes``, by mask. ``pinned``: the
+    sources that every subset retains beside its units.
     """
 
     condition: str

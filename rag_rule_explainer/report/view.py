@@ -177,7 +177,8 @@ def _votes(explanation: Explanation) -> _Votes:
 
 
 def own_subset(explanation: Explanation, rule: Finding) -> frozenset[str]:
-    """Returns the sources retained on a rule's own subset: only the rule's sources, or all others."""
+    """Returns the sources retained on a rule's own subset: for a retention rule only the rule's sources,
+    for an omission rule all others."""
     named = set(rule.sources)
     if rule.kind is RuleKind.OMISSION:
         return frozenset(source.id for source in explanation.sources if source.id not in named)

@@ -47,8 +47,8 @@ _FOLLOWED: Final = 5
 """The weight of a word of the question is multiplied by this if the word occurs in a different passage,
 linked to the answer's passage because one of them names the subject of the other."""
 _LED: Final = 90
-"""This number is added to the weight of an answer if its passage is linked to a different passage in this
-way, and has further words of the question."""
+"""This number is added to the weight of an answer if its passage has further words of the question, and
+is linked to a different passage as ``_FOLLOWED`` says."""
 _BESIDE: Final = 90
 """This number is added to the weight of an answer next to the noun for which the question asks. If the
 question asks for a place, it is also added to the weight of an answer after a word such as "in"."""
@@ -74,7 +74,7 @@ _DENIES: Final = re.compile(
 )
 _Wanted = dict[SpanKind, int]
 """The weight of each kind of text, such as a date, as an answer to a question. If no weight is above 0,
-the answer is a whole sentence with texts of all these kinds."""
+the answer is a whole sentence that contains a text of each of these kinds."""
 _SENTENCE: Final[_Wanted] = {}
 _COUNTING_SENTENCE: Final[_Wanted] = {SpanKind.NUMBER: 0}
 _NAME_OF: Final[_Wanted] = {SpanKind.NAME: 60}

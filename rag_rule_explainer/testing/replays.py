@@ -1,5 +1,4 @@
-"""This module defines an application for tests, whose answers a function of the shown sources
-determines."""
+"""This module defines an application for tests. A function of the shown sources makes its answers."""
 
 import threading
 from collections.abc import Callable, Sequence

@@ -56,8 +56,9 @@ class Meaning:
 
 
 def with_all_copies(citations: Sequence[ReadCitation]) -> Iterator[ReadCitation]:
-    """Yields the citations. If they cite all sources with the same text, each of them gets one of these
-    sources, because it does not matter which number belongs to which source."""
+    """Yields the citations. If some mean sources with the same text (``among``), and have as many
+    different numbers as there are such sources, each number gets one of these sources. It does not matter
+    which one, because the texts are the same."""
     numbers = dict[tuple[str, ...], dict[str, None]]()
     for each in citations:
         if each.among:

@@ -41,8 +41,8 @@ class _Found:
 
 
 class NamesOfSources:
-    """A ``NamesOfSources`` finds sources by their names. If several sources have a name, it means those
-    of them that were shown."""
+    """A ``NamesOfSources`` finds sources by their names. If several sources have the same name, the name
+    means those that the model was shown."""
 
     def __init__(self, shown: Sequence[Citable], held_out: Sequence[Citable]) -> None:
         self._ids = {in_small_letters(each.id) for each in (*held_out, *shown)}

@@ -64,8 +64,9 @@ def read_annotation(annotation: Any, shown: CitableSources, text: str) -> Iterat
 
 
 def _meant(holders: list[Any], shown: CitableSources, quote: str) -> Meaning:
-    """Returns the meaning of an annotation, by its names, its index among the documents and its
-    quotation."""
+    """Returns the meaning of an annotation, by the names of a source in it, its index of a document and
+    its quotation. ``holders``: the annotation and the objects inside it that have further fields.
+    ``quote``: the quoted words; empty if there are none."""
     named = _named(holders, shown)
     if len(named) == 1:
         return Meaning(named)
@@ -84,8 +85,8 @@ def _meant(holders: list[Any], shown: CitableSources, quote: str) -> Meaning:
 
 
 def _named(holders: list[Any], shown: CitableSources) -> tuple[str, ...]:
-    """Returns the ids of the sources that have the names in an annotation. Several sources may match,
-    because each chunk of a document has the document's title."""
+    """Returns the ids of the sources that the fields of an annotation name. ``holders``: as for
+    ``_meant``. Several sources may match, because each chunk of a document has the document's title."""
     fits: tuple[str, ...] = ()
     for name in _NAMES:
         ids = shown.named(_first(holders, (name,), str))
@@ -110,8 +111,8 @@ def _place(holders: list[Any], text: str) -> tuple[int, int] | tuple[None, None]
     index = _first(holders[:1], ("index",), int)
     is_file = part_of(holders[0], "type") == "file_citation"
     if is_file and index is not None and index >= 0:
-        # According to the service's documentation, the index is a position in a list of files. In fact,
-        # it is a position in the text.
+        # According to OpenAI's documentation, the index is a position in a list of files. In fact, it is
+        # a position in the text.
         return min(index, len(text)), min(index, len(text))
     return None, None
 
@@ -127,7 +128,8 @@ def _why_none(quote: str) -> str:
 
 
 def _first(holders: list[Any], names: tuple[str, ...], kind: type) -> Any:
-    """Returns the first value of this type, in the order of the names."""
+    """Returns the first value of this type that a holder has under one of the names, in the order of the
+    names; None if there is none."""
     for name in names:
         for holder in holders:
             found = part_of(holder, name)

@@ -41,8 +41,8 @@ class _Pieces:
 
     def annotate(self, annotations: Iterable[Any], before: int) -> None:
         """Adds the annotations of the text that begins at the position ``before``. An annotation without
-        a position belongs to this whole text; statements with citations of their own are later excluded
-        from it."""
+        a position belongs to this whole text; later, it is not counted for statements that have citations
+        of their own."""
         text, whole = self.text[before:], (before, len(self.text))
         for annotation in annotations:
             for each in read_annotation(annotation, self.shown, text):
@@ -144,8 +144,9 @@ def _annotations(given: Any, text: Any) -> Iterator[Any]:
 
 
 def _add_annotations(given: Any, pieces: _Pieces, before: int) -> None:
-    """Adds the annotations of a message, which belong to its whole text. Other entries belong to the
-    lists of a structured output; ``_listed`` reads them."""
+    """Adds those annotations of a message that name their type; all others belong to a structured output,
+    from which ``_listed`` reads them. ``before``: the position at which the text of the message begins.
+    """
     typed = (each for each in _annotations(given, None) if part_of(each, "type") is not None)
     pieces.annotate(typed, before)
 

@@ -131,8 +131,9 @@ def _of_mark(
     beside: tuple[str, ...] | None = None,
 ) -> Iterator[ReadCitation]:
     """Yields the citations of one mark in the text. If the answer itself defines the meaning of a number,
-    this meaning is used; otherwise, the number is the position among the shown sources. ``beside``: the
-    ids of the sources that the mark also names."""
+    this meaning is used; otherwise, the number is the position among the shown sources. ``meant``: the
+    meanings that the answer defines, by label. ``place``: the position of the mark. ``beside``: the ids
+    of the sources that the mark also names."""
     found = _meaning_of(citation, meant, shown, beside)
     for each in found.citations(citation.written, *place):
         yield replace(each, is_said=citation.is_said)
@@ -196,8 +197,8 @@ def _listed(text: str, notes: Sequence[Footnote], shown: CitableSources) -> Iter
 
 
 def _in_lists(citations: Sequence[ReadCitation], lists: Sequence[SourceList]) -> Iterator[ReadCitation]:
-    """Yields the citations. Each citation in a list gets the part of the text that the list supports as
-    its ``scope``."""
+    """Yields the citations. The ``scope`` of each citation in a list becomes the part of the text that
+    the list supports."""
     starts = [each.start for each in lists]
     for each in citations:
         place = -1 if each.start is None else bisect_right(starts, each.start) - 1

@@ -1,4 +1,5 @@
-"""This package runs ``rag-rules doctor``, which examines an installation and what it is to explain."""
+"""This package runs ``rag-rules doctor``, which examines an installation, and the model, the store and
+the application with which it is to work."""
 
 import json
 from collections.abc import Iterable, Iterator

@@ -1,6 +1,7 @@
 """This module runs ``rag-rules experiment judge``.
 
-It draws judgements at random, which a person labels. It then measures the judge by these labels.
+It draws judgements at random, so that a person can label them. It then measures the judge by these
+labels.
 """
 
 from collections.abc import Sequence
@@ -103,7 +104,7 @@ def _check(labels: Path, out: Path) -> int:
     checked = check(drawn, labelled)
     rows = list(judge_rows(checked))
     write_csv(out / "judge.csv", Figure, rows)
-    # The figures themselves are printed, so a missing package for drawing is no reason to fail.
+    # The numbers are also printed, so a missing package for drawing is no reason to fail.
     with suppress(MissingExtra):
         subject = f"{checked.cases:,} judgements, {shortened(printable(drawn[0].judge), 60)}"
         list(draw_judge(rows, subject, out))

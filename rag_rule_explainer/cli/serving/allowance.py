@@ -7,17 +7,17 @@ from ...errors import InvalidInput
 
 @dataclass(slots=True)
 class ReplayAllowance:
-    """A ``ReplayAllowance`` is what clients may spend. ``each``: the most replays of one call; None if
-    the server sets no limit. ``together``: the most replays of all calls; None for no limit. ``used``:
-    the replays so far."""
+    """A ``ReplayAllowance`` is what clients may spend. ``each``: the maximum number of replays of one
+    call; None if the server sets no limit. ``together``: the maximum number of replays of all calls; None
+    for no limit. ``used``: the replays so far."""
 
     each: int | None = None
     together: int | None = None
     used: int = 0
 
     def cap(self, asked: int | None) -> int:
-        """Returns the most replays that a call may make. ``asked``: the client's own limit; None if it
-        gives none.
+        """Returns the maximum number of replays that a call may make. ``asked``: the client's own limit;
+        None if it gives none.
 
         Raises InvalidInput if neither the server nor the client sets a limit, if the client's limit is
         above that of the server, and if all replays are used.

@@ -55,8 +55,8 @@ class ServedApplication:
     folder: SavedFolder
 
     def estimate(self, asked: AskedOfServer) -> Estimate:
-        """Returns what it would cost to explain the answer. What the application runs for it counts as
-        one replay. Raises InvalidInput if all replays are used."""
+        """Returns what it would cost to explain the answer. The run of the application that this takes
+        counts as one replay. Raises InvalidInput if all replays are used."""
         self.allowance.cap(1)
         limits = Limits(asked.max_replays or self.allowance.each)
         return self._spending(
@@ -90,8 +90,8 @@ class ServedApplication:
         unreported = 0
 
         def counted(explainer: Any, given: Any) -> Any:
-            # An application may run, and fail before a search begins to report: the rule names a source
-            # that does not exist, or no answer can be read.
+            # From here on, one replay is counted even if the search reports none. The application may run
+            # and the call then fail before the first report, for example because no answer can be read.
             nonlocal unreported
             unreported = 1
             return entry(explainer, given)

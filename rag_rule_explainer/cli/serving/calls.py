@@ -42,7 +42,7 @@ class CallProgress:
         return 0 if self.latest is None else self.latest.replays
 
     async def send(self, send: SendProgress) -> None:
-        """Sends the latest report, if it is further than what was sent before."""
+        """Sends the latest report, if it counts more subsets than the report that was sent before."""
         report = self.latest
         if report is not None and report.probes > self._sent:
             self._sent = report.probes
@@ -69,7 +69,7 @@ async def called(work: Callable[[], Result], progress: CallProgress, send: SendP
         tasks.start_soon(_noting, cancelled)
         try:
             done.append(await to_thread.run_sync(work))
-        except Exception as error:  # the task group would put it into a group
+        except Exception as error:  # the task group would put it into an exception group
             failed.append(error)
         tasks.cancel_scope.cancel()
     for error in failed:

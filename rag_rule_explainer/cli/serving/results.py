@@ -91,6 +91,7 @@ class ShownExplanation(BaseModel):
 
     @classmethod
     def of(cls, explanation: Explanation, name: str, form: str) -> "ShownExplanation":
-        """Returns a saved explanation in the form for clients. ``form``: that of its report."""
+        """Returns a saved explanation in the form for clients. ``form``: the form of its report, such as
+        "markdown"."""
         text = shortened(explanation.report(form), _LONGEST)
         return cls(names=[name], text=text, summary=explanation.summary())

@@ -22,8 +22,8 @@ _BINARY = getattr(os, "O_BINARY", 0)
 
 
 class SavedPlace(NamedTuple):
-    """A ``SavedPlace`` is where an explanation is saved. ``name``: that of its file; empty if it could
-    not be saved. ``why_not``: the reason then, in words; else empty."""
+    """A ``SavedPlace`` is where an explanation is saved. ``name``: the name of its file; empty if it
+    could not be saved. ``why_not``: if it could not be saved, the reason in words; else empty."""
 
     name: str
     why_not: str = ""
@@ -90,8 +90,8 @@ class SavedFolder:
         """Returns the explanation in a file of this folder.
 
         Raises InvalidInput for a name that is no plain name of a file, such as a path, for a file that is
-        a link or no regular file, and for one that has no explanation. The error says nothing about what
-        the file contains.
+        a link or no regular file, and for a file without an explanation. The error says nothing about
+        what the file contains.
         """
         if not _NAME.fullmatch(name):
             raise InvalidInput(f"this is no name of a saved explanation; {_EXPECTED}")

@@ -12,7 +12,8 @@ _SECOND, _FIRST = ("mcp.server.mcpserver", "MCPServer"), ("mcp.server.fastmcp", 
 @dataclass(frozen=True, slots=True)
 class McpSdk:
     """A ``McpSdk`` holds the classes of the installed SDK. ``server``: the class of servers. ``context``:
-    the class of what a tool is given of its call. ``tool_error``: the error whose text a client gets."""
+    the class of the object that tells a tool about the call to it. ``tool_error``: the error whose text a
+    client gets."""
 
     server: Any
     context: Any

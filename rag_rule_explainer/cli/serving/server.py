@@ -21,8 +21,8 @@ _INSTRUCTIONS = (
 
 
 def server_of(sdk: McpSdk, answering: ServedApplication, lifespan: Any = None) -> Any:
-    """Returns a server with the tools estimate, explain, verify and show. ``lifespan``: entered when the
-    server has taken its streams; None for nothing."""
+    """Returns a server with the tools estimate, explain, verify and show. ``lifespan``: an async context
+    manager that the server enters after it has taken over stdin and stdout; None if there is none."""
     server = sdk.server("rag-rules", instructions=_INSTRUCTIONS, log_level="WARNING", lifespan=lifespan)
     for tool in mcp_tools(sdk, answering):
         server.tool(structured_output=True)(tool)
@@ -38,8 +38,8 @@ def run_server(sdk: McpSdk, answering: ServedApplication) -> None:
     os.dup2(nothing, 0)
     os.dup2(2, 1)
     os.close(nothing)
-    # The server takes the buffers of these streams when it starts, before ``_lifespan``. They would be
-    # closed with their streams, so the streams are kept.
+    # The server takes the buffers of these two streams before it enters ``_lifespan``, which replaces the
+    # streams. A stream that is deleted closes its buffer, so ``kept`` holds both streams.
     kept = [TextIOWrapper(os.fdopen(read, "rb")), TextIOWrapper(os.fdopen(written, "wb"))]
     sys.stdin, sys.stdout = kept
     anyio.run(server_of(sdk, answering, _lifespan).run_stdio_async)

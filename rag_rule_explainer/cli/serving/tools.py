@@ -134,6 +134,6 @@ async def _served(sdk: McpSdk, work: Awaitable[Returned]) -> Returned:
     except Exception as error:
         raise sdk.tool_error(shortened(error_text(error), _LONGEST_ERROR)) from error
     finally:
-        # A thread is awaited although its call was cancelled. The SDK has then answered the call already,
-        # and a result would end the server.
+        # The thread is awaited even if the call was cancelled. The SDK has then already answered the
+        # call, and a second answer would end the server.
         await checkpoint_if_cancelled()

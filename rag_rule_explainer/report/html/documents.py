@@ -21,8 +21,8 @@ _OPEN_UP_TO = 1500
 """Texts with at most this number of characters are visible at once. The reader must open longer texts."""
 _MOST_ROWS, _MOST_COLUMNS = 200, 60
 _MOST_BADGES = 6
-"""The maximum number of badges of one kind of rule beside a source that more than twice as many rules
-name."""
+"""The maximum number of badges of each kind of rule beside a source, if more than twice this number of
+rules name the source. Otherwise, all its badges are shown."""
 _MARKS = {RuleKind.RETENTION: ("●", "retained"), RuleKind.OMISSION: ("○", "omitted")}
 
 
@@ -79,8 +79,8 @@ def source_list(explanation: Explanation) -> Markup:
 
 
 def importance_table(explanation: Explanation) -> Markup:
-    """Returns a table with a bar for the importance of each source whose importance is above 0, and which
-    kinds of rules have none; empty if no rule names a source."""
+    """Returns a table with a bar for each source whose importance is above 0, and below it a remark on
+    kinds of rules for which no importance is given; empty if no rule names a source."""
     names = short_names(explanation, 60)
     rows = [
         Markup("<tr><td>{}</td><td>{}</td><td>{}</td><td>{:.3f}</td><td>{:.3f}{}</td></tr>").format(

@@ -54,7 +54,7 @@ def said_of_all(explanation: Explanation, kind: RuleKind, rules: Sequence[Findin
     """Returns a sentence that says what the listed rules mean together, such as that each of them is
     enough. Returns an empty text if a rule that stands alone needs no such sentence."""
     if explanation.min_confidence < 1:
-        return ""  # such a rule need not be enough each time
+        return ""  # a rule that may break on some subsets is not always enough
     about_this = about_one(explanation)
     always = _ALWAYS_TOGETHER if explanation.ties else _ALWAYS
     always = _ALWAYS_PINNED if has_pinned(explanation) else always
@@ -111,7 +111,8 @@ def additions_summary(explanation: Explanation) -> str:
 
 
 def how_seen(explanation: Explanation, changes: FlippingChanges) -> str:
-    """Returns a sentence that says that the changes to all documents were tried; empty if there are none.
+    """Returns a sentence that says that the changes, which start from all documents, were tried; empty if
+    there are none.
 
     If the two kinds of rules are about one condition, and a change is no omission rule, the sentence adds
     why this is no contradiction.

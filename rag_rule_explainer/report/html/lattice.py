@@ -70,7 +70,8 @@ def _documents(view: SubsetView) -> str:
 
 
 def _marks_svg(view: SubsetView, grid: LatticeGrid, name: str) -> Markup:
-    """Returns the marks as SVG. ``name``: the beginning of ids in the SVG."""
+    """Returns the marks (one shape for each subset), the edges and the labels as SVG. ``name``: the
+    beginning of the ids in the SVG."""
     parts = [f'<path class="edges" d="{grid.edges()}"/>']
     parts.extend(f'<text x="4" y="{y + 4:g}">{words}</text>' for words, y in grid.levels())
     parts.extend(_marks(view, grid, name))

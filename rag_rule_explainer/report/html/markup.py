@@ -30,8 +30,9 @@ def one_line(text: str) -> Markup:
 
 
 def isolated(text: str) -> Markup:
-    """Returns a printable sentence as HTML. Each quoted text, and each row of words, that is written from
-    right to left is isolated, so that it does not change the order in which its neighbours are read."""
+    """Returns a printable sentence as HTML. Each part that is written from right to left (a quoted text,
+    or a row of words) is isolated, so that it does not change the order in which the parts beside it are
+    read."""
     if not _RIGHT_TO_LEFT.search(text):
         return escape(text)
     return joined_markup(

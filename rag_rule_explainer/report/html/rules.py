@@ -67,8 +67,8 @@ def opening(explanation: Explanation) -> Markup:
 
 
 def rule_lists(explanation: Explanation, names: SourceNames) -> Markup:
-    """Returns the rules of each kind as sentences. Each rule says what its claim guarantees. After the
-    rules of a complete explanation stands that there are no others."""
+    """Returns the rules of each kind as sentences. Each rule says what its claim guarantees. If the
+    explanation is complete, a sentence after the rules says that there are no others."""
     rows = [row.support for row in rule_rows(explanation)]
     supports = dict(zip(map(id, explanation.rules), rows, strict=True))
     lists = [_of_kind(explanation, kind, names, supports) for kind in explanation.predicates]

@@ -78,7 +78,8 @@ def _titles(
     grid: LatticeGrid,
     height: float,
 ) -> Iterator[Markup]:
-    """Yields an empty element over each mark, with what a browser shows when the pointer rests on it."""
+    """Yields, for each mark, an empty element that lies over it, with the text that a browser shows when
+    the pointer rests on the mark."""
     units = unit_names(view, names)
     across, down = 2 * grid.radius / WIDTH * 100, 2 * grid.radius / height * 100
     for mask, (x, y) in grid.places.items():

@@ -82,7 +82,8 @@ def _guarantee(explanation: Explanation, rule: Finding) -> str:
 
 def _vote(explanation: Explanation, rule: Finding) -> str:
     """Returns how many of the answers on the rule's own subset agreed with the verdict, in words. Returns
-    an empty text if there was no vote on this subset, or if the vote needs a longer text."""
+    an empty text if there was no vote on this subset, or if this short sentence would not name all
+    sources that were retained."""
     own = own_subset(explanation, rule)
     votes = next(
         (
