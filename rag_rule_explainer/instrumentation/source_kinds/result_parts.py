@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 from ...errors import InvalidInput
 from ..clients.fields import is_listed, listed_like
-from ..clients.of_listing import Path, results_at, with_results
+from ..clients.of_listing import Path, counts_results, results_at, with_results
 from ..clients.of_text import json_listing
 from .cut_parts import CutParts
 from .kinds import Omit
@@ -89,7 +89,8 @@ class EnclosedParts:
         """Returns what encloses the list, with the other items in it."""
         if not omitted:
             return self.whole
-        return with_results(self.whole, self.path, ListedParts(list(self.items)).without(omitted, omit))
+        left = ListedParts(list(self.items)).without(omitted, omit)
+        return with_results(self.whole, self.path, left, counts_results)
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,20 @@ def row(body: str) -> str:
             '{"mails": ["b"],  "total": 1}',
             '{"mails": ["", "b"],  "total": 2}',
         ),
+        ({"n": 2, "mails": ["a", "b"]}, ["a", "b"], {"n": 1, "mails": ["b"]}, None),
+        ('{"n": 3, "mails": ["a", "b"]}', ['{"n": 3, "mails": ["a", "b"]}'], "{}", None),
+        (
+            '{"mail_count": 2, "box": {"mails": ["a", "b"], "n": 7}}',
+            ['{"mail_count": 2, "box": {"mails": ["a", "b"], "n": 7}}'],
+            "{}",
+            None,
+        ),
+        (
+            '{"n_mails":2, "mails": ["a", "b"]}',
+            ["a", "b"],
+            '{"n_mails":1, "mails": ["b"]}',
+            '{"n_mails":2, "mails": ["", "b"]}',
+        ),
         ({"mails": ["a", "b"]}, ["a", "b"], {"mails": ["b"]}, {"mails": ["", "b"]}),
         (
             '[{"a": "x", "a": "y"}, "z"]',

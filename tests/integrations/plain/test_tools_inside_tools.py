@@ -1,6 +1,7 @@
 """Marked tools that call marked tools: what ran inside a recorded tool is part of its record."""
 
 import json
+import threading
 from collections import Counter
 from typing import Any
 
@@ -104,3 +105,40 @@ def test_a_condition_to_which_it_makes_no_difference_is_explained() -> None:
     explanation = explained(agent, ~calls_tool("never") & contains("done"))
     assert explanation.rules
     assert agent.ran["pay"] == 1
+
+
+def test_a_thread_that_a_replay_ends_prints_no_traceback(capfd: pytest.CaptureFixture[str]) -> None:
+    """The thread pays where it was told to, else it warns, which the first run did not do."""
+    ran = Counter[str]()
+
+    @tool
+    def pay(account: int) -> str:
+        ran["pay"] += 1
+        return "done"
+
+    @tool
+    def warn() -> str:
+        ran["warn"] += 1
+        return "warned"
+
+    agent = Agent("pay", asks=False)
+
+    def answer(question: str) -> str:
+        told = agent.tools["read_inbox"]()
+        says = "pay" if len(told) == len(MAILS) else "warn"
+        call = {"id": "1", "type": "function", "function": {"name": says, "arguments": "{}"}}
+        message = {"tool_calls": [call]}
+        offline_client(lambda _: message).chat.completions.create(
+            model="m", messages=[{"role": "user", "content": "\n".join(told)}]
+        )
+        thread = threading.Thread(target=lambda: pay(account=1) if says == "pay" else warn())
+        thread.start()
+        thread.join()
+        return "All is done."
+
+    explainer = RuleExplainer(
+        answer, calls_tool("pay"), source_kinds=["tools"], unexecuted_tools=["warn"]
+    )
+    assert explainer.explain("What is new?").rules
+    assert ran == {"pay": 1}
+    assert "Traceback" not in capfd.readouterr().err
