@@ -137,7 +137,9 @@ class Streamed:
 
     def _joined(self) -> Entries:
         if not self._texts:
-            return {**self._whole, "output": self._whole.get("output") or [*self._items.values()]}
+            status = None if self.is_partial else self._whole.get("status")
+            output = self._whole.get("output") or [*self._items.values()]
+            return {**self._whole, "output": output, "status": status}
         calls = [{"id": each["id"], "function": each} for each in self._calls.values()]
         message = {**self._texts, "tool_calls": calls}
         return {**self._whole, "choices": [{"message": message, "finish_reason": self._reason}]}

@@ -219,3 +219,69 @@ async def test_async_streams_that_replays_leave_open_are_closed_at_their_ends() 
     assert all(each.response.is_closed for each in loop.held[3:])
     for each in loop.held[:3]:
         await each.close()
+
+
+def events(request: httpx.Request) -> Iterator[bytes]:
+    """The same reply by the Responses API, whose calls are whole before the reply is."""
+    body = json.loads(request.content)
+    results = [each["output"] for each in body["input"] if each.get("type") == "function_call_output"]
+    told = [{"role": "tool", "content": each} for each in results]
+    said = gullible({"model": body["model"], "messages": told})
+    output: list[dict[str, Any]] = [
+        {"type": "function_call", "status": "completed", "call_id": each["id"], **each["function"]}
+        for each in (() if isinstance(said, str) else said)
+    ]
+    text = {"type": "output_text", "text": said, "annotations": []}
+    output = output or [{"type": "message", "role": "assistant", "id": "m", "content": [text]}]
+    response = {"id": "r", "object": "response", "model": "m", "created_at": 1, "tools": []}
+    yield event("response.created", response={**response, "status": "in_progress", "output": []})
+    for place, item in enumerate(output):
+        begun = {**item, "arguments": ""} if "arguments" in item else {**item, "content": []}
+        yield event("response.output_item.added", item=begun, output_index=place)
+        yield event("response.output_item.done", item=item, output_index=place)
+    yield event("response.completed", response={**response, "status": "completed", "output": output})
+
+
+def event(kind: str, **fields: Any) -> bytes:
+    told = json.dumps({"type": kind, "sequence_number": 0, **fields})
+    return f"event: {kind}\ndata: {told}\n\n".encode()
+
+
+class ResponsesLoop(Loop):
+    """It runs a call as soon as its item is whole."""
+
+    def answer(self, question: str) -> str:
+        given: list[Any] = [{"role": "user", "content": question}]
+        transport = httpx.MockTransport(
+            lambda asked: httpx.Response(200, headers=STREAM, content=events(asked))
+        )
+        with httpx.Client(transport=transport) as http:
+            client = OpenAI(**TO_NOBODY, http_client=http)
+            while True:
+                results, text = list[Any](), ""
+                for each in client.responses.create(model=self.model, input=given, stream=True):
+                    if each.type != "response.output_item.done":
+                        continue
+                    if each.item.type == "message":
+                        text = str(getattr(each.item.content[0], "text", ""))
+                    elif each.item.type == "function_call":
+                        function = {"name": each.item.name, "arguments": each.item.arguments}
+                        said = self.run({"id": each.item.call_id, "function": function})["content"]
+                        answered = {"call_id": each.item.call_id, "output": said}
+                        results += [each.item.model_dump(exclude_none=True)]
+                        results += [{"type": "function_call_output", **answered}]
+                        if self.leaves:
+                            break
+                given += results
+                if not results:
+                    return text
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+@pytest.mark.parametrize("way", ["whole_run", "next_action"])
+def test_a_tool_that_runs_during_a_streamed_response(leaves: bool, way: Any) -> None:
+    loop = ResponsesLoop(leaves=leaves)
+    explanation = explained(loop, replay_of=way)
+    assert retention(explanation) == {BOTH}
+    assert omission(explanation) == {frozenset({each}) for each in BOTH}
+    assert loop.ran == ["read_inbox", "pay 4711", *([] if leaves else ["note"])]
