@@ -181,7 +181,7 @@ class Participation:
         """Counts a tool call, and returns it with what it gets. Raises an error if the replay now exceeds
         its limit, or ends at this call. ``name``: the name of the tool; None if the call is only
         counted. ``identity``: the id that the model gave the call, if it is known. ``way``: see
-        ``recorded``."""
+        ``recording_calls``."""
         self.tool_calls += 1
         call = ToolCall.written(name, arguments)
         replies, within, now = len(self.watch.said), tools_in_use.get(), moment()

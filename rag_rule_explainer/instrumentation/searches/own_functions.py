@@ -12,7 +12,7 @@ from typing import Any
 from ...probing.whose import is_users
 from ..requests.tools_in_use import tools_in_use
 from ..run_context import participation
-from .tools import recorded
+from .tools import recording_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,6 @@ class OwnFunctions:
             own = self.name_of(tool)
             if not is_users(str(caller)) or tools_in_use.get()[-1:] == (own,):
                 return found
-            return recorded(found, own, partial(self.arguments_of, tool), name)
+            return recording_calls(found, own, partial(self.arguments_of, tool), name)
 
         return got

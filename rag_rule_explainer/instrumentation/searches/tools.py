@@ -25,10 +25,10 @@ def tool(function: Function) -> Function:
     replies are counted even without the mark. Outside of an explanation, the function does the same as
     before.
     """
-    return recorded(function, checked_function("tool", function, "a function").__name__)
+    return recording_calls(function, checked_function("tool", function, "a function").__name__)
 
 
-def recorded(function: Any, name: str, arguments_of: ArgumentsOf = dict, way: str = "") -> Any:
+def recording_calls(function: Any, name: str, arguments_of: ArgumentsOf = dict, way: str = "") -> Any:
     """Returns a function, sync or async, that does the same, and whose calls are those of the tool
     ``name``. ``way``: by what the application calls it, if a tool can be called in several ways that
     return different things."""
