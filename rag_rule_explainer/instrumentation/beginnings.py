@@ -61,7 +61,8 @@ def _end_at_new_tools(run: Participation, first: Participation, answering: ToolR
     the replay goes on, and ends where a tool is reached.
     """
     unresolved = first.calls.unresolved
-    ran = {each.call.name for each in first.executed} | first.calls.settled_names
+    executed = (*first.executed, *first.inside)
+    ran = {each.call.name for each in executed} | first.calls.settled_names
     known = {*ran, *answering.retrieving, *answering.safe, *run.stubs, *run.unexecuted_tools}
     named = {call.name for said in first.watch.said if not said.apart for call in said.to_run}
     leaves_all = bool(first.calls.returned) and not first.executed
@@ -95,6 +96,14 @@ def recorded_reply(key: Hashable) -> Any:
     to be sent to the model."""
     run = participation()
     return None if run is None or run.conversation is None else run.conversation.reply_to(key)
+
+
+def ends_at_next_action() -> bool:
+    """Returns True iff the application is to get no part of a streamed reply before its end: in a replay
+    of the next action, which ends at the reply, before a tool may run for a call in it."""
+    run = participation()
+    is_replay = run is not None and run.conversation is not None and run.tool_replay is not None
+    return is_replay and not inside_retrieval.get()
 
 
 def prompt_editing() -> PromptEditing | None:

@@ -8,8 +8,9 @@ from difflib import get_close_matches
 from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured
 from ..probing.replaying import UnusableReply
 from .options import CallInput, Manner
+from .requests.calls_of_run import UnrecordedTool
 from .requests.unrecorded_tools import MAY_RUN_AGAIN, NO_STUB, OR_NEXT_ACTION, REMOTE, RUNS_AGAIN
-from .run_context import Participation, UnrecordedTool
+from .run_context import Participation
 from .source_kinds.gathering import running_tools
 
 _NEAR = 0.75
@@ -114,7 +115,7 @@ def tools_that_acted(manner: Manner, first: Participation) -> list[str]:
     are all tools if they run in replays too."""
     if not manner.replays_tools or manner.on_new_tool_call == "live":
         return []
-    ran = Counter(each.call.name for each in (*first.executed, *first.calls.unexecuted(first.executed)))
+    ran = Counter(each.call.name for each in (*first.executed, *first.unexecuted))
     ran.subtract(call.name for call, _ in first.tool_record.not_begun)
     idle = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools | first.stubbed
     return sorted({name for name, count in ran.items() if count > 0} - idle)

@@ -20,7 +20,7 @@ from .application import Application
 from .options import CallInput
 from .reading import nested_texts, plain_data
 from .registered import frameworks
-from .requests.client_watch import FAILED, ClientWatch, watched_by
+from .requests.client_watch import FAILED, ClientWatch, current_watch, watched_by
 from .run_context import Participation, unusable
 from .searches.of_functions import Found, as_found, identify
 
@@ -92,6 +92,14 @@ class FunctionApplication(Application[Found]):
 
     @override
     async def arun(self, case: CallInput, kept: Sequence[Source] | None) -> Any:
+        watch = current_watch()
+        try:
+            return await self._aran(case)
+        finally:
+            if kept is not None and watch is not None:  # of a replay, whose answer is read by now
+                await watch.streams.aclose()
+
+    async def _aran(self, case: CallInput) -> Any:
         function = self._made()
         if _is_async(function):
             output = function(case.given)

@@ -6,23 +6,21 @@ is sent to the model, with the omitted sources missing in it, and its reply is t
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import InvalidInput
 from ..predicates import Predicate
-from ..predicates.at_once import verdict_at_once
 from ..predicates.combine import AnyOf
 from ..predicates.next_action import OfNextAction
-from ..predicates.only_calls import CALLS_ONLY, is_only_calls, reads_calls, reads_only_calls
-from ..printable import printable, shortened
+from ..predicates.only_calls import CALLS_ONLY, reads_calls
 from ..probing.prices import TokensByModel
 from ..probing.wholeness import Said
 from ..tool_calls import ToolCall
-from ..verdicts import Answer, Case, Verdict
+from ..verdicts import Answer
 from .answered import with_spent
 from .bounds import ReplayEnded
+from .chosen_reply import check_chosen, holds_at_once
 from .conversation import Conversation, NotedReply
 from .options import Manner
 from .requests.conversations import check_is_whole
@@ -47,27 +45,12 @@ _NOT_SERVED = (
     "model, or the application did not read a stream to its end; leave it out"
 )
 
-_OF_TEXT = (
-    "the reply that is explained is only a tool call ({reply}), and one condition is about a text "
-    "({condition}): explain that one on its own, or leave replay_of out"
-)
-
 _UNREAD = object()
 """In the place of a reply that was not recorded, such as a stream that was not read to its end."""
 _AWAITED = (
     "replay_of='next_action' explains the first reply that meets the condition, and the condition is "
     "awaited, as a judge is, so that several replies may be the one; say which, such as by "
     "calls_tool('pay') & the condition, or leave replay_of out"
-)
-
-_OF_RUN = (
-    "replay_of='next_action' judges one reply of a model, and none meets the condition; the whole run "
-    "does ({condition}): leave replay_of out, or name one call, such as by calls_tool"
-)
-_OF_REPLY = (
-    "replay_of='next_action' judges one reply of a model, and the last one meets the condition; the "
-    "whole run does not ({condition}): leave replay_of out, or explain the call that was made, by "
-    "calls_tool"
 )
 
 
@@ -132,9 +115,7 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
         raise InvalidInput(_NO_REPLIES)
     answers = list(_answers(turns, first.executed))
     place, meets = _chosen(answers, manner.condition, question)
-    _check_has_a_text(manner.condition, answers[place])
-    if not meets:
-        _check_is_no_other_of_the_run(manner.condition, answers, answers[place], question)
+    check_chosen(manner.condition, answers, place, question, meets=meets)
     within = turns[place][0].within
     running = {*first.retrieving_tools, *within}
     before = [each for each in turns[:place] if running.issuperset(each[0].within)]
@@ -212,51 +193,6 @@ def _chosen(answers: Sequence[Answer], condition: Any, question: str) -> tuple[i
     if len(places) > 1 and known[places[0]] is None:
         raise InvalidInput(_AWAITED)
     return (places[0], known[places[0]] is True) if places else (last, False)
-
-
-def _check_has_a_text(condition: Any, chosen: Answer) -> None:
-    """Raises InvalidInput if one of several conditions is about a text, and the reply is only a call."""
-    parts = condition.parts if isinstance(condition, AnyOf) else ()
-    for each in parts if is_only_calls(chosen) else ():
-        if isinstance(each, OfNextAction) and not reads_calls(each):
-            reply = printable(shortened(chosen.shown, 120))
-            raise InvalidInput(_OF_TEXT.format(reply=reply, condition=each.inner))
-
-
-def _check_is_no_other_of_the_run(
-    condition: Any, answers: Sequence[Answer], chosen: Answer, question: str
-) -> None:
-    """Raises InvalidInput if a condition on calls is met by the run and by none of its replies, or by a
-    reply that does nothing and not by the run. Rules of one reply would then say the opposite of what
-    happened."""
-    if isinstance(condition, AnyOf) and all(isinstance(each, OfNextAction) for each in condition.parts):
-        # Several conditions are explained. That the reply does not meet one is seen; that it meets
-        # one by doing nothing would be a rule about another reply than the one that did it.
-        for each in condition.parts:
-            if holds_at_once(each, chosen, question):
-                _check_is_no_other_of_the_run(each, answers, chosen, question)
-        return
-    condition = condition.inner if isinstance(condition, OfNextAction) else condition
-    if condition is None or not reads_only_calls(condition):
-        return
-    calls = [
-        replace(call, step=step) for step, each in enumerate(answers, 1) for call in each.calls or ()
-    ]
-    of_run = holds_at_once(condition, Answer("", calls=tuple(calls)), question)
-    of_reply = holds_at_once(condition, chosen, question)
-    if None not in (of_run, of_reply) and of_run is not of_reply:
-        raise InvalidInput((_OF_RUN if of_run else _OF_REPLY).format(condition=condition))
-
-
-def holds_at_once(condition: Any, answer: Answer, question: str) -> bool | None:
-    """Returns True iff the condition holds of the answer; None if that has to be awaited. A condition
-    that is not about tool calls does not hold of an answer that is only such calls, if it is awaited."""
-    verdict = Verdict.UNKNOWN
-    with suppress(Exception):  # of a user's function
-        verdict = verdict_at_once(condition, Case(question, answer, answer, ()))
-    if verdict is not None:
-        return verdict is Verdict.HOLDS
-    return False if is_only_calls(answer) and not reads_calls(condition) else None
 
 
 def begin_action(run: Participation, action: ActionPoint) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from .early_ends import until_decided
 from .first_run_faults import check_unrecorded
+from .inner_calls import check_first
 from .next_action import WatchedSoFar, at_next_action
 from .options import Manner
 from .requests.exchanges import Exchanges
@@ -29,22 +30,27 @@ def repeated_part(
 
 
 def _outer_part(first: Participation, manner: Manner, question: str) -> Participation:
-    first = at_next_action(first, manner, question)
-    if not manner.replays_tools or not first.executed or first.action is not None or first.closed:
-        return first
+    acting = at_next_action(first, manner, question)
+    if not manner.replays_tools or not first.executed or first.closed:
+        return acting
+    if acting.action is not None and acting.action.meets:
+        return acting
     running = running_tools(first, manner)
     inner = {each.within for each in first.executed} | {each.within for each in first.watch.said}
     closed = {name for within in inner for name in within} - running
-    return _without(first, closed) if closed else first
+    outer = _without(first, closed) if closed else first
+    check_first(outer, manner, question)
+    return outer if acting.action is None else acting
 
 
 def _without(first: Participation, closed: Collection[str]) -> Participation:
     said, executed = list(first.watch.said), first.executed
+    inner = [each for each in executed if set(each.within) & set(closed)]
     kept = [place for place, each in enumerate(said) if not set(each.within) & set(closed)]
     outer = [
         each._replace(before=sum(place < each.before for place in kept))
         for each in executed
-        if not set(each.within) & set(closed)
+        if each not in inner
     ]
     watch = WatchedSoFar(
         Exchanges.only([each for each in first.watch.exchanges if not set(each.within) & set(closed)]),
@@ -59,4 +65,5 @@ def _without(first: Participation, closed: Collection[str]) -> Participation:
     }
     inside = {each.call.name for each in executed} | {call.name for each in said for call in each.called}
     tools = first.tools - (inside - called)
-    return replace(first, watch=watch, executed=outer, tools=tools, closed=frozenset(closed))
+    shut = frozenset(closed)
+    return replace(first, watch=watch, executed=outer, inside=inner, tools=tools, closed=shut)

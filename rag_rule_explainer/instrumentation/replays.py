@@ -17,6 +17,7 @@ from .bounds import Bound, Extent, ReplayEnded
 from .copies.state import State
 from .doubts import named
 from .fidelity import Fidelity
+from .inner_calls import check_replay
 from .isolation.exiting import exits_contained
 from .isolation.muting import muting
 from .next_action import action_in
@@ -186,6 +187,8 @@ class Replays(Generic[Item]):
         serving = cast("Serving[object]", run.gate)
         check_not_ended(run)
         action = self.first.action
+        if action is None:
+            check_replay(run, self.manner, self.case.question)
         if action is None and run.tool_replay is not None and run.tool_replay.cut:
             return self._checked_so_far(run.tool_replay.cut, kept, run, serving)
         if action is None:

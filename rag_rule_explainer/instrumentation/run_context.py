@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import RagRuleError
 from ..probing.budget import summed
@@ -21,9 +21,9 @@ from .conversation import Conversation
 from .copies.state import State
 from .recording.current import AnyPart, GoingOn, rejoining, taking_part
 from .recording.recorder import Recording
-from .requests.calls_of_run import CallsOfRun
+from .requests.calls_of_run import CallsOfRun, MadeCall, UnrecordedTool
 from .requests.exchanges import moment
-from .requests.tools_in_use import tools_in_use
+from .requests.tools_in_use import call_in_use, tools_in_use
 from .shared_state.temporaries import Shared
 from .source_kinds.prompt_sources import PromptEditing
 from .tool_replay import (
@@ -74,18 +74,6 @@ def failing(watch: ModelWatch) -> Generator[None, None, None]:
         raise failed_reply(error_text(error), watch, error) from error
 
 
-class UnrecordedTool(NamedTuple):
-    """An ``UnrecordedTool`` is a tool that was called, although no tool ran of which there is a record.
-    ``within``: the tools inside which the model was asked; ``at``: the moment of the request with the
-    result, else of the reply with the call. ``is_answered``: True iff a request has a result of the
-    call."""
-
-    name: str
-    within: tuple[str, ...] = ()
-    at: int = 0
-    is_answered: bool = True
-
-
 @dataclass(slots=True, eq=False)
 class Participation:
     """A ``Participation`` holds one run of the application (the baseline or a replay) and its state.
@@ -99,7 +87,8 @@ class Participation:
     ``outside``: receives the run's use of files and environment variables. ``before_search``: functions
     that are called before each search. ``muted``: True if the run's prints are hidden. ``calls``: the
     tool calls in the models' replies. ``unexecuted_tools``: the names of the tools for whose calls the
-    application runs nothing. ``executed``: the calls of tools that ran. ``closed``: the tools of a
+    application runs nothing. ``executed``: the calls of tools that ran; ``inside``: those that ran in the
+    baseline inside tools of which a replay gets the recorded results. ``closed``: the tools of a
     baseline that do not run in replays, and inside which models were asked or other tools ran, of which
     there is no record here. ``tool_record``: what came of the calls of a baseline; ``tool_replay``
     answers those of a replay; None if tools run. ``takes_results``: True if results of tools are
@@ -122,6 +111,7 @@ class Participation:
     tools: set[str] = field(default_factory=set[str])
     tool_calls: int = 0
     executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
+    inside: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
     calls: CallsOfRun = field(default_factory=CallsOfRun)
     unexecuted_tools: frozenset[str] = frozenset()
     closed: frozenset[str] = frozenset()
@@ -158,6 +148,12 @@ class Participation:
         return self.ends_at if self.action is None else self.action.at
 
     @property
+    def unexecuted(self) -> list[MadeCall]:
+        """Returns the calls in the models' replies for which no tool of which there is a record ran; see
+        ``CallsOfRun.unexecuted``."""
+        return self.calls.unexecuted([*self.executed, *self.inside])
+
+    @property
     def retrievals(self) -> int:
         """Returns how often the run obtained what may have sources: by a search or, if ``takes_results``,
         from a tool."""
@@ -180,18 +176,19 @@ class Participation:
             self.bound.check_retrievals(made)
 
     def use_tool(
-        self, name: str | None, arguments: object = None, identity: str | None = None
+        self, name: str | None, arguments: object = None, identity: str | None = None, way: str = ""
     ) -> UsedTool:
         """Counts a tool call, and returns it with what it gets. Raises an error if the replay now exceeds
         its limit, or ends at this call. ``name``: the name of the tool; None if the call is only
-        counted. ``identity``: the id that the model gave the call, if it is known."""
+        counted. ``identity``: the id that the model gave the call, if it is known. ``way``: see
+        ``recording_calls``."""
         self.tool_calls += 1
         call = ToolCall.written(name, arguments)
+        replies, within, now = len(self.watch.said), tools_in_use.get(), moment()
+        made = ExecutedCall(replies, call, within, now, identity or "", call_in_use.get())
         if name is not None:
             self.tools.add(name)
-            replies = len(self.watch.said)
-            within, now = tools_in_use.get(), moment()
-            self.executed.append(ExecutedCall(replies, call, within, now, identity or ""))
+            self.executed.append(made)
         if self.bound is not None:
             self.bound.count_tool_call()
         if name is None:
@@ -201,11 +198,15 @@ class Participation:
             return UsedTool(None, None, ToolOutcome(self.stubs[name]))
         replay = self.tool_replay
         record = self.tool_record if replay is None else replay.record
-        key = record.keys.of(name, arguments)
+        key = record.keys.of(name, (way, arguments) if way else arguments)
         if replay is None:
-            return UsedTool(call, record, None, key, len(self.watch.said), tools_in_use.get())
+            record.executed.append(made)
+            return UsedTool(call, record, None, key, replies, within, at=now)
         outcome = replay.outcome(call, key)
-        return UsedTool(call, None, outcome, replay=None if name in replay.retrieving else replay)
+        if outcome is not None:
+            inner = record.inside(outcome.at)
+            self.inside.extend(each._replace(before=replies, at=moment()) for each in inner)
+        return UsedTool(call, None, outcome, replay=None if name in replay.retrieving else replay, at=now)
 
 
 _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)
@@ -266,12 +267,14 @@ def check_not_ended(run: Participation) -> None:
 
 
 @contextmanager
-def using_tool(name: str) -> Generator[None, None, None]:
-    """Attributes the retrievals in the block to this tool."""
+def using_tool(name: str, used: UsedTool | None) -> Generator[None, None, None]:
+    """Attributes the retrievals and the tool calls in the block to this call of a tool."""
     token = tools_in_use.set((*tools_in_use.get(), name))
+    call = call_in_use.set(0 if used is None else used.at)
     try:
         yield
     finally:
+        call_in_use.reset(call)
         tools_in_use.reset(token)
 
 

@@ -38,15 +38,16 @@ class NewToolCall(Exception):
 
 
 class ToolOutcome(NamedTuple):
-    """A ``ToolOutcome`` is the outcome of a tool call: its ``result``, or the ``error`` that it
-    raised."""
+    """A ``ToolOutcome`` is the outcome of a tool call: its ``result``, or the ``error`` that it raised.
+    ``at``: the moment of the call in the baseline; 0 if the baseline did not make it."""
 
     result: Any = None
     error: Exception | None = None
+    at: int = 0
 
     def copy(self) -> "ToolOutcome":
         """Returns the outcome with a copy of its result. A run may change the copy."""
-        return self if self.error is not None else ToolOutcome(copied(self.result))
+        return self if self.error is not None else self._replace(result=copied(self.result))
 
     def given(self) -> Any:
         """Returns a copy of the result, or raises the error."""
@@ -58,13 +59,15 @@ class ToolOutcome(NamedTuple):
 class ExecutedCall(NamedTuple):
     """An ``ExecutedCall`` is a call of a tool in a run. ``before``: the number of the models' replies
     before it; ``within``: the tools inside which it was called, the outermost first; ``at``: the moment
-    of the call; ``identity``: the id that the model gave the call; empty if it is not known."""
+    of the call; ``identity``: the id that the model gave the call; empty if it is not known; ``inside``:
+    the moment of the call of the innermost of these tools; 0 if there is none."""
 
     before: int
     call: ToolCall
     within: tuple[str, ...] = ()
     at: int = 0
     identity: str = ""
+    inside: int = 0
 
 
 class NotedResult(NamedTuple):
@@ -111,11 +114,13 @@ class ResultSources(Protocol):
 @dataclass(slots=True, eq=False)
 class ToolRecord:
     """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and arguments, in
-    order. Thread-safe. ``noted``: the results among them, in the order in which the tools ended;
+    order. Thread-safe. ``executed``: these calls; ``noted``: their results, in the order in which the
+    tools ended;
     ``not_begun``: the calls of tools that have no interface of the kind that was called, with their
     errors; ``keys``: makes the keys of calls, from the arguments as they are; ``faults``: for each tool
     that a replay may have run although it may not, what to do."""
 
+    executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
     noted: list[NotedResult] = field(default_factory=list[NotedResult])
     not_begun: list[tuple[ToolCall, Exception]] = field(default_factory=list[tuple[ToolCall, Exception]])
     keys: CallKeys = field(default_factory=CallKeys)
@@ -143,6 +148,11 @@ class ToolRecord:
                     NotedResult(call, key, len(known), kept.result, replies, within, moment())
                 )
             known.append(kept)
+
+    def inside(self, at: int) -> list[ExecutedCall]:
+        """Returns the calls of tools that ran, at any depth, inside the call of this moment."""
+        own = [each for each in self.executed.copy() if at and each.inside == at]
+        return [*own, *(deeper for each in own for deeper in self.inside(each.at))]
 
     def outcome(self, key: str, place: int) -> ToolOutcome | None:
         """Returns the outcome of a call with this key; None if the baseline made fewer such calls.
@@ -188,7 +198,9 @@ class ToolReplay:
             self._made[key] = place + 1
         known = self.record.outcome(key, place)
         if known is not None:
-            return known if self.omitting is None else self.omitting.recorded(key, place, known)
+            omitting = self.omitting
+            left = known if omitting is None else omitting.recorded(key, place, known)
+            return left._replace(at=known.at)
         if callable(self.on_new):
             return ToolOutcome(self.lasting(self.on_new(call)))
         if self.on_new == "live" or call.name in self.safe:
@@ -222,7 +234,7 @@ class UsedTool:
     """A ``UsedTool`` is a tool call of a run. ``outcome``: what it gets in place of a run of the tool;
     None if the tool is to run. The outcome of the run is then kept in ``record``, unless that is None.
     ``key``, ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the calls of the replay;
-    None in the baseline, and for a tool that retrieves."""
+    None in the baseline, and for a tool that retrieves. ``at``: the moment of the call."""
 
     call: ToolCall | None
     record: ToolRecord | None
@@ -231,11 +243,13 @@ class UsedTool:
     replies: int = 0
     within: tuple[str, ...] = ()
     replay: ToolReplay | None = None
+    at: int = 0
 
     def noted(self, result: Any) -> Any:
         """Records the result of a tool that ran, and returns the result that the application gets."""
         if self.record is not None and self.call is not None:
-            self.record.note(self.call, self.key, ToolOutcome(result), self.replies, self.within)
+            outcome = ToolOutcome(result, at=self.at)
+            self.record.note(self.call, self.key, outcome, self.replies, self.within)
         return result if self.replay is None else self.replay.lasting(result)
 
     @contextmanager
@@ -248,7 +262,7 @@ class UsedTool:
             raise
         except Exception as error:
             if self.record is not None and self.call is not None:
-                self.record.note(self.call, self.key, ToolOutcome(error=error))
+                self.record.note(self.call, self.key, ToolOutcome(error=error, at=self.at))
                 if _has_not_begun(error):
                     self.record.not_begun.append((self.call, error))
             raise

@@ -4,7 +4,7 @@ Conditions about tool calls judge such an answer. For every other condition it i
 verdict is UNKNOWN.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -95,6 +95,27 @@ def beside_calls(predicates: Mapping[Kind, Predicate]) -> dict[Kind, Predicate]:
     if not any(map(reads_calls, predicates.values())):
         return dict(predicates)
     return {kind: guarded_beside_calls(predicate) for kind, predicate in predicates.items()}
+
+
+def unguarded(predicate: Predicate) -> Predicate:
+    """Returns the predicate that ``guarded_beside_calls`` was given, all parts of which judge every
+    answer."""
+    if isinstance(predicate, (AllOf, AnyOf)):
+        return replace(predicate, parts=tuple(map(unguarded, predicate.parts)))
+    if isinstance(predicate, Not):
+        return Not(unguarded(predicate.inner))
+    return predicate.inner if isinstance(predicate, IfAnswered) else predicate
+
+
+def call_parts(predicate: Any) -> Iterator[Predicate]:
+    """Yields the smallest parts of the predicate that are about tool calls."""
+    if isinstance(predicate, (AllOf, AnyOf)):
+        for each in predicate.parts:
+            yield from call_parts(each)
+    elif isinstance(predicate, Not):
+        yield from call_parts(predicate.inner)
+    elif _is_about_calls(predicate):
+        yield predicate
 
 
 def guarded_beside_calls(predicate: Predicate) -> Predicate:

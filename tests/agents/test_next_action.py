@@ -77,6 +77,30 @@ def test_a_condition_that_the_run_and_its_reply_answer_differently_is_refused(
         explained(plain(NOBODY), predicate)
 
 
+@pytest.mark.parametrize(
+    ("predicate", "told"),
+    [
+        (PAYS & ~contains("receipt"), r"only a tool call \(calls pay.*without a text to judge"),
+        (PAYS & ~contains("done"), r"only a tool call \(calls pay.*without a text to judge"),
+        (PAYS & contains("done"), "none meets the condition; the whole run does"),
+        (contains("done") & ~PAYS, "the last one meets the condition; the whole run does not"),
+    ],
+    ids=str,
+)
+def test_a_call_beside_a_text_that_the_reply_does_not_have_is_refused(predicate: Any, told: str) -> None:
+    with pytest.raises(InvalidInput, match=f"{told}.*leave replay_of out"):
+        explained(plain(NOBODY), predicate)
+
+
+@pytest.mark.parametrize(
+    "predicate", [PAYS | contains("nothing of it"), contains("done") & ~calls_tool("never")], ids=str
+)
+def test_a_call_beside_a_text_that_one_reply_decides_is_explained(predicate: Any) -> None:
+    explanation = explained(plain(NOBODY), predicate)
+    assert explanation.rules
+    assert explanation.warnings == ()
+
+
 def test_what_neither_the_run_nor_a_reply_does_is_explained() -> None:
     explanation = explained(plain(NOBODY), ~calls_tool("never"))
     assert retention(explanation) == {frozenset[str]()}
@@ -128,6 +152,21 @@ class TestToolsInWhichOthersAreCalled:
             ToolCall("pay", {"to": "evil"}, 2),
         )
         assert any("models and tools inside the tool 'ask_expert'" in each for each in explanation.notes)
+
+    @pytest.mark.parametrize("way", ["whole_run", "next_action"])
+    @pytest.mark.parametrize(
+        "predicate",
+        [calls_tool("calendar"), ~calls_tool("calendar"), PAYS & calls_tool("calendar")],
+        ids=str,
+    )
+    def test_are_no_part_of_what_is_said_of_calls(self, predicate: Any, way: Any) -> None:
+        """The agent inside called it: no rule says that it was not called."""
+        with pytest.raises(InvalidInput, match=r"inside the tool 'ask_expert'.*called 'calendar'.*safe_"):
+            explained(delegating(NOBODY), predicate, replay_of=way)
+        if way == "whole_run":
+            explanation = explained(opened(NOBODY), predicate, replay_of=way)
+            assert explanation.ended
+            assert all(each.proved for each in explanation.rules)
 
     def test_are_opened_for_whole_runs_if_they_are_safe(self) -> None:
         explanation = explained(opened(NOBODY), PAYS, replay_of="whole_run")

@@ -11,10 +11,14 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult, Generation
 from langchain_core.prompt_values import ChatPromptValue, PromptValue
 
-from rag_rule_explainer.instrumentation.beginnings import note_reply, prompt_editing, recorded_reply
+from rag_rule_explainer.instrumentation.beginnings import (
+    ends_at_next_action,
+    note_reply,
+    prompt_editing,
+    recorded_reply,
+)
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.engine import Said
-from rag_rule_explainer.instrumentation.run_context import participation
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptMessage
 
 
@@ -84,11 +88,8 @@ def _with_text(message: BaseMessage, text: str | None) -> BaseMessage:
 def _streams(_: str, method: Callable[..., bool]) -> Any:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> bool:
-        run = participation()
-        # A model that does not stream is asked for its whole reply, which may then be a recorded one, and
-        # after which a replay of the next action ends before the application gets any of it.
-        is_whole = run is not None and run.conversation is not None and run.tool_replay is not None
-        return not is_whole and method(self, *args, **kwargs)
+        # A model that does not stream is asked for its whole reply, which may then be a recorded one.
+        return not ends_at_next_action() and method(self, *args, **kwargs)
 
     return call
 

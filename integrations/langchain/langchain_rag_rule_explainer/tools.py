@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
+from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctions
 from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent, as_content
 from rag_rule_explainer.instrumentation.tool_replay import ToolOutcome, UsedTool
 
@@ -42,7 +43,7 @@ def _running(name: str, method: Any) -> Any:
     @wraps(method)
     def run(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
         used = _used(self, args, kwargs)
-        with using_tool(self.name):
+        with using_tool(self.name, used):
             if used is None:
                 return _noted(method(self, *args, **kwargs))
             if used.outcome is not None:
@@ -54,7 +55,7 @@ def _running(name: str, method: Any) -> Any:
     @wraps(method)
     async def arun(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
         used = _used(self, args, kwargs)
-        with using_tool(self.name):
+        with using_tool(self.name, used):
             if used is None:
                 return _noted(await method(self, *args, **kwargs))
             if used.outcome is not None:
@@ -200,4 +201,16 @@ def _noted(result: Any) -> Any:
     return result
 
 
-INTERCEPTIONS = (Interception("langchain_core.tools.base", "BaseTool", re.compile("a?run"), _running),)
+def _model_arguments(tool: BaseTool, given: Mapping[str, Any]) -> Any:
+    return _given_by_the_model(tool, given)
+
+
+_NONE = re.compile("(?!)")
+_TOOL = ("langchain_core.tools.base", "BaseTool")
+_FUNCTIONS = OwnFunctions(
+    frozenset({"func", "coroutine", "_run", "_arun"}), lambda tool: tool.name, _model_arguments
+)
+INTERCEPTIONS = (
+    Interception(*_TOOL, re.compile("a?run"), _running),
+    Interception(*_TOOL, _NONE, _FUNCTIONS.getting, added=("__getattribute__",)),
+)

@@ -9,7 +9,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.instrumentation.events.llm import LLMChatStartEvent, LLMCompletionStartEvent
 
 from rag_rule_explainer.errors import InvalidInput
-from rag_rule_explainer.instrumentation.beginnings import recorded_reply
+from rag_rule_explainer.instrumentation.beginnings import ends_at_next_action, recorded_reply
 from rag_rule_explainer.instrumentation.requests.nested_calls import is_within_no_model
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval, participation
 
@@ -62,9 +62,7 @@ def served(model: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 def is_asked_whole() -> bool:
     """Returns True iff the application is to get no part of a streamed reply before its end: in a replay
     of the next action, which ends at the reply, before a tool may run for a call in it."""
-    run = participation()
-    is_replay = run is not None and run.conversation is not None and run.tool_replay is not None
-    return is_replay and not inside_retrieval.get() and is_within_no_model()
+    return ends_at_next_action() and is_within_no_model()
 
 
 def read_whole(pieces: Generator[Any, None, None]) -> Generator[Any, None, None]:

@@ -16,6 +16,7 @@ from workflows.runtime.types import results  # pyright: ignore[reportMissingType
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
+from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctions
 from rag_rule_explainer.instrumentation.tool_replay import ToolOutcome, UsedTool
 
 _HANDOFF = "handoff"
@@ -39,7 +40,7 @@ def _calling(name: str, method: Any) -> Any:
         used = _used(self, args, kwargs)
         if used is None:
             return bound(*args, **kwargs)
-        with _within(self), using_tool(str(self.metadata.name)):
+        with _within(self), using_tool(str(self.metadata.name), used):
             if used.outcome is not None:
                 return _made(_output(self, used.outcome, args, kwargs))
             with used.noting_errors(_PAUSES):
@@ -53,7 +54,7 @@ def _calling(name: str, method: Any) -> Any:
         used = _used(self, args, kwargs)
         if used is None:
             return await bound(*args, **kwargs)
-        with _within(own), using_tool(str(self.metadata.name)):
+        with _within(own), using_tool(str(self.metadata.name), used):
             if used.outcome is not None:
                 return _made(_output(self, used.outcome, args, kwargs))
             with used.noting_errors(_PAUSES):
@@ -73,9 +74,13 @@ def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool 
     if _hands_over(tool):
         run.calls.note_own(called)
         return run.use_tool(None)
+    return run.use_tool(called, _arguments(args, _without_context(tool, kwargs)))
+
+
+def _without_context(tool: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the arguments without the context of the workflow, which the framework adds."""
     context = getattr(tool, "ctx_param_name", None)
-    given = {key: each for key, each in kwargs.items() if key != context}
-    return run.use_tool(called, _arguments(args, given))
+    return {key: each for key, each in given.items() if key != context}
 
 
 def _hands_over(tool: Any) -> bool:
@@ -139,4 +144,13 @@ def _was_made_async(function: Any) -> bool:
 
 
 TOOL = ("llama_index.core.tools.types", "BaseTool")
-INTERCEPTIONS = (Interception(*TOOL, re.compile("call|acall|__call__"), _calling),)
+_NONE = re.compile("(?!)")
+_FUNCTIONS = OwnFunctions(
+    frozenset({"fn", "async_fn", "real_fn", "_fn", "_async_fn", "_real_fn"}),
+    lambda tool: str(tool.metadata.name),
+    _without_context,
+)
+INTERCEPTIONS = (
+    Interception(*TOOL, re.compile("call|acall|__call__"), _calling),
+    Interception(*TOOL, _NONE, _FUNCTIONS.getting, added=("__getattribute__",)),
+)

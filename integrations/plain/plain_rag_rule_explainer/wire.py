@@ -9,6 +9,7 @@ from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.engine import Said, ToolCall, reason_in
 from rag_rule_explainer.instrumentation.requests.client_watch import Called, ModelReply, ModelRequest
 from rag_rule_explainer.instrumentation.requests.provider_calls import built_in_call
+from rag_rule_explainer.instrumentation.requests.provider_usage import tokens_in
 
 _LAST = frozenset({"response.completed", "response.incomplete"})
 """The types of the events with which a streamed response ends. Applications need not read on."""
@@ -18,11 +19,6 @@ _OF_TRANSPORT = frozenset({"stream", "stream_options", *_SHOWN})
 _NO_TEXT = frozenset(
     {"role", "type", "id", "call_id", "tool_call_id", "name", "status", "arguments", "tool_calls"}
 )
-_COUNTS = {
-    "input_tokens": ("prompt_tokens", "input_tokens"),
-    "output_tokens": ("completion_tokens", "output_tokens"),
-    "total_tokens": ("total_tokens",),
-}
 Entries = Mapping[str, Any]
 
 
@@ -63,7 +59,11 @@ def reply_in(body: Entries, *, is_partial: bool = False) -> ModelReply:
     named = [_described(each) for each in calls]
     model = body.get("model")
     return ModelReply(
-        said, "\n".join(["assistant:", text, *named]), calls, str(model or ""), _spent(body.get("usage"))
+        said,
+        "\n".join(["assistant:", text, *named]),
+        calls,
+        str(model or ""),
+        tokens_in(body.get("usage")),
     )
 
 
@@ -93,7 +93,14 @@ class Streamed:
     _whole: dict[str, Any] = field(default_factory=dict[str, Any])
     _texts: dict[str, str] = field(default_factory=dict[str, str])
     _calls: dict[int, dict[str, str]] = field(default_factory=dict[int, dict[str, str]])
+    _items: dict[int, Any] = field(default_factory=dict[int, Any])
     _reason: str | None = None
+
+    @property
+    def arguments(self) -> list[str]:
+        """Returns the arguments of the tool calls so far, as the model wrote them."""
+        listed = [*self._calls.values(), *map(_entries, self._items.values())]
+        return [str(each["arguments"]) for each in listed if "arguments" in each]
 
     def take(self, chunk: Any) -> str:
         """Adds the next chunk, and returns the text in the chunk."""
@@ -102,6 +109,8 @@ class Streamed:
             # In the Responses API, some events, such as the first and the last, contain the whole
             # response up to that moment.
             self._whole.update(_entries(body.get("response")))
+            if body.get("item") is not None:
+                self._items[body.get("output_index") or 0] = body["item"]
             self.is_partial = self.is_partial and body["type"] not in _LAST
             return str(body["delta"]) if body["type"] == "response.output_text.delta" else ""
         self._whole.update({key: body[key] for key in ("model", "usage") if body.get(key)})
@@ -128,7 +137,9 @@ class Streamed:
 
     def _joined(self) -> Entries:
         if not self._texts:
-            return self._whole
+            status = None if self.is_partial else self._whole.get("status")
+            output = self._whole.get("output") or [*self._items.values()]
+            return {**self._whole, "output": output, "status": status}
         calls = [{"id": each["id"], "function": each} for each in self._calls.values()]
         message = {**self._texts, "tool_calls": calls}
         return {**self._whole, "choices": [{"message": message, "finish_reason": self._reason}]}
@@ -201,15 +212,3 @@ def _answer_of(message: Entries) -> str:
 def _refuses(message: Entries) -> bool:
     parts = [_entries(each) for each in _several(message.get("content"))]
     return bool(message.get("refusal")) or any(each.get("refusal") for each in parts)
-
-
-def _spent(usage: Any) -> dict[str, int]:
-    counts = _entries(usage)
-    spent = {
-        kind: next((counts[name] for name in names if counts.get(name)), 0)
-        for kind, names in _COUNTS.items()
-    }
-    details = (_entries(counts.get(name)) for name in ("prompt_tokens_details", "input_tokens_details"))
-    cached = next((each["cached_tokens"] for each in details if each.get("cached_tokens")), 0)
-    spent |= {"cached_input_tokens": cached} if cached else {}
-    return spent if any(spent.values()) else {}

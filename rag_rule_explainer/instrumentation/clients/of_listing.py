@@ -1,7 +1,8 @@
 """This module splits responses of unknown clients that are a dict or an object with one list of
 results."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -31,6 +32,8 @@ _COUNTS = frozenset(
     }
 )
 """Names of fields whose number is the number of results."""
+_MAY_COUNT = re.compile(r"n|num|number|len|(?:n|num|number_of|total)_\w+|\w+_(?:count|total)")
+"""Names of fields whose number is the number of results, if it is equal to it."""
 _OF_THE_REQUEST = frozenset(
     {
         *("code", "elapsed", "elapsed_ms", "k", "limit", "max_results", "n_results", "offset", "page"),
@@ -43,6 +46,7 @@ score of a result, and must not be shown in a replay that omits this result."""
 
 Path = tuple[str, ...]
 """The keys that lead from a response to the list of its results."""
+IsCount = Callable[[object, Any, int], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +109,23 @@ def results_at(response: Any, path: Path) -> Sequence[Any]:
     return response
 
 
-def with_results(response: Any, path: Path, row: Sequence[Any]) -> Any:
+def with_results(response: Any, path: Path, row: Sequence[Any], is_count: IsCount | None = None) -> Any:
     """Returns a copy of the response with only these results. Numbers that count the results are reduced
-    by the number of omitted results."""
-    less = len(results_at(response, path)) - len(row)
-    return _cut(response, path, row, less)
+    by the number of omitted results. ``is_count``: returns True for more such numbers: of the name of a
+    field, its value and the number of results."""
+    return _cut(response, path, row, (len(results_at(response, path)), is_count))
 
 
-def _cut(response: Any, path: Path, row: Sequence[Any], less: int) -> Any:
+def _cut(response: Any, path: Path, row: Sequence[Any], counted: tuple[int, IsCount | None]) -> Any:
     if not path:
         return listed_like(row, response)
-    fields = fields_of(response) or {}
-    counts = {name: max(0, each - less) for name, each in fields.items() if counts_results(name, each)}
-    return with_fields(response, **{**counts, path[0]: _cut(fields[path[0]], path[1:], row, less)})
+    fields, (total, is_count) = fields_of(response) or {}, counted
+    counts = {
+        name: max(0, each - total + len(row))
+        for name, each in fields.items()
+        if is_a_count(name, each) or (is_count is not None and is_count(name, each, total))
+    }
+    return with_fields(response, **{**counts, path[0]: _cut(fields[path[0]], path[1:], row, counted)})
 
 
 def may_describe_results(fields: Mapping[str, Any], key: str) -> bool:
@@ -157,8 +165,17 @@ def _path_to_nothing(fields: Mapping[Any, Any], depth: int = 2) -> Path | None:
     return None
 
 
-def counts_results(name: object, each: object) -> bool:
-    """Returns True iff the value of a field is the number of results."""
+def counts_results(name: object, each: object, total: int) -> bool:
+    """Returns True iff the value of a field of a tool's result is the number of results. ``total``: their
+    number."""
+    named = snake(name)
+    may_count = named not in _OF_THE_REQUEST and _MAY_COUNT.fullmatch(named) is not None
+    is_number = isinstance(each, int) and not isinstance(each, bool)
+    return is_a_count(name, each) or (is_number and each == total and may_count)
+
+
+def is_a_count(name: object, each: object) -> bool:
+    """Returns True iff the value of a field with this name is always the number of results."""
     return snake(name) in _COUNTS and isinstance(each, int) and not isinstance(each, bool)
 
 
@@ -172,7 +189,7 @@ def is_silent(name: object, value: object) -> bool:
         return not value or snake(name) in _OF_NO_DOCUMENT
     if isinstance(value, Mapping):
         inside = cast("Mapping[Any, Any]", value)
-        return all(is_silent(key, each) and not counts_results(key, each) for key, each in inside.items())
+        return all(is_silent(key, each) and not is_a_count(key, each) for key, each in inside.items())
     return is_listed(value) and not value
 
 

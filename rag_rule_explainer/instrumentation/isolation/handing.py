@@ -15,9 +15,11 @@ from typing import Any, cast
 
 from ...probing.tracing.marks import current_replay
 from ...probing.tracing.traced import marked, marked_first
+from ..bounds import BeyondBaseline, ReplayEnded
 from ..copies.patching import Interception
 from ..run_context import participation
 from ..shared_state.reaching import FRAMEWORKS, is_users
+from ..tool_replay import NewToolCall
 
 _OURS = "rag_rule_"
 """The prefix of the names of this package's context variables."""
@@ -69,11 +71,25 @@ def _to_a_thread(_: str, start: Any) -> Any:
     def started(self: threading.Thread) -> Any:
         run = participation()
         if run is not None and _is_the_applications(self):
-            self.run = _handed_on(self.run)
+            self.run = _handed_on(self.run if run.tool_replay is None else _ended_quietly(self.run))
             run.begun.append(self)
         return start(self)
 
     return started
+
+
+def _ended_quietly(function: Callable[[], object]) -> Callable[[], object]:
+    """Returns a function that returns where a replay is ended on purpose. Python would print the error
+    that ends it, with its traceback, as one that nobody handles."""
+
+    @wraps(function)
+    def call() -> object:
+        try:
+            return function()
+        except (BeyondBaseline, NewToolCall, ReplayEnded):
+            return None
+
+    return call
 
 
 def _is_the_applications(thread: threading.Thread) -> bool:

@@ -4,6 +4,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ...tool_calls import ToolCall
 from ..tool_replay import ExecutedCall
@@ -28,6 +29,18 @@ class MadeCall:
     answered: int | None = None
     text: str = ""
     settled: bool = False
+
+
+class UnrecordedTool(NamedTuple):
+    """An ``UnrecordedTool`` is a tool that was called, although no tool ran of which there is a record.
+    ``within``: the tools inside which the model was asked; ``at``: the moment of the request with the
+    result, else of the reply with the call. ``is_answered``: True iff a request has a result of the
+    call."""
+
+    name: str
+    within: tuple[str, ...] = ()
+    at: int = 0
+    is_answered: bool = True
 
 
 @dataclass(slots=True, eq=False)

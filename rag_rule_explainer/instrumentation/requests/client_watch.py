@@ -5,16 +5,17 @@ them to ``current_watch()``, which belongs to the current run.
 """
 
 import threading
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ...probing.wholeness import Said, fault_of
 from ...tool_calls import ToolCall
 from ..run_context import inside_retrieval, participation
 from .exchanges import Exchanges
+from .open_streams import Arrived, OpenStreams, are_whole
 from .source_recognition import Request
 from .tools_in_use import tools_in_use
 from .unrecorded_tools import note_answers, note_remote, note_retrieving
@@ -59,6 +60,24 @@ class ModelReply(NamedTuple):
     spent: dict[str, int]
 
 
+class ArrivingReply(Protocol):
+    """An ``ArrivingReply`` is a streamed reply, as far as it has arrived."""
+
+    @property
+    def arguments(self) -> Sequence[str]:
+        """Returns the arguments of its tool calls, as the model wrote them."""
+        ...
+
+    def reply(self) -> ModelReply:
+        """Returns what has arrived."""
+        ...
+
+    def note_left(self) -> None:
+        """Records that the application may get no more of the reply. A replay of the next action is given
+        as much."""
+        ...
+
+
 class ClientWatch:
     """This class records the requests and replies of one run, the tokens spent, and why a reply is
     unusable, for example because it was cut off.
@@ -69,15 +88,14 @@ class ClientWatch:
 
     def __init__(self, *, accepts: Collection[str] = ()) -> None:
         self.exchanges = Exchanges()
-        self.said: list[Said] = []
+        self.streams = OpenStreams[ArrivingReply]()
         self.failures: list[str] = []
         self.steps = 0
         self.before_step: list[Callable[[int], None]] = []
         self._spent: dict[str, dict[str, int]] = {}
         self._accepts = frozenset(accepts)
         self._fault = ""
-        self._streams: dict[object, Callable[[], ModelReply]] = {}
-        self._open: dict[object, Callable[[], object]] = {}
+        self._said: dict[object, Said] = {}
         self._guard = threading.Lock()
         self._apart: set[object] = set()
 
@@ -85,6 +103,12 @@ class ClientWatch:
     def requests(self) -> list[Request]:
         """Returns all requests to models, in order."""
         return self.exchanges.requests
+
+    @property
+    def said(self) -> list[Said]:
+        """Returns the replies, in order. A stream that has not ended counts with what has arrived."""
+        left = {key: self._left(key, each) for key, each in self.streams.open()}
+        return list({**self._said, **left}.values())
 
     @property
     def fault(self) -> str:
@@ -113,35 +137,41 @@ class ClientWatch:
         else:
             # Recorded requests are searched for omitted sources. A reranking model is shown all sources
             # in replays too, so with its requests recorded, every replay would look wrong.
+            self.end_streams(of_this_reader=True)
             self._note_results(asked)
             self.exchanges.ask(key, asked.text, asked.sent)
         return key
 
     def replied(self, key: object, reply: ModelReply) -> None:
         """Records the reply to a request. ``key``: the value that ``asked`` returned."""
-        run = participation()
+        self._note(key, reply, tools_in_use.get())
+        self.exchanges.reply(key, reply.said.text, reply.spoken)
+
+    def _note(self, key: object, reply: ModelReply, within: tuple[str, ...]) -> None:
         with self._guard:
-            within = tools_in_use.get()
-            self.said.append(replace(reply.said, apart=key in self._apart, within=within))
+            self._said[key] = replace(reply.said, apart=key in self._apart, within=within)
             self._fault = self._fault or fault_of(reply.said, self._accepts)
             account = self._spent.setdefault(reply.model, {}) if reply.spent else {}
             account.update({kind: account.get(kind, 0) + count for kind, count in reply.spent.items()})
+        self._note_calls(key, reply)
+
+    def _note_calls(self, key: object, reply: ModelReply) -> None:
+        run = participation()
+        if run is None:
+            return
         own = [each for each in reply.calls if not each.by_provider]
-        if run is not None:
-            run.tools.update(each.call.name for each in own)
-            note_remote(run, {each.call.name for each in reply.calls if each.over_mcp})
-        if run is not None and key not in self._apart:
-            run.calls.note_made((each.id, each.call) for each in own)
-        self.exchanges.reply(key, reply.said.text, reply.spoken)
+        run.tools.update(each.call.name for each in own)
+        note_remote(run, {each.call.name for each in reply.calls if each.over_mcp})
+        if key not in self._apart:
+            run.calls.note_reply(key, ((each.id, each.call) for each in own))
 
     @contextmanager
-    def streaming(self, key: object, so_far: Callable[[], ModelReply]) -> Generator[None, None, None]:
+    def streaming(self, key: object, arriving: ArrivingReply) -> Generator[None, None, None]:
         """Records a streamed reply, which must be read inside the block.
 
-        ``key``: the value that ``asked`` returned. ``so_far``: a function that returns the part of the
-        reply that has arrived.
+        ``key``: the value that ``asked`` returned.
         """
-        self._streams[key] = so_far
+        self.streams.take(key, arriving)
         try:
             with self.failing():
                 yield
@@ -150,43 +180,38 @@ class ClientWatch:
             # lock could block for ever. ``end_streams`` records what had arrived.
             raise
         except Exception:
-            self._ended(key)
+            if self.streams.get(key) is not None:
+                self.end_stream(key, arriving)
             raise
-        self._ended(key)
 
-    def end_stream(self, key: object) -> None:
+    def arrived(self, key: object, arriving: ArrivingReply) -> None:
+        """Records that more of a streamed reply has arrived, before the application gets it. The
+        application may run a tool, or leave the stream, as soon as it has a call. May raise an error that
+        ends the run."""
+        self.streams.take(key, arriving)
+        if arriving.arguments and key not in self._apart:
+            self._note_calls(key, arriving.reply())
+            if are_whole(arriving.arguments):
+                for check in self.exchanges.during_reply:
+                    check()
+
+    def end_stream(self, key: object, arriving: ArrivingReply) -> None:
         """Records the reply of a stream whose last chunk has arrived, before the application gets it."""
-        self._ended(key)
+        self.streams.end(key)
+        self.replied(key, arriving.reply())
 
-    def opened(self, key: object, close: Callable[[], object]) -> None:
-        """Records a stream that holds a connection until it is read to its end, or closed by
-        ``close``."""
-        self._open[key] = close
-
-    def finished(self, key: object) -> None:
-        """Records that a stream was read to its end."""
-        self._open.pop(key, None)
-
-    def close_streams(self) -> None:
-        """Closes the streams that the application left open. Otherwise, the garbage collector would do
-        it later, perhaps while this thread holds a lock of the client, for which it would then wait for
-        ever."""
-        closing = list(self._open.values())
-        self._open.clear()
-        for close in closing:
-            with suppress(Exception):  # of a user's class
-                close()
-
-    def end_streams(self) -> None:
+    def end_streams(self, *, of_this_reader: bool = False) -> None:
         """Records the replies of streams that the application did not read to their end, as far as they
-        arrived. Must be called at the end of the run."""
-        for key in list(self._streams):
-            self._ended(key)
+        arrived. Must be called at the end of the run. ``of_this_reader``: see ``OpenStreams.open``."""
+        for key, arrived in self.streams.open(of_this_reader=of_this_reader):
+            self.streams.end(key)
+            reply = arrived.reply.reply()
+            self._note(key, reply, arrived.within)
+            arrived.reply.note_left()
+            self.exchanges.note_reply(key, reply.said.text, reply.spoken)
 
-    def _ended(self, key: object) -> None:
-        so_far = self._streams.pop(key, None)
-        if so_far is not None:
-            self.replied(key, so_far())
+    def _left(self, key: object, arrived: Arrived[ArrivingReply]) -> Said:
+        return replace(arrived.reply.reply().said, apart=key in self._apart, within=arrived.within)
 
     @contextmanager
     def failing(self) -> Generator[None, None, None]:
@@ -221,7 +246,7 @@ def watched_by(watch: ClientWatch) -> Generator[None, None, None]:
         watch.end_streams()
         run = participation()
         if run is not None and run.bound is not None:  # of a replay, whose answer was read by now
-            watch.close_streams()
+            watch.streams.close()
         # The garbage collector may close an abandoned stream in a different context, where the variable
         # cannot be reset.
         with suppress(ValueError):

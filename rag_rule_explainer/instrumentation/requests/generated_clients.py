@@ -7,13 +7,13 @@ an object that holds the iterator of its chunks. An integration describes the cl
 that sends a request.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from ..beginnings import note_reply, recorded_reply
+from ..beginnings import ends_at_next_action, note_reply, recorded_reply
 from .client_watch import ClientWatch, ModelReply, ModelRequest, current_watch
 
 
@@ -25,6 +25,11 @@ class JoinedChunks(Protocol):
 
     is_partial: bool
 
+    @property
+    def arguments(self) -> Sequence[str]:
+        """Returns the arguments of the tool calls in the chunks, as the model wrote them."""
+        ...
+
     def take(self, chunk: Any, /) -> object:
         """Adds the next chunk."""
         ...
@@ -32,6 +37,16 @@ class JoinedChunks(Protocol):
     def reply(self) -> ModelReply:
         """Returns the reply that consists of the chunks added so far."""
         ...
+
+
+class _Asking(NamedTuple):
+    """An ``_Asking`` is a request that is about to be sent. ``options``: without omitted sources;
+    ``served``: the recorded result that it gets instead; None if it is sent."""
+
+    watch: ClientWatch
+    key: object
+    options: Any
+    served: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +71,14 @@ class GeneratedClient:
 
         @wraps(request)
         def sent(client: Any, cast_to: Any, options: Any, *args: Any, **kwargs: Any) -> Any:
-            watch = current_watch()
-            if watch is None or not self.asks_a_model(options):
+            asking = self._asking(options)
+            if asking is None:
                 return _bound(request, client)(cast_to, options, *args, **kwargs)
-            options = self.edited(options)
-            key = watch.asked(self.asked(options))
-            served = recorded_reply(key)
-            if served is not None:
-                return self._served(watch, key, served)
-            with watch.failing():
-                result = _bound(request, client)(cast_to, options, *args, **kwargs)
-            return self._answered(watch, key, result)
+            if asking.served is not None:
+                return self._served(asking)
+            with asking.watch.failing():
+                result = _bound(request, client)(cast_to, asking.options, *args, **kwargs)
+            return self._answered(asking, result)
 
         return sent
 
@@ -75,22 +87,28 @@ class GeneratedClient:
 
         @wraps(request)
         async def sent(client: Any, cast_to: Any, options: Any, *args: Any, **kwargs: Any) -> Any:
-            watch = current_watch()
-            if watch is None or not self.asks_a_model(options):
+            asking = self._asking(options)
+            if asking is None:
                 return await _bound(request, client)(cast_to, options, *args, **kwargs)
-            options = self.edited(options)
-            key = watch.asked(self.asked(options))
-            served = recorded_reply(key)
-            if served is not None:
-                return self._served(watch, key, served)
-            with watch.failing():
-                result = await _bound(request, client)(cast_to, options, *args, **kwargs)
-            return self._answered(watch, key, result)
+            if asking.served is not None:
+                return self._served(asking)
+            with asking.watch.failing():
+                result = await _bound(request, client)(cast_to, asking.options, *args, **kwargs)
+            return self._answered(asking, result)
 
         return sent
 
-    def _answered(self, watch: ClientWatch, key: object, result: Any) -> Any:
-        """Returns the client's result. Records in ``watch`` the reply that the result contains.
+    def _asking(self, options: Any) -> _Asking | None:
+        """Returns the request with these options, and records it; None if it is not recorded."""
+        watch = current_watch()
+        if watch is None or not self.asks_a_model(options):
+            return None
+        options = self.edited(options)
+        key = watch.asked(self.asked(options))
+        return _Asking(watch, key, options, recorded_reply(key))
+
+    def _answered(self, asking: _Asking, result: Any) -> Any:
+        """Returns the client's result. Records the reply that the result contains.
 
         A streamed reply is recorded while the application reads it.
         """
@@ -98,77 +116,103 @@ class GeneratedClient:
         if chunks is None:
             reply = self.replied(result)
             if reply is not None:
-                note_reply(key, result, reply.said)
-                watch.replied(key, reply)
+                note_reply(asking.key, result, reply.said)
+                asking.watch.replied(asking.key, reply)
         else:
             # Clients have no public hook for the chunks of a stream, so a private attribute is replaced.
-            read = self._aread if hasattr(chunks, "__anext__") else self._read
-            result._iterator = read(watch, key, result, chunks)
+            is_async = hasattr(chunks, "__anext__")
+            read = self._aread if is_async else self._read
+            asking.watch.streams.hold(asking.key, result.close, is_async=is_async)
+            result._iterator = read(_Reading(asking, result, self.joined()), chunks)
         return result
 
-    def _served(self, watch: ClientWatch, key: object, recorded: Any) -> Any:
+    def _served(self, asking: _Asking) -> Any:
         """Returns a recorded result of the client. Its tokens were spent in the baseline."""
+        recorded = asking.served
         is_stream = isinstance(recorded, RecordedStream)
         reply = recorded.reply(self.joined()) if is_stream else self.replied(recorded)
         if reply is not None:
-            watch.replied(key, reply._replace(spent={}))
+            asking.watch.replied(asking.key, reply._replace(spent={}))
         return recorded.again() if is_stream else recorded
 
-    def _read(self, watch: ClientWatch, key: object, stream: Any, chunks: Iterator[Any]) -> Iterator[Any]:
-        reading = _Reading(watch, key, stream, self.joined())
-        watch.opened(key, stream.close)
-        with watch.streaming(key, reading.joined.reply):
+    @staticmethod
+    def _read(reading: "_Reading", chunks: Iterator[Any]) -> Iterator[Any]:
+        with reading.asking.watch.streaming(reading.asking.key, reading):
+            if ends_at_next_action():
+                chunks = iter([reading.taken(each) for each in chunks])
+                reading.end()
             for chunk in chunks:
-                reading.take(chunk)
-                yield chunk
-            watch.finished(key)
-            reading.note_end()
+                yield reading.taken(chunk)
+            reading.end()
 
-    async def _aread(
-        self, watch: ClientWatch, key: object, stream: Any, chunks: AsyncIterator[Any]
-    ) -> AsyncIterator[Any]:
-        reading = _Reading(watch, key, stream, self.joined())
-        with watch.streaming(key, reading.joined.reply):
+    @staticmethod
+    async def _aread(reading: "_Reading", chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        with reading.asking.watch.streaming(reading.asking.key, reading):
+            if ends_at_next_action():
+                chunks = _agiven(tuple([reading.taken(each) async for each in chunks]))
+                reading.end()
             async for chunk in chunks:
-                reading.take(chunk)
-                yield chunk
-            reading.note_end()
+                yield reading.taken(chunk)
+            reading.end()
 
 
 @dataclass(slots=True, eq=False)
 class _Reading:
     """A ``_Reading`` records a streamed reply while the application reads it."""
 
-    watch: ClientWatch
-    key: object
+    asking: _Asking
     stream: Any
     joined: JoinedChunks
     _given: list[Any] = field(default_factory=list[Any])
-    _is_noted: bool = False
+    _has_ended: bool = False
 
-    def take(self, chunk: Any) -> None:
+    @property
+    def arguments(self) -> Sequence[str]:
+        return self.joined.arguments
+
+    def reply(self) -> ModelReply:
+        return self.joined.reply()
+
+    def taken(self, chunk: Any) -> Any:
+        """Records the next chunk, and returns it. What comes after the last one that matters is not
+        recorded."""
+        if self._has_ended:
+            return chunk
         self.joined.take(chunk)
         self._given.append(chunk)
+        self.asking.watch.arrived(self.asking.key, self)
         if not self.joined.is_partial:
-            # The application may stop reading here.
-            self.note_end()
-            self.watch.end_stream(self.key)
+            self._note_end()  # the application may stop reading here
+        return chunk
 
-    def note_end(self) -> None:
-        if not self._is_noted:
-            self._is_noted, self.joined.is_partial = True, False
-            note_reply(
-                self.key, RecordedStream(self.stream, tuple(self._given)), self.joined.reply().said
-            )
+    def end(self) -> None:
+        """Records that the stream was read to its end."""
+        self.asking.watch.streams.release(self.asking.key)
+        if not self._has_ended:
+            self.joined.is_partial = False
+            self._note_end()
+
+    def note_left(self) -> None:
+        self._note(is_whole=False)
+
+    def _note_end(self) -> None:
+        self._has_ended = True
+        self._note(is_whole=True)
+        self.asking.watch.end_stream(self.asking.key, self)
+
+    def _note(self, *, is_whole: bool) -> None:
+        recorded = RecordedStream(self.stream, tuple(self._given), is_whole)
+        note_reply(self.asking.key, recorded, self.joined.reply().said)
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedStream:
-    """A ``RecordedStream`` is a stream that was read to its end. ``stream``: the client's object;
-    ``chunks``: the chunks that it yielded."""
+    """A ``RecordedStream`` is what the application read of a stream. ``stream``: the client's object;
+    ``chunks``: the chunks that it yielded; ``is_whole``: True iff the stream was read to its end."""
 
     stream: Any
     chunks: tuple[Any, ...]
+    is_whole: bool
 
     # The client's object cannot be copied deeply, and each reader gets copies of the chunks.
     def __deepcopy__(self, _: object) -> "RecordedStream":
@@ -178,7 +222,7 @@ class RecordedStream:
         """Returns the reply that consists of the chunks. ``joined``: joins them."""
         for chunk in self.chunks:
             joined.take(chunk)
-        joined.is_partial = False
+        joined.is_partial = not self.is_whole
         return joined.reply()
 
     def again(self) -> Any:

@@ -3,9 +3,11 @@
 import asyncio
 import json
 import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from inspect import isawaitable
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from .tools_in_use import tools_in_use
 
@@ -22,14 +24,24 @@ class Arrived(Generic[T]):
     reader: object
 
 
+class _Connection(NamedTuple):
+    """``close``: closes the connection of a stream, and returns an awaitable if the stream is async;
+    ``loop``: the event loop in which an async stream was opened."""
+
+    close: Callable[[], Any]
+    loop: asyncio.AbstractEventLoop | None
+
+
 @dataclass(slots=True, eq=False)
 class OpenStreams(Generic[T]):
-    """An ``OpenStreams`` holds what has arrived of the replies that a run's models are streaming.
+    """An ``OpenStreams`` holds what has arrived of the replies that a run's models are streaming, and the
+    connections of those that were not read to their ends.
 
     It takes no lock, because the garbage collector may close an abandoned stream at any point.
     """
 
     _arrived: dict[Hashable, Arrived[T]] = field(default_factory=dict[Hashable, Arrived[T]])
+    _connections: dict[Hashable, _Connection] = field(default_factory=dict[Hashable, _Connection])
 
     def get(self, key: Hashable) -> T | None:
         """Returns what has arrived of the reply to the request with this key; None if nothing has."""
@@ -50,6 +62,37 @@ class OpenStreams(Generic[T]):
         another reply."""
         here = _reader() if of_this_reader else None
         return [each for each in list(self._arrived.items()) if here is None or each[1].reader == here]
+
+    def hold(self, key: Hashable, close: Callable[[], Any], *, is_async: bool = False) -> None:
+        """Records that a stream holds a connection until it is read to its end, or closed by
+        ``close``."""
+        self._connections[key] = _Connection(close, asyncio.get_running_loop() if is_async else None)
+
+    def release(self, key: Hashable) -> None:
+        """Records that a stream was read to its end, so that it holds no connection."""
+        self._connections.pop(key, None)
+
+    def close(self) -> None:
+        """Closes the sync streams that the application left open. Otherwise, the garbage collector would
+        do it later, perhaps while this thread holds a lock of the client, for which it would then wait
+        for ever."""
+        for close in self._taken(None):
+            with suppress(Exception):  # of a user's class
+                close()
+
+    async def aclose(self) -> None:
+        """Closes the async streams that the application left open in the running event loop, so that
+        their connections do not stay open."""
+        for close in self._taken(asyncio.get_running_loop()):
+            with suppress(Exception):  # of a user's class
+                closing = close()
+                if isawaitable(closing):
+                    await closing
+
+    def _taken(self, loop: asyncio.AbstractEventLoop | None) -> list[Callable[[], Any]]:
+        """Returns what closes the streams of this event loop, or the sync ones, and forgets them."""
+        own = [key for key, each in list(self._connections.items()) if each.loop is loop]
+        return [self._connections.pop(key).close for key in own]
 
 
 def are_whole(arguments: Sequence[object]) -> bool:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from ..run_context import Participation, UnrecordedTool
-from .calls_of_run import MadeCall
+from ..run_context import Participation
+from .calls_of_run import MadeCall, UnrecordedTool
 from .unrecorded_tools import check_no_stub, check_unrun
 
 _DEEPEST = 12
@@ -29,7 +29,7 @@ def note_unanswered(run: Participation, output: Any) -> None:
     nothing ran. Otherwise it may have run a function of its own. In a replay, raises UntrueReplay for
     such a tool unless it was named safe.
     """
-    own = [each for each in run.calls.unexecuted(run.executed) if each.answered is None]
+    own = [each for each in run.unexecuted if each.answered is None]
     returned = list(_ending_calls(output)) if own else []
     unrecorded = list[MadeCall]()
     for each in own:

@@ -7,9 +7,9 @@ from ...errors import InvalidInput, RagRuleError, UntrueReplay
 from ...sources import Source
 from ..bounds import ReplayEnded
 from ..recording.recorder import Recording
-from ..run_context import Participation, UnrecordedTool, refused
+from ..run_context import Participation, refused
 from ..tool_replay import ToolReplay
-from .calls_of_run import MadeCall
+from .calls_of_run import MadeCall, UnrecordedTool
 from .exchanges import moment
 from .source_recognition import Request, Sight
 
@@ -53,7 +53,7 @@ def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list
     one that a stub was to replace.
     """
     answered = run.calls.note_answered(results)
-    own = run.calls.unexecuted(run.executed) if answered else []
+    own = run.unexecuted if answered else []
     unrecorded = [each for each in own if each.answered is not None]
     check_no_stub(run, unrecorded)
     if run.tool_replay is not None:

@@ -1,7 +1,7 @@
 """This module defines ``tool``, the decorator that marks a function as a tool of the model."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import wraps
 from typing import Any, TypeVar
@@ -11,6 +11,8 @@ from ..run_context import participation, using_tool
 from ..tool_replay import UsedTool
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+ArgumentsOf = Callable[[Mapping[str, Any]], Any]
+"""A function from the arguments of a function, by name, to those that the model gives."""
 
 
 def tool(function: Function) -> Function:
@@ -23,45 +25,55 @@ def tool(function: Function) -> Function:
     replies are counted even without the mark. Outside of an explanation, the function does the same as
     before.
     """
-    name = checked_function("tool", function, "a function").__name__
+    return recording_calls(function, checked_function("tool", function, "a function").__name__)
+
+
+def recording_calls(function: Any, name: str, arguments_of: ArgumentsOf = dict, way: str = "") -> Any:
+    """Returns a function, sync or async, that does the same, and whose calls are those of the tool
+    ``name``. ``way``: by what the application calls it, if a tool can be called in several ways that
+    return different things."""
     signature = inspect.signature(function)
+
+    def used_by(args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
+        run = participation()
+        if run is None:
+            return None
+        arguments: object = None
+        with suppress(TypeError):  # the function itself says what is wrong with its arguments
+            arguments = arguments_of(_by_name(signature.bind(*args, **kwargs)))
+        return run.use_tool(name, arguments, way=way)
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        used = _used(name, signature, args, kwargs)
+        used = used_by(args, kwargs)
         if used is None:
             return function(*args, **kwargs)
         if used.outcome is not None:
             return _made(used.outcome.given())
-        with using_tool(name), used.noting_errors():
+        with using_tool(name, used), used.noting_errors():
             result = function(*args, **kwargs)
         return _made(used.noted(result))
 
     @wraps(function)
     async def acall(*args: Any, **kwargs: Any) -> Any:
-        used = _used(name, signature, args, kwargs)
+        used = used_by(args, kwargs)
         if used is None:
             return await function(*args, **kwargs)
         if used.outcome is not None:
             return _made(used.outcome.given())
-        with using_tool(name), used.noting_errors():
+        with using_tool(name, used), used.noting_errors():
             result = await function(*args, **kwargs)
         return _made(used.noted(result))
 
-    is_async: Any = inspect.iscoroutinefunction(function)
-    return acall if is_async else call  # pyright: ignore[reportReturnType] -- of the same parameters
+    return acall if inspect.iscoroutinefunction(function) else call
 
 
-def _used(
-    name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> UsedTool | None:
-    run = participation()
-    if run is None:
-        return None
-    arguments: object = None
-    with suppress(TypeError):  # the function itself says what is wrong with its arguments
-        arguments = signature.bind(*args, **kwargs).arguments
-    return run.use_tool(name, arguments)
+def _by_name(bound: inspect.BoundArguments) -> dict[str, Any]:
+    arguments = dict(bound.arguments)
+    for each in bound.signature.parameters.values():
+        if each.kind is inspect.Parameter.VAR_KEYWORD:
+            arguments |= arguments.pop(each.name, {})
+    return arguments
 
 
 def _made(result: Any) -> Any:

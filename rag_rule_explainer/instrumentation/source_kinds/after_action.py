@@ -6,7 +6,7 @@ from ...explanation.wording import few_of
 from ...predicates.only_calls import reads_only_calls
 from ...probing.wholeness import Said
 from ...verdicts import Answer
-from ..next_action import holds_at_once
+from ..chosen_reply import holds_at_once
 from ..options import Manner
 from ..run_context import Participation
 

@@ -20,17 +20,22 @@ def list_path(result: Any, depth: int = _DEEPEST) -> Path | None:
     if fields is None or depth < 0:
         return None
     filled = [name for name, each in fields.items() if not is_silent(name, each)]
-    if len(filled) != 1 or not isinstance(filled[0], str):
+    holding = [each for each in filled if not isinstance(fields[each], int)]
+    if len(holding) != 1 or not isinstance(holding[0], str):
         return None
-    inside = list_path(fields[filled[0]], depth - 1)
-    return None if inside is None else (filled[0], *inside)
+    inside = list_path(fields[holding[0]], depth - 1)
+    if inside is None:
+        return None
+    total = len(results_at(fields[holding[0]], inside))
+    counting = all(counts_results(name, fields[name], total) for name in filled if name != holding[0])
+    return (holding[0], *inside) if counting else None
 
 
 def counted_at(result: Any, path: Path) -> list[Path]:
     """Returns the keys that lead to the numbers that count the items."""
-    found = list[Path]()
+    found, total = list[Path](), len(results_at(result, path))
     for place in range(len(path)):
         fields: Mapping[Any, Any] = fields_of(results_at(result, path[:place])) or {}
-        counting = (name for name, each in fields.items() if counts_results(name, each))
+        counting = (name for name, each in fields.items() if counts_results(name, each, total))
         found += ((*path[:place], name) for name in counting)
     return found

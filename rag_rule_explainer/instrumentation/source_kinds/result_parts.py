@@ -4,18 +4,21 @@ A list has its items as parts; so have a dict and an object with one list in the
 a list; see ``written_list``. Any other result is one part.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol, cast
 
 from ...errors import InvalidInput
 from ..clients.fields import is_listed, listed_like
-from ..clients.of_listing import Path, results_at, with_results
+from ..clients.of_listing import Path, counts_results, results_at, with_results
 from ..clients.of_text import json_listing
+from .cut_parts import CutParts
 from .kinds import Omit
 from .list_paths import list_path
 from .mcp_parts import parts_of_mcp
-from .part_values import PLAIN, blanked, emptied, text_block, text_of_part
+from .part_values import PLAIN, blanked, emptied, read_json, text_block, text_of_part
 from .written_lists import written_list
 
 
@@ -87,7 +90,8 @@ class EnclosedParts:
         """Returns what encloses the list, with the other items in it."""
         if not omitted:
             return self.whole
-        return with_results(self.whole, self.path, ListedParts(list(self.items)).without(omitted, omit))
+        left = ListedParts(list(self.items)).without(omitted, omit)
+        return with_results(self.whole, self.path, left, counts_results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,34 @@ class RewrittenParts:
         if not omitted:
             return self.text
         return json_listing.response([ListedParts(list(self.items)).without(omitted, omit)], self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedParts:
+    """The parts in a ``QuotedParts`` are those of a text that stands in a JSON string. ``quote``: writes
+    a text as that string."""
+
+    inner: CutParts
+    quote: Callable[[str], str]
+
+    @property
+    def is_list(self) -> bool:
+        """Returns True iff the text is a list."""
+        return self.inner.is_list
+
+    @property
+    def has_heading(self) -> bool:
+        """Returns True iff the first part of the text is the heading of the others."""
+        return self.inner.has_heading
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Returns the text of each part."""
+        return self.inner.texts
+
+    def without(self, omitted: Collection[int], omit: Omit) -> Any:
+        """Returns the string with the other parts in it."""
+        return self.quote(self.inner.without(omitted, omit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +183,7 @@ class _PartsInBlock(NamedTuple):
 def parts_of_result(result: Any) -> ResultParts | None:
     """Returns the parts of a result; None if it is empty, so that nothing of it can be omitted."""
     if isinstance(result, str):
-        return (written_list(result) or _rewritten(result) or OnePart(result)) if result.strip() else None
+        return _parts_of_text(result) if result.strip() else None
     if is_listed(result):
         items = cast("Sequence[Any]", result)
         if not items:
@@ -178,6 +210,20 @@ def _enclosed(result: Any) -> ResultParts | None:
     except Exception:  # no way is known to copy an object of this class
         return None
     return EnclosedParts(items, result, path)
+
+
+def _parts_of_text(text: str) -> ResultParts:
+    return written_list(text) or _quoted(text) or _rewritten(text) or OnePart(text)
+
+
+def _quoted(text: str) -> QuotedParts | None:
+    inner = read_json(text) if text.startswith('"') else None
+    if not isinstance(inner, str):
+        return None
+    ways = (partial(json.dumps, ensure_ascii=ascii_only) for ascii_only in (False, True))
+    way = next((each for each in ways if each(inner) == text), None)
+    parts = None if way is None else written_list(inner)
+    return None if parts is None or way is None else QuotedParts(parts, way)
 
 
 def _rewritten(text: str) -> ResultParts | None:

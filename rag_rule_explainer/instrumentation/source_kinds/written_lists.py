@@ -23,6 +23,10 @@ _HEADED = re.compile(r"(?P<heading>[ \t]*\S[^\n]*\n(?:[ \t\r]*\n)*)(?P<core>[^\n
 _POINT = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+•]|\d{1,4}[.)]|\(\d{1,4}\))[ \t]+(?=\S)")
 _BETWEEN_COLUMNS = re.compile(r":?-+:?")
 _PRINTED = re.compile(r"(?P<name>[A-Za-z_][\w.]*)\(.*\)|<[^<>]*>|\{.*\}", re.DOTALL)
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'", re.DOTALL)
+_NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
+_LONGEST_NUMBER = 600
+"""Longer numbers, which only integers are, are not read again: that takes long, and is not allowed."""
 _UNREAD = object()
 
 
@@ -99,7 +103,8 @@ def _in_brackets(text: str, core: Place) -> WrittenList | None:
 
 def _shown(value: Any, written: str) -> str:
     """Returns the text of an item; what is written, if a key stands there twice, so that no value is
-    hidden behind another one."""
+    hidden behind another one, or if a number has a spelling of its own, such as 5.50, in which a model is
+    shown it."""
     twice = list[bool]()
 
     def noted(pairs: list[tuple[str, Any]]) -> Any:
@@ -108,7 +113,13 @@ def _shown(value: Any, written: str) -> str:
     if isinstance(value, (dict, list)):
         with suppress(ValueError, RecursionError):
             json.loads(written, object_pairs_hook=noted)
-    return written if any(twice) else text_of_part(value)
+    return written if any(twice) or _has_own_numbers(written) else text_of_part(value)
+
+
+def _has_own_numbers(written: str) -> bool:
+    """Returns True iff a number outside of quotation marks is written otherwise than JSON does it."""
+    numbers = _NUMBER.findall(_QUOTED.sub('""', written))
+    return any(each != json.dumps(read_json(each)) for each in numbers if len(each) < _LONGEST_NUMBER)
 
 
 def _printed(text: str, core: Place) -> WrittenList | None:

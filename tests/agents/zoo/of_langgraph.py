@@ -73,6 +73,7 @@ def own_node(_: Clients) -> Built:
 def ending(_: Clients) -> Built:
     """Its last node pays, by a plain function."""
     *reading, paying = tools_of(ran := [])
+    function: Any = paying.func
     model = Scripted(script=ONE_BY_ONE)
 
     def think(state: MessagesState) -> Any:
@@ -81,7 +82,7 @@ def ending(_: Clients) -> Built:
     def pay(state: MessagesState) -> Any:
         last: Any = state["messages"][-1]
         call = last.tool_calls[0]
-        return {"messages": [ToolMessage(paying.func(**call["args"]), tool_call_id=call["id"])]}
+        return {"messages": [ToolMessage(function(**call["args"]), tool_call_id=call["id"])]}
 
     def goes(state: MessagesState) -> str:
         last: Any = state["messages"][-1]

@@ -111,18 +111,19 @@ def loops(how: str) -> Iterator[Loop]:
 @pytest.mark.parametrize("kind", range(3), ids=["read whole", "left", "left and held"])
 class TestAToolThatRunsDuringTheReply:
     def test_is_refused_where_it_is_a_plain_function(self, kind: int, entry: str) -> None:
-        loop = list(loops("func"))[kind]
+        loop = list(loops("function"))[kind]
         with pytest.raises(InvalidInput, match="run 'pay' again"):
             explained(loop, entry)
         assert loop.ran == {"read": 1, "pay": 1}
 
-    def test_is_served_where_it_is_a_tool(self, kind: int, entry: str) -> None:
-        loop = list(loops("invoke"))[kind]
+    @pytest.mark.parametrize("how", ["func", "invoke"])
+    def test_is_served_where_it_is_a_tool(self, how: str, kind: int, entry: str) -> None:
+        loop = list(loops(how))[kind]
         explanation = explained(loop, entry, safe_tools=["warn"])
         assert {each.sources for each in explanation.rules} == ITEMS
         assert loop.ran == {"read": 1, "pay": 1}
 
-    @pytest.mark.parametrize("how", ["func", "invoke"])
+    @pytest.mark.parametrize("how", ["function", "func", "invoke"])
     def test_does_not_run_in_replays_of_the_next_action(self, how: str, kind: int, entry: str) -> None:
         loop = list(loops(how))[kind]
         explanation = explained(loop, entry, replay_of="next_action")

@@ -1,6 +1,7 @@
 """An application that runs its tools itself, as plain functions: no replay runs them unasked."""
 
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import pytest
@@ -21,8 +22,6 @@ PAYS = calls_tool("pay")
 BY_FUNCTION = {"pay": "function", "warn": "function"}
 WAYS: dict[str, dict[str, str]] = {
     "function": dict.fromkeys(("read", "pay", "warn"), "function"),
-    "func": dict.fromkeys(("read", "pay", "warn"), "func"),
-    "_run": dict.fromkeys(("read", "pay", "warn"), "_run"),
     "pay alone": BY_FUNCTION,
 }
 
@@ -58,15 +57,18 @@ class Calling(BaseChatModel):
 def answer(call: Any, how: str, of: BaseTool) -> Any:
     """The message with which the application answers a call."""
     told: Any = of
+    # As one that the application keeps beside the tool: that of the attribute ``func`` is recorded.
+    function = vars(told)["func"]
     if how == "refused":
         return ToolMessage("No.", tool_call_id=call["id"], name=call["name"], status="error")
     if how == "invoke":
         return told.invoke(call)
     given = call["args"]
     if how == "failed":
-        told.func(**given)
+        function(**given)
         return ToolMessage("It broke.", tool_call_id=call["id"], name=call["name"], status="error")
-    result = told._run(**given, config={}) if how == "_run" else told.func(**given)
+    ways = {"function": function, "func": told.func, "_run": partial(told._run, config={})}
+    result = ways[how](**given)
     return ToolMessage(str(result), tool_call_id=call["id"], name=call["name"])
 
 
@@ -177,6 +179,16 @@ def test_a_function_that_failed_ran() -> None:
     with pytest.raises(InvalidInput, match="run 'pay' again"):
         explained(ran, {"pay": "failed"})
     assert ran == {"read": 1, "pay": 1}
+
+
+@pytest.mark.parametrize("how", ["func", "_run"])
+def test_the_functions_of_a_tool_are_the_tool(how: str) -> None:
+    for named in (("read", "pay", "warn"), ("pay",)):
+        ran = Counter[str]()
+        explanation = explained(ran, dict.fromkeys(named, how), safe_tools=["warn"])
+        both = ("read #1, item 2", "read #1, item 3")
+        assert {each.sources for each in explanation.rules} == {both, both[:1], both[1:]}
+        assert ran["read"] == ran["pay"] == 1
 
 
 @pytest.mark.parametrize("ways", [("function", "invoke"), ("invoke", "function")])

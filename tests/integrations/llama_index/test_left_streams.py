@@ -43,8 +43,8 @@ class Loop:
         calls = [each for each in response.message.blocks if isinstance(each, ToolCallBlock)]
         for each in calls[len(results) :]:
             tool, given = self.tools[each.tool_name], dict[str, Any](each.tool_kwargs)  # type: ignore[arg-type]
-            is_plain = self.how == "fn" and each.tool_name == "pay"
-            said = str(tool.fn(**given) if is_plain else tool.call(**given))
+            ways = {"function": vars(tool)["_fn"], "fn": tool.fn, "call": tool.call}
+            said = str(ways[self.how if each.tool_name == "pay" else "call"](**given))
             beside = {"tool_call_id": each.tool_call_id, "name": each.tool_name}
             results.append(ChatMessage(role="tool", content=said, additional_kwargs=beside))
         return self.kind != "read whole" and bool(results)
@@ -85,17 +85,18 @@ def explained(loop: Loop, **options: Any) -> Any:
 @pytest.mark.parametrize("kind", ["read whole", "left", "left and held"])
 class TestAToolThatRunsDuringTheReply:
     def test_is_refused_where_it_is_a_plain_function(self, kind: str, entry: str) -> None:
-        loop = Loop("fn", kind, entry)
+        loop = Loop("function", kind, entry)
         with pytest.raises(InvalidInput, match="run 'pay' again"):
             explained(loop)
         assert Counter(loop.ran) == ONCE
 
-    def test_is_served_where_it_is_a_tool(self, kind: str, entry: str) -> None:
-        loop = Loop("call", kind, entry)
+    @pytest.mark.parametrize("how", ["fn", "call"])
+    def test_is_served_where_it_is_a_tool(self, how: str, kind: str, entry: str) -> None:
+        loop = Loop(how, kind, entry)
         assert rules_of(explained(loop)) == rules_of(explained(Loop("call", "read whole", entry)))
         assert Counter(loop.ran) == ONCE
 
-    @pytest.mark.parametrize("how", ["fn", "call"])
+    @pytest.mark.parametrize("how", ["function", "fn", "call"])
     def test_does_not_run_in_replays_of_the_next_action(self, how: str, kind: str, entry: str) -> None:
         loop = Loop(how, kind, entry)
         assert rules_of(explained(loop, replay_of="next_action"))

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from plain_rag_rule_explainer import RuleExplainer, tool
+from plain_rag_rule_explainer import RuleExplainer, offline_client, tool
 
 from rag_rule_explainer import calls_tool
 from tests.integrations.known import TEXTS, omission, retention, shown_in
@@ -73,3 +73,40 @@ def test_items_and_whole_results(dump: Any) -> None:
     assert omission(explanation) == {frozenset({each}) for each in told}
     assert explanation.ended
     assert sorted(ran) == ["calendar", "pay", "search_inbox"]
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+def test_numbers_as_they_are_spelled(quoted: bool) -> None:
+    """The model is shown the text of the tool, and what is omitted is cut out of it."""
+    bills = '[{"of": "Ann Lee", "sum": 5.50}, {"of": "Bo", "sum": 7.00}, {"of": "Cy", "sum": 1e3}]'
+    ran = list[str]()
+
+    @tool
+    def read_bills() -> str:
+        ran.append("read_bills")
+        return json.dumps(bills) if quoted else bills
+
+    def says(body: Any) -> Any:
+        results = [str(each["content"]) for each in body["messages"] if each["role"] == "tool"]
+        if not results:
+            return {"tool_calls": [called("read_bills", "1")]}
+        has_seven = "7.00" in results[0] and "Bo" in results[0]
+        return {"tool_calls": [called("pay", "2", to="Bo")]} if has_seven else "Nothing is due."
+
+    client = offline_client(says)
+
+    def application(question: str) -> Any:
+        messages: list[Any] = [{"role": "user", "content": question}]
+        first: Any = client.chat.completions.create(model="m", messages=messages).choices[0].message
+        messages.append(first.model_dump(exclude_none=True))
+        messages.append({"role": "tool", "tool_call_id": "1", "content": read_bills()})
+        return client.chat.completions.create(model="m", messages=messages)
+
+    explainer = RuleExplainer(application, calls_tool("pay"), source_kinds=["tools"], miner="exact")
+    explanation = explainer.explain("What is due?")
+    assert retention(explanation) == {frozenset({"read_bills #1, item 2"})}
+    assert [each.text for each in explanation.sources][1:] == [
+        '{"of": "Bo", "sum": 7.00}',
+        '{"of": "Cy", "sum": 1e3}',
+    ]
+    assert ran == ["read_bills"]

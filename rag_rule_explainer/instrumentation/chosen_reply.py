@@ -1,0 +1,110 @@
+"""This module checks that the reply that a replay of the next action explains is the right one for the
+condition."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from ..errors import InvalidInput
+from ..predicates.at_once import verdict_at_once
+from ..predicates.combine import AnyOf
+from ..predicates.next_action import OfNextAction
+from ..predicates.only_calls import is_only_calls, reads_calls, reads_only_calls, unguarded
+from ..printable import printable, shortened
+from ..verdicts import Answer, Case, Verdict
+
+_OF_TEXT = (
+    "the reply that is explained is only a tool call ({reply}), and one condition is about a text "
+    "({condition}): explain that one on its own, or leave replay_of out"
+)
+_BESIDE_TEXT = (
+    "replay_of='next_action' judges one reply of a model, and the one that may meet the condition is "
+    "only a tool call ({reply}), without a text to judge ({condition}): leave out the part about the "
+    "text, or leave replay_of out"
+)
+_OF_RUN = (
+    "replay_of='next_action' judges one reply of a model, and none meets the condition; the whole run "
+    "does ({condition}): leave replay_of out, or name one call, such as by calls_tool"
+)
+_OF_REPLY = (
+    "replay_of='next_action' judges one reply of a model, and the last one meets the condition; the "
+    "whole run does not ({condition}): leave replay_of out, or explain the call that was made, by "
+    "calls_tool"
+)
+
+
+def check_chosen(
+    condition: Any, answers: Sequence[Answer], place: int, question: str, *, meets: bool
+) -> None:
+    """Raises InvalidInput if rules of the reply at this place would say something else than what
+    happened. ``answers``: all replies of the run; ``meets``: True iff the chosen one is known to meet the
+    condition."""
+    chosen = answers[place]
+    _check_has_a_text(condition, chosen)
+    if not meets:
+        _check_no_text_is_missing(condition, answers, chosen, question)
+    does_nothing = place == len(answers) - 1 and not chosen.calls
+    if not meets or does_nothing:
+        _check_is_no_other_of_the_run(condition, answers, chosen, question)
+
+
+def _check_has_a_text(condition: Any, chosen: Answer) -> None:
+    """Raises InvalidInput if one of several conditions is about a text, and the reply is only a call."""
+    parts = condition.parts if isinstance(condition, AnyOf) else ()
+    for each in parts if is_only_calls(chosen) else ():
+        if isinstance(each, OfNextAction) and not reads_calls(each):
+            reply = printable(shortened(chosen.shown, 120))
+            raise InvalidInput(_OF_TEXT.format(reply=reply, condition=each.inner))
+
+
+def _check_no_text_is_missing(
+    condition: Any, answers: Sequence[Answer], chosen: Answer, question: str
+) -> None:
+    """Raises InvalidInput if a reply that is only a tool call would meet a condition about calls and a
+    text, if it had a text, and the chosen reply does not meet it."""
+    inner = condition.inner if isinstance(condition, OfNextAction) else condition
+    if condition is None or not reads_calls(condition) or holds_at_once(condition, chosen, question):
+        return
+    may = (each for each in answers if is_only_calls(each))
+    found = next((each for each in may if holds_at_once(unguarded(inner), each, question)), None)
+    if found is not None and not holds_at_once(condition, found, question):
+        reply = printable(shortened(found.shown, 120))
+        raise InvalidInput(_BESIDE_TEXT.format(reply=reply, condition=inner))
+
+
+def _check_is_no_other_of_the_run(
+    condition: Any, answers: Sequence[Answer], chosen: Answer, question: str
+) -> None:
+    """Raises InvalidInput if a condition about calls is met by the run and by none of its replies, or by
+    a reply that does nothing and not by the run. Rules of one reply would then say the opposite of what
+    happened."""
+    if isinstance(condition, AnyOf) and all(isinstance(each, OfNextAction) for each in condition.parts):
+        # Several conditions are explained. That the reply does not meet one is seen; that it meets
+        # one by doing nothing would be a rule about another reply than the one that did it.
+        for each in condition.parts:
+            if holds_at_once(each, chosen, question):
+                _check_is_no_other_of_the_run(each, answers, chosen, question)
+        return
+    condition = condition.inner if isinstance(condition, OfNextAction) else condition
+    if condition is None or not reads_calls(condition):
+        return
+    text = "" if reads_only_calls(condition) else answers[-1].text
+    calls = [
+        replace(call, step=step) for step, each in enumerate(answers, 1) for call in each.calls or ()
+    ]
+    of_run = holds_at_once(unguarded(condition), Answer(text, calls=tuple(calls)), question)
+    of_reply = holds_at_once(condition, chosen, question)
+    if None not in (of_run, of_reply) and of_run is not of_reply:
+        raise InvalidInput((_OF_RUN if of_run else _OF_REPLY).format(condition=condition))
+
+
+def holds_at_once(condition: Any, answer: Answer, question: str) -> bool | None:
+    """Returns True iff the condition holds of the answer; None if that has to be awaited. A condition
+    that is not about tool calls does not hold of an answer that is only such calls, if it is awaited."""
+    verdict = Verdict.UNKNOWN
+    with suppress(Exception):  # of a user's function
+        verdict = verdict_at_once(condition, Case(question, answer, answer, ()))
+    if verdict is not None:
+        return verdict is Verdict.HOLDS
+    return False if is_only_calls(answer) and not reads_calls(condition) else None

@@ -1,0 +1,47 @@
+"""This module records the calls that an application makes of the function inside a framework's tool, such
+as by ``tool.func``, past the tool itself. Replays answer them as all calls of this tool, so that the
+function does not run.
+"""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial, wraps
+from typing import Any
+
+from ...probing.whose import is_users
+from ..requests.tools_in_use import tools_in_use
+from ..run_context import participation
+from .tools import recording_calls
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFunctions:
+    """An ``OwnFunctions`` tells which attributes of a framework's tools are the functions that do the
+    work.
+
+    ``attributes``: their names. ``name_of``: returns the name of a tool. ``arguments_of``: returns, of a
+    tool and the arguments by name, those that the model gives.
+    """
+
+    attributes: frozenset[str]
+    name_of: Callable[[Any], str]
+    arguments_of: Callable[[Any, Mapping[str, Any]], Any]
+
+    def getting(self, _: str, get: Any) -> Any:
+        """Returns the replacement of the method ``__getattribute__`` of tools. In a run, the user's code
+        gets functions whose calls are recorded, unless the tool itself runs; the framework's own code
+        gets the functions themselves."""
+
+        @wraps(get)
+        def got(tool: Any, name: str) -> Any:
+            found = get(tool, name)
+            if name not in self.attributes or participation() is None or not callable(found):
+                return found
+            caller = sys._getframe(1).f_globals.get("__name__")  # pyright: ignore[reportPrivateUsage]
+            own = self.name_of(tool)
+            if not is_users(str(caller)) or tools_in_use.get()[-1:] == (own,):
+                return found
+            return recording_calls(found, own, partial(self.arguments_of, tool), name)
+
+        return got
