@@ -9,6 +9,7 @@ from ..explanation.explanation import Explanation
 from ..predicates import PredicateLike
 from ..probing.answer_cache import AnswerMemory
 from ..probing.budget import Budget
+from ..probing.main_task import told_of_ctrl_c
 from ..probing.replaying import Baseline
 from ..verdicts import Answer
 
@@ -58,6 +59,10 @@ class SessionSeries:
         A doubt about the replays that a later session finds applies to earlier explanations as well. They
         are then made anew, from the same answers.
         """
+        with told_of_ctrl_c(self.interrupt):
+            return await self._explanations()
+
+    async def _explanations(self) -> tuple[Explanation, ...]:
         baseline = self.baseline
         if baseline is None:
             baseline = await self._begun(None, None).answered()
