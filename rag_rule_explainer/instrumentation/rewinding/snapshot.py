@@ -13,7 +13,7 @@ from .going_on import own_threads
 from .owners import Node, Owner
 from .parts import Part, of_names, parts_of
 from .reachable import Reachable
-from .registers import registers_of
+from .registers import collections_filled, registers_of
 from .values import ABSENT, DICT, LISTED, SET, is_equal, is_plain, is_same
 
 _MOST_IN_A_LIBRARY = 100
@@ -131,7 +131,7 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
                 yield from _kept_of(Node(value, name, node, Owner.LIBRARY, contents=contents))
     for node in watched_for_additions(reachable.functions, reachable.others):
         yield KeptPart(node, added_to(node.thing), {})
-    for node, part in registers_of(reachable.functions):
+    for node, part in (*registers_of(reachable.functions), *collections_filled(reachable.functions)):
         yield KeptPart(node, part, part.read(node.thing), is_register=True)
     for node, part in with_foreign_attributes(reachable.functions, reachable.nodes):
         yield KeptPart(node, part, {})
