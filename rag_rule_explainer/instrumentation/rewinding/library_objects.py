@@ -16,7 +16,7 @@ from typing import Any, cast
 from ..shared_state.per_class import per_class
 from ..shared_state.positions import position_of
 from .companies import is_of_own
-from .owners import package_of
+from .owners import Node, Owner, package_of
 from .values import is_plain
 
 _Ask = Callable[[Any], object]
@@ -33,6 +33,7 @@ _OF_MOCKS = ("call", "assert_", "await", "mock_calls", "method_calls", "reset_mo
 _NOT_OF_CURSORS = frozenset({"description", "rowcount", "row_factory"})
 """What a cursor says of its last statement. Each run makes statements of its own."""
 _TEXT: Any = io.TextIOWrapper
+_IN_MEMORY: Any = (io.StringIO, io.BytesIO)
 _READ_ALWAYS: dict[tuple[str, str], _Ask] = {
     ("_csv", "reader"): lambda thing: thing.line_num,
     ("multiprocessing.shared_memory", "SharedMemory"): lambda thing: _digest(thing.buf),
@@ -57,7 +58,7 @@ def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]
     ask = _READ_ALWAYS.get((kind.__module__, kind.__name__))
     if ask is not None:
         yield ask
-    if kind.__module__ in _MODULES_OF_ITERATORS and kind.__name__ != _COUNT and _iterates(kind):
+    if _is_an_iterator(thing):
         yield _place_of_iterator
     if issubclass(kind, io.IOBase):
         yield from _of_a_stream(thing, named)
@@ -67,6 +68,20 @@ def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]
         yield lambda digest: digest.hexdigest()
     for name in sorted(_readable(kind) & named):
         yield lambda thing, name=name: _plain(getattr(thing, name))
+
+
+def is_of_a_librarys_own(node: Node) -> bool:
+    """Returns True iff an object is an iterator that a library made for itself, as for the numbers of its
+    requests. An iterator of the application may hold another one, as that of ``map`` does."""
+    holder = node.holder
+    while holder is not None and (_is_an_iterator(holder.thing) or holder.is_passed_by):
+        holder = holder.holder
+    return _is_an_iterator(node.thing) and holder is not None and holder.owner is not Owner.USER
+
+
+def _is_an_iterator(thing: Any) -> bool:
+    kind: Any = cast("Any", type(thing))
+    return kind.__module__ in _MODULES_OF_ITERATORS and kind.__name__ != _COUNT and _iterates(kind)
 
 
 def is_a_mock(thing: object) -> bool:
@@ -126,7 +141,8 @@ def _place_of_stream(stream: Any) -> object:
 def _of_a_stream(thing: Any, named: frozenset[str]) -> Iterator[_Ask]:
     if issubclass(type(thing), _TEXT):
         yield lambda text: (text.encoding, text.errors, text.line_buffering, text.write_through)
-    if not named & _RETURNS and package_of(thing) == "_io":
+    # What is in memory is put back in whole.
+    if not named & _RETURNS and package_of(thing) == "_io" and not isinstance(thing, _IN_MEMORY):
         yield _place_of_stream
 
 

@@ -67,8 +67,7 @@ class Rewinding:
         self._is_harmless = is_harmless
         self._isolated = isolated
         self._bearing = Bearing(self._snapshot)
-        things = [*self._snapshot.things, *self._snapshot.others]
-        self._beyond = Beyond(things, self._bearing.named, self._bearing.texts, writes)
+        self._beyond = Beyond(self._snapshot.asked, self._bearing.named, self._bearing.texts, writes)
         self._is_missed = False
         self.is_wanted = False
         self.tools: frozenset[str] | None = None

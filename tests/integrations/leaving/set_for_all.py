@@ -12,12 +12,16 @@ import sys
 import tempfile
 import threading
 import tracemalloc
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from os import umask as masked
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 from typing import Any
 
 import httpx
+from typing_extensions import override
 
 from tests.integrations.leaving.parts import HELD_OPEN, Answer, Ask, Search, answering, mode_of, written
 from tests.integrations.leaving.services import remembering, served
@@ -211,7 +215,44 @@ def in_a_server_that_is_only_asked(search: Search, ask: Ask) -> Answer:
     return answering(search, ask, lambda: client.get("/two"), lambda: client.get("/asked").text == "yes")
 
 
+def _asked(search: Search, ask: Ask, run: Callable[[ThreadingHTTPServer], Thread]) -> Answer:
+    """What it was asked is on the class that answers, of which only the library calls a method."""
+
+    class Handler(BaseHTTPRequestHandler):
+        seen = 0
+
+        def do_GET(self) -> None:
+            if self.path == "/two":
+                Handler.seen = 1
+            self.send_response(200)
+            self.send_header("content-length", "1")
+            self.end_headers()
+            self.wfile.write(b"%d" % Handler.seen)
+
+        @override
+        def log_message(self, format: str, *args: object) -> None:
+            """Prints nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    run(server).start()
+    HELD_OPEN.callback(server.server_close)
+    HELD_OPEN.callback(server.shutdown)
+    client = httpx.Client(base_url=f"http://127.0.0.1:{server.server_port}", trust_env=False)
+    HELD_OPEN.callback(client.close)
+    return answering(search, ask, lambda: client.get("/two"), lambda: client.get("/asked").text == "1")
+
+
+def on_the_class_of_a_server(search: Search, ask: Ask) -> Answer:
+    return _asked(search, ask, lambda server: Thread(target=server.serve_forever, args=(0.02,)))
+
+
+def behind_a_function_that_serves(search: Search, ask: Ask) -> Answer:
+    return _asked(search, ask, lambda server: Thread(target=lambda: server.serve_forever(0.02)))
+
+
 SET_FOR_ALL = (
+    on_the_class_of_a_server,
+    behind_a_function_that_serves,
     in_whether_a_pipe_waits,
     in_a_limit_of_the_system,
     in_a_timer_of_the_process,

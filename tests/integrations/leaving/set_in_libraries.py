@@ -89,7 +89,7 @@ def in_the_place_of_a_reader_of_tables(search: Search, ask: Ask) -> Answer:
 
 def in_the_place_of_matches(search: Search, ask: Ask) -> Answer:
     def places() -> Callable[[], bool]:
-        matches = re.finditer("a", "a" * 100)
+        matches = re.finditer("a", "a" * 9_000)
         return lambda: next(matches).start() > 50
 
     held = places()

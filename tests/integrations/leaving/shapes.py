@@ -143,6 +143,7 @@ RACING = frozenset(
         "in_a_task",
         "by_a_number_that_decides",
         "a_client_of_each_thread_made_of_a_run",
+        "a_list_of_each_thread",
         "a_client_of_each_thread_that_is_told",
     }
 )
