@@ -32,14 +32,17 @@ def asked_of_the_system(named: frozenset[str]) -> Iterator[tuple[str, Callable[[
     yield "tracemalloc.start", tracemalloc.is_tracing
     yield "faulthandler.enable", faulthandler.is_enabled
     yield "threading.stack_size", threading.stack_size
-    yield "sys.excepthook", lambda: (id(sys.excepthook), id(threading.excepthook))
     yield "sys.set_int_max_str_digits", _digits
-    yield "signal.signal", _handlers
     yield "signal.setitimer", _timers
     yield "resource.setrlimit", _limits
     yield "os.setpriority", lambda: os.getpriority(os.PRIO_PROCESS, os.getpid())
     yield "os.sched_setaffinity", lambda: frozenset(os.sched_getaffinity(os.getpid()))
     yield "the standard streams", _standard_streams
+    # Libraries may set these when they are first used, and only code that asks for them goes by them.
+    if "excepthook" in named:
+        yield "sys.excepthook", lambda: (id(sys.excepthook), id(threading.excepthook))
+    if "signal" in named:
+        yield "signal.signal", _handlers
     if named & _SETS_DESCRIPTORS:
         yield "os.set_blocking", _flags_of_descriptors
 

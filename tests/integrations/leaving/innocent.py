@@ -1,9 +1,7 @@
 """Applications that keep something over their runs, and by which no run goes: their rules are true and
 proved."""
 
-import hashlib
 import io
-import json
 import logging
 import queue
 import sqlite3
@@ -141,26 +139,6 @@ def a_weak_cache_of_templates(search: Search, ask: Ask) -> Answer:
         found = search(question)
         mode = mode_of(found)
         return written(ask, template(mode).text, found)
-
-    return answer
-
-
-def a_cache_of_files(search: Search, ask: Ask) -> Answer:
-    """What a text comes to is kept on the disk, by the text."""
-    folder = Path(HELD_OPEN.enter_context(tempfile.TemporaryDirectory()))
-
-    def length_of(text: str) -> int:
-        path = folder / f"{hashlib.sha256(text.encode()).hexdigest()}.json"
-        if path.exists():
-            return json.loads(path.read_text(encoding="utf-8"))
-        length = len(text)
-        path.write_text(json.dumps(length), encoding="utf-8")
-        return length
-
-    def answer(question: str) -> str:
-        found = search(question)
-        long = [each for each in found if length_of(each) > 3]
-        return written(ask, mode_of(long), found)
 
     return answer
 
