@@ -57,8 +57,8 @@ class _Presses:
         """Hands the first Ctrl-C in the block, or one that waits, to ``on_interrupt``. Inside of another
         such block, which knows more searches, that one is told."""
         outer, self._on_interrupt = self._on_interrupt, self._on_interrupt or on_interrupt
-        if self._is_pressed and not self._is_done:
-            self._loop.call_soon(self._tell)
+        if self._is_pressed:
+            self._tell()
         try:
             yield
         finally:
