@@ -19,6 +19,7 @@ from ..probing import threads
 from ..probing.interrupts import kept
 from ..probing.limiter import Reentered
 from ..probing.loop import about_the_callers_loop, run_blocking, why_late
+from ..probing.main_task import ctrl_c_kept
 from ..probing.replaying import Replay
 from ..probing.retries import Retries
 from ..probing.wholeness import ANY
@@ -55,8 +56,8 @@ class Call(Generic[Item]):
         """Returns the output and its rules. Blocks. Uses the application's async interface only if there
         is no sync one.
 
-        Raises KeyboardInterrupt after Ctrl-C while the baseline runs. After the baseline, Ctrl-C ends the
-        search, and the explanation holds the rules that were proved by then.
+        Raises KeyboardInterrupt after Ctrl-C in the baseline. Later, Ctrl-C ends the search, and the
+        explanation holds the rules that were proved by then.
         """
         return Explained(*self.asked(lambda _: self.explainer.explain))
 
@@ -94,8 +95,7 @@ class Call(Generic[Item]):
         return unexplained(self.outputs[-1], error)
 
     def streamed(self, output: Any) -> Explained[Any]:
-        """Returns the output of a baseline that was streamed to its end, and the rules of this output.
-        Blocks."""
+        """Returns the output of a baseline that was streamed to its end, and its rules. Blocks."""
         with kept():
             return Explained(output, self.mined(self.run.recorded(output), self.run.replay))
 
@@ -163,8 +163,9 @@ class Call(Generic[Item]):
     async def aasked(self, ask_of: Callable[[Any], Callable[..., Awaitable[Said]]]) -> tuple[Any, Said]:
         """Returns the same as ``asked``, but on the caller's event loop, with the async interface."""
         await self._ask_tracers()
-        with self._as_one(), self.run.application.interception.intercepting():
+        with ctrl_c_kept() as keep, self._as_one(), self.run.application.interception.intercepting():
             first = await self._made(self._baseline, asyncio.sleep)
+            keep()
             return first.output, await self._aasked(ask_of(first.output), first.recorded)
 
     async def _made(

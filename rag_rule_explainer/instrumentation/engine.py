@@ -5,6 +5,7 @@ from ..errors import MissingExtra
 from ..predicates import PredicateLike
 from ..probing import threads
 from ..probing.finish_reasons import reason_in
+from ..probing.main_task import ctrl_c_kept
 from ..probing.replaying import WantedScope
 from ..probing.tracing import langsmith, spans
 from ..probing.tracing.marks import (
@@ -48,6 +49,7 @@ __all__ = [
     "TracedReplay",
     "Unheard",
     "WantedScope",
+    "ctrl_c_kept",
     "current_replay",
     "fault_of",
     "heard",

@@ -48,10 +48,17 @@ class StateWatch:
         self.contexts = Contexts()
         self.leftovers = Leftovers(application, steady)
         written = written_by(self.leftovers.before)
-        self.rewinding = Rewinding(application, steady.is_ignored, isolated, lambda: bool(written))
-        listen()
         self.lasting = Lasting(self.leftovers.before, self._is_settled)
         self.outside = self.lasting.outside
+        services = self.outside.services
+        self.rewinding = Rewinding(
+            application,
+            steady.is_ignored,
+            isolated,
+            lambda: bool(written),
+            lambda: services.asked(steady.is_ignored),
+        )
+        listen()
         self.alone = OneAtATime(root, written, self.outside)
 
     def miss_the_baseline(self) -> None:

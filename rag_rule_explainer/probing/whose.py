@@ -6,11 +6,14 @@ import sysconfig
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 _OURS = "rag_rule_explainer"
 """The text with which the names of this package and of its integrations end."""
 _MADE_BY_PYTHON = "namedtuple_"
 """The beginning of the names of the modules in which Python makes the methods of named tuples."""
+_MADE_BY_CYTHON = ("_cython_", "cython_runtime")
+"""The beginnings of the names of the modules in which Cython keeps what its modules share."""
 INSTALLED = {"site-packages", "dist-packages"}
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 
@@ -25,7 +28,7 @@ def is_users(module: str) -> bool:
     """Returns True iff a module is the user's own: not from the standard library, from an installed
     package or from this package. For a module that ``import`` does not know, such as one that ``runpy``
     or a loader of plugins has executed, the package in its name decides; if there is no such package, it
-    is the user's."""
+    is the user's. So is a module that code has made and put into ``sys.modules``."""
     if module and module not in sys.modules:
         return _is_users_unknown(module)
     return _is_users_known(module)
@@ -35,8 +38,16 @@ def is_users(module: str) -> bool:
 def _is_users_known(module: str) -> bool:
     if module == "__main__":
         return True
-    file = getattr(sys.modules.get(module), "__file__", None)
-    return not is_named_as_ours(module) and _is_users_file(file)
+    found = sys.modules.get(module)
+    is_users_own = _is_users_file(getattr(found, "__file__", None)) or _is_made_by_code(module, found)
+    return not is_named_as_ours(module) and is_users_own
+
+
+def _is_made_by_code(name: str, module: object) -> bool:
+    """Returns True iff a module was neither imported from anywhere nor belongs to a package."""
+    if type(module) is not ModuleType or "." in name or name.startswith(_MADE_BY_CYTHON):
+        return False
+    return module.__spec__ is None and not hasattr(module, "__file__")
 
 
 @cache

@@ -9,6 +9,7 @@ from ..explanation.explanation import Explanation
 from ..predicates import PredicateLike
 from ..probing.answer_cache import AnswerMemory
 from ..probing.budget import Budget
+from ..probing.main_task import told_of_ctrl_c
 from ..probing.replaying import Baseline
 from ..verdicts import Answer
 
@@ -59,6 +60,10 @@ class SessionSeries:
         If a later session finds a reason to doubt the replays, it applies to the earlier explanations
         too. These are then made anew, from the same answers.
         """
+        with told_of_ctrl_c(self.interrupt):
+            return await self._explanations()
+
+    async def _explanations(self) -> tuple[Explanation, ...]:
         baseline = self.baseline
         if baseline is None:
             baseline = await self._begun(None, None).answered()

@@ -1,6 +1,7 @@
 """This module runs one call of ``explain``, from the baseline and its checks to the explanation."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -15,6 +16,7 @@ from ..probing.judge_requests import JudgeRequests
 from ..probing.judging import Judging, distinct, judgings
 from ..probing.limiter import Limiter
 from ..probing.limits import INTERRUPTED, LimitReached
+from ..probing.main_task import told_of_ctrl_c
 from ..probing.pausing import Stopper
 from ..probing.prober import Prober
 from ..probing.replayer import Replayer
@@ -106,13 +108,11 @@ class Session:
     async def explanation(self, announcer: Announcer | None = None) -> Explanation:
         """Runs the session to its end, and returns the explanation. This may be called only once.
 
-        ``announcer``: if the session is streamed, the object that receives the findings; else None. In a
-        stream, a probe begins only while the consumer waits for the next item.
+        ``announcer``: receives the findings of a stream, whose probes begin while its consumer waits.
         """
-        if self._replayer.trace is None:
-            return await self._explanation(announcer)
-        async with rooted(self.trace):
-            return await self._explanation(announcer)
+        with told_of_ctrl_c(self.interrupt):
+            async with nullcontext() if self._replayer.trace is None else rooted(self.trace):
+                return await self._explanation(announcer)
 
     def verification_from(self, explanation: Explanation) -> Verification:
         """Returns the verification of the one rule that this session tested."""

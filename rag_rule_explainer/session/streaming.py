@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from ..explanation.explanation import Explanation
 from ..probing.loop import run_blocking
+from ..probing.main_task import told_of_ctrl_c
 from .session import Session
 from .updates import Announcer, Update
 
@@ -81,9 +82,11 @@ async def astream_of(session: Session) -> AsyncGenerator[News, None]:
     loop."""
     watched = _Watched(session)
     try:
-        while not isinstance(news := await watched.next(), Explanation):
+        news: News | None = None
+        while not isinstance(news, Explanation):
+            with told_of_ctrl_c(watched.interrupt):
+                news = await watched.next()
             yield news
-        yield news
     finally:
         await watched.close()
 

@@ -1,5 +1,4 @@
-"""This module reports an explanation and each of its replays as runs to LangChain's callbacks and
-tracers."""
+"""This module reports explanations and their replays as runs to LangChain's callbacks and tracers."""
 
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import ExitStack, contextmanager
@@ -33,6 +32,7 @@ from rag_rule_explainer.instrumentation.engine import (
     TracedReplay,
     TraceMarks,
     Unheard,
+    ctrl_c_kept,
     current_replay,
     heard,
     langsmith,
@@ -153,7 +153,7 @@ async def as_one_async_run(
         return _summary(found[0])
 
     config = root_config(config, trace)
-    with heard(trace, await threads.shared().run(why_unheard, config)):
+    with ctrl_c_kept(), heard(trace, await threads.shared().run(why_unheard, config)):
         await RunnableLambda(explaining).ainvoke(given, config)
     return found[0]
 

@@ -28,6 +28,7 @@ from ..shared_state.reaching import SIMPLE
 from .bearing import OF_ALL
 from .companies import is_of_own
 from .going_on import GOING_ON, variables_of
+from .library_objects import asked_of_library_object
 from .owners import package_of
 from .reachable import APART, OF_THREADS
 from .values import DICT, is_plain
@@ -97,6 +98,7 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
         yield lambda array: array.flags.writeable
     if "__subclasses__" in named and issubclass(type(thing), type):
         yield lambda kind: len(type.__subclasses__(kind))
+    yield from asked_of_library_object(thing, named)
 
 
 def _is_read(thing: Any, named: frozenset[str]) -> bool:

@@ -17,12 +17,15 @@ from ..shared_state.statements import Statements
 from .asking import answer_of, asked_of
 from .owners import package_of
 from .pipes import call_of_pipes
+from .system_settings import names_of_builtins
 from .whole_process import loggers_named, settings_of_loggers, settings_of_the_process
 from .workers import worker_in
 
 _DATABASES = frozenset({"aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony", "tortoise", "dataset"})
 """The packages whose objects may hold a SQLite connection at any depth."""
 _MOST_IN_LIBRARIES = 3000
+_ASKING_FOR_CHANGES = ("changes()", "last_insert_rowid()")
+"""Functions of SQL that say what a connection has written, without a read of a table."""
 _OF_THE_SYSTEM = frozenset(
     {
         *("tzset", "setlocale", "getsignal", "umask", "pwrite", "ftruncate", "mkfifo", "setxattr"),
@@ -62,9 +65,10 @@ class Beyond:
         texts: Iterable[str],
         writes: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._named = named
         self._texts = tuple(texts)
         found = self._things = list(things)
+        # Code may hold a function under another name than its own.
+        self._named = named = named.union(names_of_builtins(found))
         self._asked = [
             (thing, ask, answer_of(thing, ask)) for thing in found for ask in asked_of(thing, named)
         ]
@@ -76,15 +80,12 @@ class Beyond:
         self._names_of_loggers = loggers_named(self._texts)
         self._loggers = settings_of_loggers(named, self._names_of_loggers)
 
-    def left(self, apart: Callable[[], Collection[int]] = tuple) -> Left | None:
-        """Returns the first change found since this object was created; None if there is none.
+    def all_left(self, apart: Callable[[], Collection[int]] = tuple) -> Iterator[Left]:
+        """Yields the changes found since this object was created.
 
         ``apart``: a function that returns the ``id()`` of the library objects to which only isolated
         objects refer. Changes of databases that are reachable only through these objects are ignored.
         """
-        return next(self._all(apart), None)
-
-    def _all(self, apart: Callable[[], Collection[int]]) -> Iterator[Left]:
         called = min(_OF_THE_SYSTEM & self._named, default="") or self._call_of_pipes
         if called:
             yield Left(called, f"the code calls {called}(), which lasts for the process")
@@ -147,6 +148,8 @@ class Beyond:
 
     def _is_only_written(self) -> bool:
         """Returns True iff the SQL statements in the code show that no table is both written and read."""
+        if any(each in text for text in self._texts for each in _ASKING_FOR_CHANGES):
+            return False
         tables = Statements.among(self._texts)
         if tables.read and not tables.written:
             # The statements that write are unknown, so they may write the table that is read.

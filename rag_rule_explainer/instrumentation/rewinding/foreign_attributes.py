@@ -15,7 +15,7 @@ from typing import Any
 from ..shared_state.contents import names_in
 from ..shared_state.name_reads import texts_in_code
 from .companies import is_of_own, is_own
-from .owners import Node, Owner
+from .owners import Node, Owner, is_of_library
 from .parts import Part
 from .values import ABSENT, is_plain
 
@@ -49,7 +49,7 @@ def _distinct(nodes: Iterable[Node]) -> Iterator[Node]:
 
 def _named(functions: Iterable[Node]) -> Iterator[Node]:
     """Yields the library classes, functions and modules that the user's functions name, either by a
-    global or as an attribute of such a module."""
+    global or as an attribute of such a module, and the objects in such modules."""
     for function in functions:
         held, names = function.thing.__globals__, frozenset(names_in(function.thing.__code__))
         waiting = [(name, held[name]) for name in sorted(names & held.keys())]
@@ -57,11 +57,15 @@ def _named(functions: Iterable[Node]) -> Iterator[Node]:
             name, value = waiting.pop()
             if isinstance(value, ModuleType) and not is_own(value.__name__):
                 inner = vars(value)
-                waiting += [
-                    (each, inner[each])
-                    for each in sorted(names & inner.keys())
-                    if isinstance(inner[each], (type, FunctionType)) or _is_inside(inner[each], value)
-                ]
+                for each in sorted(names & inner.keys()):
+                    if isinstance(inner[each], (ModuleType, type, FunctionType)):
+                        is_part = not isinstance(inner[each], ModuleType) or _is_inside(
+                            inner[each], value
+                        )
+                        waiting += [(each, inner[each])] * is_part
+                    elif is_of_library(inner[each]):
+                        # Such as ``sys.stdout``: nothing else of the application need refer to it.
+                        yield Node(inner[each], each, owner=Owner.LIBRARY)
                 yield Node(value, name, owner=Owner.LIBRARY)
             elif isinstance(value, (type, FunctionType)) and not is_own(value.__module__ or ""):
                 yield Node(value, name, owner=Owner.LIBRARY)

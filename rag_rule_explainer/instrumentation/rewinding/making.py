@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .snapshot import KeptPart
-from .values import ABSENT, is_equal
+from .values import ABSENT, DICT, is_equal
 
 _DEEPEST = 7
 """The number of levels of nested objects that are compared."""
@@ -20,6 +20,9 @@ class MadeAgain:
     """A ``MadeAgain`` compares the values that replays compute with the values that the application held
     before these replays."""
 
+    _entries: dict[str, dict[str, list[frozenset[str]]]] = field(
+        default_factory=dict[str, dict[str, list[frozenset[str]]]]
+    )
     _without: dict[str, list[frozenset[str]]] = field(default_factory=dict[str, list[frozenset[str]]])
     _others: set[str] = field(default_factory=set[str])
     _sources: set[str] = field(default_factory=set[str])
@@ -37,25 +40,42 @@ class MadeAgain:
         if not names:
             called = next(iter(kept.node.names()), "")
             self._compare(called, kept.content, made, today, sources)
+        holders = [*kept.node.names()] if isinstance(kept.node.thing, DICT) else []
         for name in names:
             was, came, there = (each.get(name, ABSENT) for each in (kept.content, made, today))
-            self._compare(name, was, came, there, sources)
+            is_same = self._compare(name, was, came, there, sources)
+            for holder in holders:
+                made_again = self._entries.setdefault(holder, {}).setdefault(name, [])
+                if is_same:
+                    made_again.append(sources)
+                elif is_same is False:
+                    self._others.add(holder)
 
     def is_constant(self, name: str) -> bool:
         """Returns True iff all replays that computed this value got a result equal to the value held
         before. There must be at least two such replays, and each source must be omitted in at least one
-        of them."""
-        made = self._without.get(name, [])
-        return (
-            name not in self._others
-            and len(made) > 1
-            and all(any(source not in sources for sources in made) for source in self._sources)
+        of them. Of a dict, this must be so for each entry that has changed."""
+        if name in self._others:
+            return False
+        entries = self._entries.get(name, {})
+        made = [self._without[name]] if name in self._without else []
+        every = [*entries.values(), *made]
+        return bool(every) and all(map(self._is_settled, every))
+
+    def _is_settled(self, made: list[frozenset[str]]) -> bool:
+        return len(made) > 1 and all(
+            any(source not in sources for sources in made) for source in self._sources
         )
 
-    def _compare(self, name: str, was: Any, made: Any, today: Any, sources: frozenset[str]) -> None:
-        if is_equal(was, made, _DEEPEST):
-            return  # The replay did not compute this value, so there is nothing to compare.
+    def _compare(
+        self, name: str, was: Any, made: Any, today: Any, sources: frozenset[str]
+    ) -> bool | None:
+        """Returns True iff the replay computed the value that was held before; None if it computed
+        none."""
+        if is_equal(was, made, _DEEPEST) and (was is ABSENT or was is None):
+            return None
         if is_equal(made, today, _DEEPEST):
             self._without.setdefault(name, []).append(sources)
-        else:
-            self._others.add(name)
+            return True
+        self._others.add(name)
+        return False

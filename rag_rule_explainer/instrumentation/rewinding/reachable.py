@@ -35,6 +35,7 @@ from ..shared_state.contents import function_in, names_in
 from ..shared_state.holdings import is_resting
 from ..shared_state.reaching import FRAMEWORKS, SIMPLE, is_opaque, is_ours, is_users
 from .companies import is_of_own, is_own
+from .library_objects import is_a_mock
 from .named import globals_set_in, looked_up_in, modules_of, named_by, own_of_loggers
 from .owners import Node, Owner, bound_to, is_a_register, is_model, is_of_library, owner_of, package_of
 from .parts import CLASS, parts_of
@@ -267,6 +268,7 @@ class Reachable:
             return
         left_out = is_opaque(value) or is_ours(value) or is_resting(holder.thing, value, self._tools)
         if left_out or issubclass(type(value), _FORM):
+            self.others += [value] * is_a_mock(value)
             return
         if isinstance(value, APART):
             self.others.append(value)

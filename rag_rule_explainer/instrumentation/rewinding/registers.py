@@ -9,7 +9,7 @@ from typing import Any
 
 from ..shared_state.contents import names_in
 from ..shared_state.reaching import FRAMEWORKS, is_ours
-from ..shared_state.writing import changed_names
+from ..shared_state.writing import changed_collections, changed_names
 from .companies import is_own
 from .owners import Node, Owner
 from .parts import Part, of_names, parts_of
@@ -38,6 +38,25 @@ def registers_of(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]:
             value: Any = vars(module)[name]
             if isinstance(value, _COLLECTIONS) and len(value) < _MOST_ENTRIES:
                 yield from ((Node(value, name, owner=Owner.LIBRARY), part) for part in parts_of(value))
+
+
+def collections_filled(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]:
+    """Yields each collection in a module of a library of which the user's functions change an entry
+    themselves, as ``linecache.cache[name] = lines`` does. Other code of the library reads it."""
+    seen = {id(sys.modules), id(sys.path)}
+    for node in functions:
+        changed = changed_collections(node.thing.__code__) if node.owner is Owner.USER else ()
+        names = frozenset(names_in(node.thing.__code__)) if changed else frozenset[str]()
+        for space in _spaces(node.thing.__globals__, names) if changed else ():
+            if is_own(str(space.get("__name__", ""))) or space is node.thing.__globals__:
+                continue
+            for name in sorted(changed & space.keys()):
+                value: Any = space[name]
+                if isinstance(value, _COLLECTIONS) and id(value) not in seen:
+                    seen.add(id(value))
+                    yield from (
+                        (Node(value, name, owner=Owner.LIBRARY), part) for part in parts_of(value)
+                    )
 
 
 def _setting(functions: Iterable[Node]) -> Iterator[FunctionType]:

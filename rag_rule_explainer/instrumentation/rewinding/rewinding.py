@@ -20,6 +20,7 @@ from .bearing import Bearing
 from .beyond import Beyond
 from .earlier_doubts import EarlierDoubts, note_doubt
 from .making import MadeAgain
+from .own_servers import OwnServers
 from .reachable import Reachable
 from .remembered import remember_left, remembered
 from .snapshot import KeptPart, Snapshot
@@ -49,6 +50,7 @@ class Rewinding:
     ``is_harmless``: a function that returns True for state of this name if the user wants its changes to
     be ignored. ``isolated``: a function that returns the keys of the objects that have their own state in
     each run. ``writes``: a function that returns True iff the application's code writes to shared state.
+    ``asked``: a function that returns the names of the services that runs have asked.
     """
 
     def __init__(
@@ -57,14 +59,15 @@ class Rewinding:
         is_harmless: Callable[[str], bool],
         isolated: Callable[[], Iterable[Hashable]],
         writes: Callable[[], bool] = lambda: True,
+        asked: Callable[[], str] = str,
     ) -> None:
         self._application, self._doubts = application, EarlierDoubts(application)
+        self._servers, self._asked = OwnServers(), asked
         self._snapshot = Snapshot(application)
         self._is_harmless = is_harmless
         self._isolated = isolated
         self._bearing = Bearing(self._snapshot)
-        things = [*self._snapshot.things, *self._snapshot.others]
-        self._beyond = Beyond(things, self._bearing.named, self._bearing.texts, writes)
+        self._beyond = Beyond(self._snapshot.asked, self._bearing.named, self._bearing.texts, writes)
         self._is_missed = False
         self.is_wanted = False
         self.tools: frozenset[str] | None = None
@@ -118,8 +121,12 @@ class Rewinding:
         if known:
             finding = f"an earlier explanation found that runs go by {known}, and has left that set"
             return None if self._is_harmless(known) else Left(known, finding)
-        left = None if self._is_missed else self._beyond.left(self._held_apart)
-        return left if left is None or not self._is_harmless(left.place) else None
+        found = () if self._is_missed else self._beyond_reach()
+        return next((each for each in found if not self._is_harmless(each.place)), None)
+
+    def _beyond_reach(self) -> Iterator[Left]:
+        yield from self._beyond.all_left(self._held_apart)
+        yield from self._servers.left(self._asked())
 
     def _held_apart(self) -> frozenset[int]:
         return held_apart(self._snapshot, self._isolated())
@@ -155,7 +162,7 @@ class Rewinding:
             for change in changes:
                 self._made.note(change.kept, change.names, today[id(change.kept)], frozenset(sources))
             for (kept, put), (_, content) in zip(writes, now, strict=True):
-                _write(kept, _with_what_was_added(kept, put, content))
+                _write(kept, self._without_ignored(kept, _with_what_was_added(kept, put, content)))
             sys.modules.update(modules)
 
     def is_constant(self, name: str) -> bool:
@@ -176,15 +183,30 @@ class Rewinding:
             if id(kept.node.thing) in apart:
                 continue
             try:
-                names = [name for name in kept.changed() if self._bearing.matters(kept, name)]
+                found = [name for name in kept.changed() if self._bearing.matters(kept, name)]
             except Exception:  # noqa: S112 -- an object of the user's may raise any error when read
                 continue
-            if not names:
-                continue
-            is_whole = "" in names
-            place = self._place(kept, "" if is_whole else names[0])
-            if not self._is_harmless(place):
+            names = [name for name in found if not self._is_left_alone(kept, name)]
+            if names:
+                is_whole = "" in names
+                place = self._place(kept, "" if is_whole else names[0])
                 yield _Change(kept, () if is_whole else tuple(names), place)
+
+    def _is_left_alone(self, kept: KeptPart, name: str) -> bool:
+        """Returns True iff the user ignores this value of a part. It is then neither compared nor
+        restored."""
+        path = [*filter(None, (name, *kept.node.names())), _name_of_holder(kept)]
+        return self._is_harmless(self._place(kept, name)) or self._is_harmless(".".join(path[::-1]))
+
+    def _without_ignored(self, kept: KeptPart, content: Any) -> Any:
+        """Returns the content to which a part is restored, with the present values of what the user
+        ignores."""
+        if not kept.part.is_named:
+            return content
+        now = kept.now()
+        alone = {name for name in {**now, **content} if self._is_left_alone(kept, str(name))}
+        kept_so = {name: now[name] for name in alone & now.keys()}
+        return {**{name: each for name, each in content.items() if name not in alone}, **kept_so}
 
     def _of_tools_at_rest(self) -> frozenset[int]:
         """Returns the ids of the objects that only the functions of tools can reach which no replay
@@ -197,9 +219,7 @@ class Rewinding:
         return frozenset(map(id, self._of_tools or ()))
 
     def _place(self, kept: KeptPart, name: str) -> str:
-        names, holder = list(kept.node.names()), kept.node.object()
-        owner: Any = holder if isinstance(holder, (type, ModuleType)) else type(holder)
-        called = getattr(holder, "__name__", "") or owner.__name__
+        names, called = list(kept.node.names()), _name_of_holder(kept)
         # The key of an entry may be a whole request. The name of the dict then tells more.
         own = name if name.isidentifier() else next(iter(names), "")
         return f"{called}.{own}" if own else called
@@ -208,7 +228,7 @@ class Rewinding:
         self, changes: Iterable[_Change], renewed: dict[int, Any]
     ) -> Iterator[tuple[KeptPart, Any]]:
         for change in changes:
-            yield change.kept, change.kept.earlier(change.names)
+            yield change.kept, self._without_ignored(change.kept, change.kept.earlier(change.names))
         for kept in self._snapshot.kept if renewed else ():
             content = kept.now()
             if isinstance(content, DICT):
@@ -235,6 +255,12 @@ class Rewinding:
             if is_users(name)
             or (getattr(sys.modules[name], "__spec__", None) is None and not name.startswith("_cython_"))
         ]
+
+
+def _name_of_holder(kept: KeptPart) -> str:
+    holder = kept.node.object()
+    owner: Any = holder if isinstance(holder, (type, ModuleType)) else type(holder)
+    return str(getattr(holder, "__name__", "") or owner.__name__)
 
 
 def _write(kept: KeptPart, content: Any) -> None:

@@ -10,10 +10,11 @@ from ..shared_state.contents import names_in
 from .additions import added_to, watched_for_additions
 from .foreign_attributes import with_foreign_attributes
 from .going_on import own_threads
+from .library_objects import is_of_a_librarys_own
 from .owners import Node, Owner
 from .parts import Part, of_names, parts_of
 from .reachable import Reachable
-from .registers import registers_of
+from .registers import collections_filled, registers_of
 from .values import ABSENT, DICT, LISTED, SET, is_equal, is_plain, is_same
 
 _MOST_IN_A_LIBRARY = 100
@@ -87,7 +88,7 @@ class Snapshot:
     their parts; a part is one kind of an object's content, such as its attributes. ``functions``: the
     user's functions. ``modules``: the names of the loaded modules. ``caches``: the caches of
     ``functools``, each with the number of its entries. ``others``: threads and other objects that are not
-    searched.
+    searched. ``asked``: the objects whose state may be read that cannot be restored.
     """
 
     def __init__(self, application: object) -> None:
@@ -100,6 +101,8 @@ class Snapshot:
         beside: list[Any] = [*own_threads(), *_running_loop()]
         self.others = [*reachable.others, *(each for each in beside if id(each) not in known)]
         self.things = [node.thing for node in reachable.nodes]
+        own = (node.thing for node in reachable.nodes if not is_of_a_librarys_own(node))
+        self.asked = [*own, *self.others]
         self.kept = [*_kept(reachable)]
 
 
@@ -131,7 +134,7 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
                 yield from _kept_of(Node(value, name, node, Owner.LIBRARY, contents=contents))
     for node in watched_for_additions(reachable.functions, reachable.others):
         yield KeptPart(node, added_to(node.thing), {})
-    for node, part in registers_of(reachable.functions):
+    for node, part in (*registers_of(reachable.functions), *collections_filled(reachable.functions)):
         yield KeptPart(node, part, part.read(node.thing), is_register=True)
     for node, part in with_foreign_attributes(reachable.functions, reachable.nodes):
         yield KeptPart(node, part, {})

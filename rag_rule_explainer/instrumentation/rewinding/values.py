@@ -1,8 +1,14 @@
 """This module compares values: texts and numbers by equality, all other objects by identity."""
 
 from collections import deque
+from contextlib import suppress
+from functools import partial
 from operator import is_
+from types import CellType, FunctionType, MemberDescriptorType, MethodType
 from typing import Any, cast
+from weakref import ReferenceType
+
+from ..shared_state.per_class import per_class
 
 _PLAIN = (str, int, float, bool, bytes, complex, type(None))
 
@@ -13,6 +19,17 @@ SET: Any = set
 DEQUE: Any = deque
 TUPLES: Any = (tuple, frozenset)
 LISTED: Any = (list, tuple)
+
+# Typed as Any, for the same reason.
+_REFERENCE: Any = ReferenceType
+_FUNCTION: Any = FunctionType
+_METHOD: Any = MethodType
+_CELL: Any = CellType
+_REFERRING: Any = (FunctionType, MethodType, CellType, partial, ReferenceType)
+
+_COLLECTIONS: Any = (dict, list, tuple, set, frozenset)
+_OF_PYTHON = 1 << 9
+"""The flag of classes that were made while the program runs, as those of Python code are."""
 
 ABSENT = object()
 """This object stands for the value of an entry that does not exist."""
@@ -51,6 +68,16 @@ def is_equal(first: Any, second: Any, depth: int = 1) -> bool:
         return True
     if type(first) is not type(second) or is_plain(first) or depth < 1:
         return False
+    if isinstance(first, _REFERRING):
+        return is_equal(_referred_by(first), _referred_by(second), depth)
+    if isinstance(first, _COLLECTIONS):
+        return _is_equal_inside(first, second, depth) and (
+            type(first) in _COLLECTIONS or _has_equal_attributes(first, second, depth, is_needed=False)
+        )
+    return _has_equal_attributes(first, second, depth, is_needed=True)
+
+
+def _is_equal_inside(first: Any, second: Any, depth: int) -> bool:
     if isinstance(first, DICT):
         return first.keys() == second.keys() and all(
             is_equal(value, second[key], depth - 1) for key, value in first.items()
@@ -61,7 +88,57 @@ def is_equal(first: Any, second: Any, depth: int = 1) -> bool:
             all(map(is_, first, second))
             or all(is_equal(each, others, depth - 1) for each, others in zip(first, second, strict=True))
         )
-    if isinstance(first, (SET, frozenset)):
-        return {id(each) for each in first} == {id(each) for each in second} or bool(first == second)
-    held, others = getattr(first, "__dict__", None), getattr(second, "__dict__", None)
-    return isinstance(held, DICT) and bool(held) and is_equal(held, others, depth)
+    return {id(each) for each in first} == {id(each) for each in second} or bool(first == second)
+
+
+def _has_equal_attributes(first: Any, second: Any, depth: int, *, is_needed: bool) -> bool:
+    """Returns True iff the attributes of two objects of the same class are equal. ``is_needed``: True if
+    there has to be at least one, because nothing else of the objects can be compared."""
+    members = _slots_of(type(first))
+    if members is None:
+        return False
+    held, others = _attributes_of(first, members), _attributes_of(second, members)
+    return bool(held or not is_needed) and is_equal(held, others, depth)
+
+
+def _attributes_of(thing: Any, members: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    held: dict[str, Any] = {**(getattr(thing, "__dict__", None) or {})}
+    for name, member in members:
+        with suppress(AttributeError):  # the slot is empty
+            held[name] = member.__get__(thing)
+    return held
+
+
+@per_class
+def _slots_of(kind: type) -> tuple[tuple[str, Any], ...] | None:
+    """Returns the slots of a class by name; None if C code may keep something else in its objects."""
+    bases = [each for each in kind.__mro__ if each is not object and each not in _COLLECTIONS]
+    if not all(each.__flags__ & _OF_PYTHON for each in bases):
+        return None
+    return tuple(
+        (name, member)
+        for each in bases
+        for name, member in vars(each).items()
+        if isinstance(member, MemberDescriptorType)
+    )
+
+
+def _referred_by(thing: Any) -> tuple[Any, ...]:
+    """Returns all by which a function, a method, a partial, a cell or a weak reference acts."""
+    if isinstance(thing, _FUNCTION):
+        code = thing.__code__
+        return code, thing.__closure__, thing.__defaults__, thing.__kwdefaults__, _dict_of(thing)
+    if isinstance(thing, _METHOD):
+        return thing.__self__, thing.__func__
+    if isinstance(thing, _CELL):
+        try:
+            return (thing.cell_contents,)
+        except ValueError:  # the cell is empty
+            return ()
+    if isinstance(thing, _REFERENCE):
+        return (thing(),)
+    return thing.func, thing.args, thing.keywords, _dict_of(thing)
+
+
+def _dict_of(thing: Any) -> dict[str, Any]:
+    return thing.__dict__

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from ..copies.state import Same
+from .system_settings import asked_of_the_system
 from .values import is_plain
 
 _LONGEST = 100
@@ -109,6 +110,7 @@ def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "time.tzset", lambda: (time.tzname, time.timezone)
     yield "calendar.setfirstweekday", lambda: _loaded("calendar").firstweekday()
     yield "decimal.DefaultContext", _default_context
+    yield from asked_of_the_system(named)
     if "getcontext" in named:
         yield "decimal.getcontext", _current_context
     yield from _asked_of_pairs(named)

@@ -137,13 +137,13 @@ class Files:
         if not _is_of_the_system(full):
             self._carry(full, self._difference(full, run))
 
-    def handed(self, argument: str, run: Reader) -> None:
+    def handed(self, argument: str, run: Reader, *, is_whole: bool = True) -> None:
         """Records that a run is about to start a process with this argument. If it is the name of a file,
-        the process may read the file."""
-        path = "" if argument.startswith("-") else _absolute(argument)
+        the process may read the file. ``is_whole``: False for a word inside an argument."""
+        path = _absolute(argument)
         if path:
-            self._carry(path, self._difference(path, run))
-            if Path(path).is_file():
+            self._read(path, run)
+            if is_whole and Path(path).is_file():
                 # A script often keeps its files in its own folder, so this folder counts as read too.
                 self.listed(str(Path(path).parent), run)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 from .ambient import left_on_loop_or_thread
 from .background import written_in_background
@@ -20,7 +21,15 @@ from .files import Left
 from .holdings import Held, Holdings, Plain, changed_values
 from .outside import Outside
 from .statements import Statements
-from .sticking import Sticking, holders_of, keeps, place_of, set_at_times, sticking_in
+from .sticking import (
+    Sticking,
+    holders_of,
+    is_of_threads,
+    keeps,
+    place_of,
+    set_at_times,
+    sticking_in,
+)
 from .writing import writes_in
 
 _ASKING = frozenset(
@@ -34,6 +43,11 @@ _ASKING = frozenset(
 them."""
 
 _ASKING_FOR_SIZES = frozenset({"getsize", "stat", "lstat", "fstat", "getmtime"})
+
+# Typed as Any, because pyright would report unknown types of their contents.
+_WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet)
+"""Collections from which an entry is gone as soon as nothing else refers to it. What they hold when all
+runs have ended has lasted."""
 
 EVERYTHING = "all sources"
 """The key of a run on all sources; other runs are identified by the sources that they retain."""
@@ -70,6 +84,7 @@ class Lasting:
     _replayed: set[Hashable] = field(default_factory=set[Hashable])
     _by_code: list[Left] = field(default_factory=list[Left])
     _statements: Statements | None = None
+    _weak: list[tuple[Left, Any]] = field(default_factory=list[tuple[Left, Any]])
 
     def __post_init__(self) -> None:
         self.caches = Caches.among(self.before)
@@ -161,6 +176,7 @@ class Lasting:
             found.append(
                 Left(left, f"{left!r} is left by a run, and the code asks which files are there")
             )
+        found += (left for left, thing in self._weak if len(thing))
         for each in self._sticking or ():
             grown = self._grown.get(each.name, 0)
             # If every subset of sources got its own entry, no run reads the entry of a different run.
@@ -179,8 +195,12 @@ class Lasting:
             # setting the client itself does not count.
             own = () if each.is_made else (each.name,)
             names = (*own, *holders_of(each.written))
-            if each.changes and any(name in after.outer and keeps(after.outer[name]) for name in names):
-                yield Left(each.name, f"{each.written.clause}, where the next run finds it")
+            outer = [after.outer[name] for name in names if name in after.outer]
+            left = Left(each.name, f"{each.written.clause}, where the next run finds it")
+            self._weak += [(left, thing) for thing in outer if each.changes and isinstance(thing, _WEAK)]
+            outer = [thing for thing in outer if not isinstance(thing, _WEAK)]
+            if each.changes and any(keeps(thing) and not is_of_threads(thing, each) for thing in outer):
+                yield left
 
     def _unexplained(self, after: Holdings, reading: Holdings) -> Iterator[Left]:
         """Yields state that the baseline changed and code reads, although no code was found that writes

@@ -270,17 +270,21 @@ def _takes_next(value: ast.expr) -> bool:
 
 
 def _fails_or_logs(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        return only_logs(statement.value)
-    return isinstance(statement, ast.Raise)
+    return _logs(statement) or isinstance(statement, ast.Raise)
+
+
+def _logs(statement: ast.stmt) -> bool:
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and only_logs(call)
 
 
 def _set_alone(branch: ast.If) -> list[str]:
-    """Returns the targets that the branch sets, if the branch does nothing else; otherwise an empty
-    list."""
+    """Returns the targets that the branch sets, if the branch does nothing else, except that it may log
+    something; otherwise an empty list."""
     targets = {
         ast.dump(each).replace("Store()", "Load()")
         for statement in branch.body
+        if not _logs(statement)
         for each in (statement.targets if isinstance(statement, ast.Assign) else [statement])
     }
     return list(targets) if len(targets) == 1 and not branch.orelse else []

@@ -6,11 +6,12 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path, PurePath
-from typing import Any, cast
+from typing import Any
 
 from ..copies.environment import Environment
 from ..services.calls import ServiceCall
 from ..services.services import Services
+from .arguments import files_named_in, files_written_in
 from .files import Files, Left, Reader
 
 _numbers = count(1)
@@ -76,9 +77,13 @@ class OutsideOfRun:
         elif event in _OF_PROCESSES:
             # The files that a process uses cannot be observed, but the arguments of the process often
             # name them.
-            for each in _arguments(given[0] if event == "os.system" else given[1]):
-                self.all.files.handed(each, self.run)
+            known = given[3] if event == "subprocess.Popen" else None
             folder = _path(given[2]) if event == "subprocess.Popen" else None
+            told = given[0] if event == "os.system" else given[1]
+            for path, is_whole in files_named_in(told, folder, known):
+                self.all.files.handed(path, self.run, is_whole=is_whole)
+            for path, adds in files_written_in(told, folder, known):
+                self.all.files.opened(path, self.run, reads=False, writes=True, whole=not adds, adds=adds)
             if folder is not None:
                 self.all.files.listed(folder, self.run)
         else:
@@ -101,13 +106,6 @@ class OutsideOfRun:
             files.opened(made, self.run, reads=False, writes=True, whole=False)
         else:
             files.listed(path, self.run)
-
-
-def _arguments(given: object) -> list[str]:
-    if isinstance(given, (str, bytes)):
-        return os.fsdecode(given).split()
-    listed = cast("list[object]", given) if isinstance(given, (list, tuple)) else []
-    return [path for each in listed if (path := _path(each))]
 
 
 def _path(given: object) -> str | None:

@@ -6,6 +6,7 @@ every run sets it anew, as ``self.mode = grade(documents)`` or ``seen.clear()`` 
 """
 
 import ast
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextvars import ContextVar
@@ -15,6 +16,7 @@ from typing import Any
 from .certain_writes import ANY_KEY, ChangedPlace, is_certain, key_as_written
 from .code import tree_of, users_functions
 from .counting import is_read, is_read_by_models
+from .evicting import evicting_nodes, is_evicting
 from .holdings import Holdings
 from .writing import Written, label_of, locals_of, writes_in
 
@@ -27,7 +29,7 @@ _PASSING = frozenset(
 _KEYED = frozenset({"setdefault", "__setitem__", "add", "discard"})
 """Methods that change one entry of a collection, which they find by its key. In a set, each entry is its
 own key."""
-_ASKING = frozenset({"get", "pop", "__getitem__", "__contains__", *_KEYED})
+_ASKING = frozenset({"get", "pop", "__getitem__", "__contains__", "move_to_end", *_KEYED})
 
 
 @dataclass(slots=True)
@@ -60,6 +62,8 @@ def sticking_in(holdings: Holdings, reading: Holdings, *, of_models: bool = Fals
         if each.is_of_model is not of_models:
             continue
         place = place_of(each)
+        if is_evicting(each):
+            continue
         is_anew = _sets_anew(each) or (_appends(each) and _is_asked_for_its_last(holdings, place[0]))
         (anew.add(place) if is_anew else changes[place].append(each))
     found: dict[str, Sticking] = {}
@@ -119,6 +123,12 @@ def keeps(thing: object) -> bool:
     return (
         kind.__name__ in {"Event", "_local"} or kind.__module__.split(".")[0].strip("_") not in _PASSING
     )
+
+
+def is_of_threads(thing: object, sticking: Sticking) -> bool:
+    """Returns True iff each thread makes an object of its own on ``thing``, such as a client, that does
+    not depend on the run."""
+    return type(thing) is threading.local and sticking.is_made
 
 
 def holders_of(written: Written) -> Iterator[str]:
@@ -263,6 +273,7 @@ def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Itera
 def _by_key(tree: ast.AST) -> Iterable[int]:
     """Yields the ``id()`` of the nodes from which an entry is read, or in which one is set, by a key."""
     for node in ast.walk(tree):
+        yield from evicting_nodes(node)
         if isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in _ASKING):
             yield id(node.value)
         elif isinstance(node, ast.Compare):

@@ -127,6 +127,17 @@ def changed_names(code: CodeType) -> frozenset[str]:
     return frozenset(_root(target) for target, _ in writes)
 
 
+def changed_collections(code: CodeType) -> frozenset[str]:
+    """Returns the names of the collections of which code changes an entry, such as ``cache`` for
+    ``linecache.cache[key] = lines``."""
+    writes = _writes(code, frozenset[str](), is_method=False)
+    return frozenset(
+        label_of(target.value)
+        for target, node in writes
+        if isinstance(target, ast.Subscript) or (isinstance(target, ast.Attribute) and target is node)
+    )
+
+
 @lru_cache(maxsize=512)
 def _writes(
     code: CodeType, kept: frozenset[str], *, is_method: bool

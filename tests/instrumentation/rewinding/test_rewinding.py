@@ -2,9 +2,11 @@
 
 import functools
 import queue
+import socket
 import sys
 import threading
 from collections import deque
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -252,3 +254,47 @@ def test_names_that_python_mangles_and_limits_are_read() -> None:
     with kept.earlier():
         assert breaker.ask() == "calm"
     assert breaker.ask() == "open"
+
+
+class Waiting:
+    """Counts its requests, and goes by more than that."""
+
+    def __init__(self) -> None:
+        self.asked, self.mode = 0, "calm"
+        self.by_word: dict[str, int] = {}
+
+    def ask(self, word: str) -> str:
+        self.asked += 1
+        self.by_word[word] = self.by_word.get(word, 0) + 1
+        return f"{self.mode} {self.asked} {self.by_word}"
+
+
+@pytest.mark.parametrize("named", ["Waiting.by_word.two", "Waiting.two"])
+def test_what_is_ignored_is_left_alone_beside_what_is_put_back(named: str) -> None:
+    model = Waiting()
+    kept = rewinding(model.ask, "Waiting.asked", named)
+    model.ask("two")
+    model.ask("one")
+    model.mode = "warn"
+    with kept.earlier():
+        assert (model.asked, model.mode, model.by_word) == (2, "calm", {"two": 1})
+        model.ask("two")
+    assert (model.asked, model.mode, model.by_word) == (3, "warn", {"two": 2, "one": 1})
+
+
+def test_nothing_is_useful_to_put_back_where_all_is_ignored() -> None:
+    model = Waiting()
+    kept = rewinding(model.ask, "Waiting.asked", "Waiting.by_word.two")
+    model.ask("two")
+    assert not kept.is_useful()
+
+
+def test_what_one_change_is_ignored_for_hides_no_other() -> None:
+    with Path(__file__).open(encoding="utf-8") as first, socket.socket() as second:
+        kept = rewinding(lambda: (first.readline(), second.settimeout(5)), "TextIOWrapper")
+        first.readline()
+        assert kept.left() is None
+        second.settimeout(5)
+        left = kept.left()
+        assert left is not None
+        assert left.place == "socket"

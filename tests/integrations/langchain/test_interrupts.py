@@ -1,8 +1,10 @@
 """Ctrl-C while a chain is explained: before its answer nothing comes of it, after it an explanation."""
 
+import asyncio
 import os
 import random
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -161,3 +163,33 @@ def test_at_any_moment() -> None:
     print(outcomes)
     assert [len(asked) for asked, _ in watched] == [count for _, count in watched], "more was asked"
     assert min(outcomes["interrupted"], outcomes["before the baseline"]) >= 10
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="asyncio.run handles SIGINT from 3.11 on")
+@pytest.mark.parametrize("press", [1, 2, 3, 4])
+def test_while_the_main_task_awaits_it(press: int) -> None:
+    """Each request waits until Ctrl-C has come to the event loop."""
+    asked, former = list[str](), signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    async def main() -> Explanation:
+        loop = asyncio.get_running_loop()
+
+        def at(number: int) -> None:
+            if number == press:
+                interrupt()
+                for _ in range(3):
+                    asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result(60)
+
+        return await explainer_of(asked, at).aexplain("?")
+
+    try:
+        if press == 1:
+            with pytest.raises(KeyboardInterrupt):
+                asyncio.run(main())
+            assert asked == ["abcd"]
+            return
+        explanation = asyncio.run(main())
+    finally:
+        signal.signal(signal.SIGINT, former)
+    assert (explanation.stop_reason, explanation.baseline.text) == ("interrupted", "bad")
+    assert len(asked) < 17

@@ -16,7 +16,8 @@ _INTERVAL = 0.004
 
 def among_the_names_of_levels(search: Search, ask: Ask) -> Answer:
     levels: dict[int, str] = vars(logging)["_levelToName"]
-    _undone(lambda: levels.pop(_LEVEL, None))
+    names: dict[str, int] = vars(logging)["_nameToLevel"]
+    _undone(lambda: (levels.pop(_LEVEL, None), names.pop("TWO", None)))
     return answering(
         search,
         ask,

@@ -8,7 +8,9 @@ from rag_rule_explainer import Explanation, StateShared
 from tests.integrations.known import TEXTS, Rules, omission, retention
 from tests.integrations.leaving import (
     afterwards,
+    guilty,
     hidden,
+    innocent,
     inside,
     outside,
     services,
@@ -17,6 +19,8 @@ from tests.integrations.leaving import (
     set_beside,
     set_elsewhere,
     set_farther,
+    set_for_all,
+    set_in_libraries,
     set_in_process,
     set_once,
 )
@@ -107,6 +111,10 @@ SHAPES = (
     *(Shape(each, "fidelity not checked") for each in set_behind.SET_BEHIND),
     *(Shape(each, "fidelity not checked") for each in set_in_process.SET_IN_PROCESS),
     Shape(set_in_process.a_name_of_the_thread_for_each_run),
+    *(Shape(each, "fidelity not checked") for each in set_in_libraries.SET_IN_LIBRARIES),
+    *(Shape(each, "fidelity not checked") for each in set_for_all.SET_FOR_ALL),
+    *(Shape(each) for each in innocent.INNOCENT),
+    *(Shape(each, "fidelity not checked") for each in guilty.GUILTY),
 )
 
 
@@ -133,6 +141,10 @@ RACING = frozenset(
         "noted_in_a_thread",
         "noted_by_an_executor",
         "in_a_task",
+        "by_a_number_that_decides",
+        "a_client_of_each_thread_made_of_a_run",
+        "a_list_of_each_thread",
+        "a_client_of_each_thread_that_is_told",
     }
 )
 """What these leave comes early or late, or to one of several threads, so a repeated replay at times shows

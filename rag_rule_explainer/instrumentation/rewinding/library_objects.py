@@ -1,0 +1,166 @@
+"""This module reads the state of objects of libraries that keep it where no attribute shows it: in
+properties of C code, in the operating system, or in memory of another object.
+
+What it reads is compared before and after runs. Reading it changes nothing.
+"""
+
+import io
+import operator
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from types import GetSetDescriptorType, MemberDescriptorType
+from typing import Any, cast
+
+from ..shared_state.per_class import per_class
+from ..shared_state.positions import position_of
+from .companies import is_of_own
+from .owners import Node, Owner, package_of
+from .values import is_plain
+
+_Ask = Callable[[Any], object]
+_MODULES_OF_ITERATORS = frozenset({"builtins", "itertools"})
+_COUNT = "count"
+"""The class of the iterators whose numbers often only go into a log. What reads them is looked at where
+the code is read."""
+_SETS_WAITING = frozenset({"settimeout", "gettimeout", "setblocking", "getblocking", "timeout"})
+_SETS_OPTIONS = frozenset({"setsockopt", "getsockopt"})
+_RETURNS = frozenset({"seek", "truncate"})
+"""Methods by which code goes back in a file, so that it does not matter where the file was left."""
+_OF_MOCKS = ("call", "assert_", "await", "mock_calls", "method_calls", "reset_mock")
+"""The beginnings of the names by which code asks a mock what it was called with."""
+_NOT_OF_CURSORS = frozenset({"description", "rowcount", "row_factory"})
+"""What a cursor says of its last statement. Each run makes statements of its own."""
+_TEXT: Any = io.TextIOWrapper
+_IN_MEMORY: Any = (io.StringIO, io.BytesIO)
+_READ_ALWAYS: dict[tuple[str, str], _Ask] = {
+    ("_csv", "reader"): lambda thing: thing.line_num,
+    ("multiprocessing.shared_memory", "SharedMemory"): lambda thing: _digest(thing.buf),
+    ("multiprocessing.shared_memory", "ShareableList"): tuple,
+    # The place of a scanner, as ``re.finditer`` has one, cannot be read.
+    ("_sre", "SRE_Scanner"): lambda _: object(),
+}
+"""How the state of an object is read, by the module and the name of its class."""
+
+
+def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]:
+    """Yields functions that return state of an object whose class belongs to a library. ``named``: the
+    names that the application's code contains."""
+    kind: Any = cast("Any", type(thing))
+    if is_a_mock(thing):
+        yield _place_of_replies
+        if any(name.startswith(_OF_MOCKS) for name in named):
+            yield lambda mock: len(mock.mock_calls)
+        return
+    if is_of_own(thing):
+        return
+    ask = _READ_ALWAYS.get((kind.__module__, kind.__name__))
+    if ask is not None:
+        yield ask
+    if _is_an_iterator(thing):
+        yield _place_of_iterator
+    if issubclass(kind, io.IOBase):
+        yield from _of_a_stream(thing, named)
+    if issubclass(kind, socket.socket):
+        yield from _of_a_socket(named)
+    if kind.__module__.startswith("_") and hasattr(kind, "hexdigest"):
+        yield lambda digest: digest.hexdigest()
+    for name in sorted(_readable(kind) & named):
+        yield lambda thing, name=name: _plain(getattr(thing, name))
+
+
+def is_of_a_librarys_own(node: Node) -> bool:
+    """Returns True iff an object is an iterator that a library made for itself, as for the numbers of its
+    requests. An iterator of the application may hold another one, as that of ``map`` does."""
+    holder = node.holder
+    while holder is not None and (_is_an_iterator(holder.thing) or holder.is_passed_by):
+        holder = holder.holder
+    return _is_an_iterator(node.thing) and holder is not None and holder.owner is not Owner.USER
+
+
+def _is_an_iterator(thing: Any) -> bool:
+    kind: Any = cast("Any", type(thing))
+    return kind.__module__ in _MODULES_OF_ITERATORS and kind.__name__ != _COUNT and _iterates(kind)
+
+
+def is_a_mock(thing: object) -> bool:
+    """Returns True iff the object is a mock of ``unittest.mock``, which takes the class of another object
+    for its own."""
+    mock: Any = sys.modules.get("unittest.mock")
+    return mock is not None and issubclass(type(thing), mock.NonCallableMock)
+
+
+def _plain(value: object) -> object:
+    return value if is_plain(value) else None
+
+
+def _digest(held: Any) -> bytes:
+    return blake2b(held, digest_size=16).digest()
+
+
+@per_class
+def _iterates(kind: type) -> bool:
+    return hasattr(kind, "__next__")
+
+
+def _place_of_iterator(thing: Any) -> object:
+    """Returns how far an iterator was read, without a look at what is left in it."""
+    left = operator.length_hint(thing, -1)
+    return left if left >= 0 else position_of(thing)
+
+
+@per_class
+def _readable(kind: type) -> frozenset[str]:
+    """Returns the names of the properties of a class that can be read without running code of others:
+    those of C code, and those of the standard library."""
+    found = set[str]()
+    for each in kind.__mro__:
+        is_of_python = str(each.__module__).partition(".")[0] in sys.stdlib_module_names
+        kinds = (GetSetDescriptorType, MemberDescriptorType, *((property,) if is_of_python else ()))
+        found |= {
+            name
+            for name, member in vars(each).items()
+            if isinstance(member, kinds) and not name.startswith("__")
+        }
+    if "Cursor" in kind.__name__:
+        found -= _NOT_OF_CURSORS
+    return frozenset(found)
+
+
+def _place_of_replies(mock: Any) -> object:
+    """Returns how far the list of replies was read that a mock gives one after the other."""
+    held: Any = getattr(mock, "__dict__", {})
+    return position_of(held.get("_mock_side_effect"))
+
+
+def _place_of_stream(stream: Any) -> object:
+    return stream.tell() if stream.readable() else None
+
+
+def _of_a_stream(thing: Any, named: frozenset[str]) -> Iterator[_Ask]:
+    if issubclass(type(thing), _TEXT):
+        yield lambda text: (text.encoding, text.errors, text.line_buffering, text.write_through)
+    # What is in memory is put back in whole.
+    if not named & _RETURNS and package_of(thing) == "_io" and not isinstance(thing, _IN_MEMORY):
+        yield _place_of_stream
+
+
+def _of_a_socket(named: frozenset[str]) -> Iterator[_Ask]:
+    if named & _SETS_WAITING:
+        yield lambda held: held.gettimeout()
+    if named & _SETS_OPTIONS:
+        yield _options_of
+
+
+def _options_of(held: socket.socket) -> object:
+    """Returns the values of all options of a socket that have a name in Python."""
+    found = dict[str, int]()
+    for level, prefix in (("SOL_SOCKET", "SO_"), ("IPPROTO_TCP", "TCP_"), ("IPPROTO_IP", "IP_")):
+        for name, number in vars(socket).items():
+            if name.startswith(prefix) and isinstance(number, int):
+                try:
+                    found[name] = held.getsockopt(cast("int", getattr(socket, level)), number)
+                except OSError:  # the socket does not have this option
+                    continue
+    return found

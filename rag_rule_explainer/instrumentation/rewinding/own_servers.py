@@ -1,0 +1,91 @@
+"""This module finds servers that run in a thread of this process, and the state of the user's code behind
+them.
+
+Nothing of an application need refer to such a server: it is asked over the network. A request that only
+asks for something may still change what the server keeps.
+"""
+
+import gc
+from collections.abc import Iterator
+from contextlib import suppress
+from threading import Thread
+from threading import enumerate as enumerate_threads
+from types import FrameType, FunctionType, ModuleType
+from typing import Any
+
+from ...probing.whose import is_named_as_ours
+from ..shared_state.files import Left
+from ..shared_state.name_reads import reads
+from .companies import is_of_own
+from .snapshot import KeptPart, Snapshot
+
+_MOST = 3000
+_HERE = ("127.0.0.1", "localhost", "[::1]")
+"""The beginnings of the names of services that may run in this process."""
+_ENDINGS = ("Server", "server")
+_ENDS = (FunctionType, type, ModuleType, Thread, FrameType)
+
+
+class OwnServers:
+    """An ``OwnServers`` keeps the state behind the servers that ran in threads of this process when it
+    was made."""
+
+    def __init__(self) -> None:
+        found = [*served_by_threads()]
+        self._snapshot = Snapshot(found) if found else None
+
+    def left(self, asked: str) -> Iterator[Left]:
+        """Yields each change of this state by which the code of a server goes. ``asked``: the services
+        that runs have asked; without one that may run here, nothing is yielded."""
+        if self._snapshot is None or not any(each in asked for each in _HERE):
+            return
+        for kept in self._snapshot.kept:
+            try:
+                names = [name for name in kept.changed() if self._is_read(kept, name)]
+            except Exception:  # noqa: S112 -- an object of the user's may raise any error when read
+                continue
+            if names:
+                place = names[0] or next(iter(kept.node.names()), "") or type(kept.node.thing).__name__
+                clause = f"a server in this process was asked, and {place!r} behind it is another one now"
+                yield Left(place, clause)
+
+    def _is_read(self, kept: KeptPart, name: str) -> bool:
+        """Returns True iff code behind a server reads a value. A server calls methods that no code names,
+        such as ``do_GET``, so all code counts."""
+        functions = () if self._snapshot is None else self._snapshot.functions
+        names = {*kept.node.names(), *filter(None, [name])}
+        return any(
+            reads(node.thing.__code__, each, in_texts=True) for node in functions for each in names
+        )
+
+
+def served_by_threads() -> Iterator[Any]:
+    """Yields the user's own functions, classes and objects to which the servers lead that living threads
+    run."""
+    for thread in enumerate_threads():
+        for each in _run_by(thread):
+            if any(kind.__name__.endswith(_ENDINGS) for kind in type(each).__mro__):
+                yield from _own_behind(each)
+
+
+def _run_by(thread: Thread) -> Iterator[Any]:
+    """Yields the object whose method a thread runs, what its function encloses, and its arguments."""
+    target: Any = getattr(thread, "_target", None)  # a thread deletes these when it ends
+    yield getattr(target, "__self__", None)
+    yield from getattr(thread, "_args", ())
+    for cell in getattr(target, "__closure__", None) or ():
+        with suppress(ValueError):  # the cell is empty
+            yield cell.cell_contents
+
+
+def _own_behind(server: Any) -> Iterator[Any]:
+    waiting, seen = [server], set[int]()
+    while waiting and len(seen) < _MOST:
+        thing = waiting.pop(0)
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        if is_of_own(thing) and not is_named_as_ours(str(type(thing).__module__)):
+            yield thing
+        elif not isinstance(thing, _ENDS):
+            waiting += gc.get_referents(thing)

@@ -1,0 +1,50 @@
+"""The files that the arguments of a process name, and those that its shell writes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_rule_explainer.instrumentation.shared_state.arguments import files_named_in, files_written_in
+
+
+def named(given: Any, folder: str | None = None, environment: Any = None) -> set[str]:
+    return {path for path, _ in files_named_in(given, folder, environment)}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["sh", "-c", "cat /notes/mode 2>/dev/null"],
+        ["sh", "-c", "test -s '/notes/mode' && echo yes"],
+        'cat "/notes/mode"',
+        b"wc -l </notes/mode",
+        ["python", "-c", "print(open('/notes/mode').read())"],
+        ["tool", Path("/notes/mode")],
+        ["tool", "--file=/notes/mode"],
+    ],
+)
+def test_a_file_is_found_in_a_command(given: Any) -> None:
+    assert "/notes/mode" in named(given)
+
+
+def test_variables_of_the_process_are_put_in() -> None:
+    assert "/notes/mode" in named('cat "$NOTES/mode"', environment={"NOTES": "/notes"})
+    assert "/notes/mode" in named("cat ${NOTES}/mode", environment={b"NOTES": b"/notes"})
+
+
+def test_names_are_those_in_the_folder_of_the_process(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").touch()
+    assert str(tmp_path / "mode") in named(["cat", "mode"], str(tmp_path))
+    assert str(tmp_path / "a.txt") in named("cat *.txt", str(tmp_path))
+
+
+def test_what_a_shell_writes_is_not_what_it_reads() -> None:
+    command = "echo two > /notes/mode; echo three >> '/notes/log'"
+    assert not {"/notes/mode", "/notes/log"} & named(command)
+    assert {*files_written_in(command, None, None)} == {("/notes/mode", False), ("/notes/log", True)}
+
+
+def test_what_can_be_no_name_is_left_out() -> None:
+    assert not named(["-c", "x" * 2000, "a\0b", ""])
+    assert not named(None)
