@@ -67,7 +67,7 @@ def recheck_corpus(
         explanation = asking.explain(before.question, found, before.baseline)
         return with_verdict_of_all(asking, explanation)
 
-    recheck = rechecked(rechecking(before, change, options.rounds), explain)
+    recheck = rechecked(rechecking(before, change, options.rounds, ids_last=True), explain)
     pinned = any(each.pinned for each in before.sources)
     return replaced_fields(recheck, notes=(NOT_PINNED,)) if pinned else recheck
 

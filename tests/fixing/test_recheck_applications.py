@@ -4,11 +4,25 @@ import asyncio
 from typing import Any
 
 import pytest
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_rag_rule_explainer import RuleExplainer as LangChainExplainer
 from plain_rag_rule_explainer import RuleExplainer, gate
+from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.errors import NoBackfill
-from tests.fixing.applications import BAD, FIVE, QUESTION, SHARED, TEXTS, WITHOUT_K, asking, direction
+from tests.fixing.applications import (
+    BAD,
+    FIVE,
+    QUESTION,
+    SHARED,
+    TEXTS,
+    WITHOUT_K,
+    asking,
+    chain,
+    direction,
+)
 
 
 def shown(recheck: Any, place: int) -> tuple[str, ...]:
@@ -157,3 +171,49 @@ def test_a_raw_client_is_asked_for_more() -> None:
     recheck = RuleExplainer(asking(search), BAD, concurrency=1).recheck(QUESTION)
     assert [each.outcome for each in recheck.rounds] == ["back", "gone"]
     assert shown(recheck, 1) == ("D3", "D4", "D5", "D6", "D8")
+
+
+class _Blog(BaseRetriever):
+    """Its documents have no ids, and three of them have one name."""
+
+    k: int = 5
+
+    @override
+    def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
+        named = {name: "blog" if name in {"D1", "D2", "D7"} else name for name in TEXTS}
+        found = [
+            Document(page_content=text, metadata={"source": named[name]}) for name, text in TEXTS.items()
+        ]
+        return found[: self.k]
+
+
+def test_a_replaced_or_added_document_without_an_id_can_be_left_out_again() -> None:
+    """What a round leaves out is not in its explanation, by its text."""
+
+    @gate
+    def search(_query: str, k: int = 5) -> list[str]:
+        return list(TEXTS.values())[:k]
+
+    explainer = RuleExplainer(asking(search), BAD, concurrency=1)
+    before = explainer.explain(QUESTION)
+    first = before.sources[0].id
+    bad = "fact 1: is bad again"
+    changes: Any = ({"replace": {first: bad}}, {"exclude": [first], "add": [bad]})
+    for change in changes:
+        recheck = explainer.recheck(QUESTION, before=before, **change, rounds=4)
+        assert recheck.rounds[0].outcome == "back"
+        assert recheck.is_gone
+        for each in recheck.rounds[1:]:
+            assert each.explanation is not None
+            assert bad not in {source.text for source in each.explanation.sources}
+
+
+def test_documents_of_one_name_are_told_apart_in_all_rounds() -> None:
+    """An id such as blog#7134 stands where two have the name; where one is left, it is blog."""
+    explainer = LangChainExplainer(chain(_Blog()), BAD, concurrency=1)
+    before = explainer.explain(QUESTION)
+    one, other = (source.id for source in before.sources[:2])
+    assert one.startswith("blog#")
+    recheck = explainer.recheck(QUESTION, before=before, exclude=[one])
+    assert [each.outcome for each in recheck.rounds] == ["same rule", "back", "gone"]
+    assert recheck.left_out == (one, other, "blog")
