@@ -22,8 +22,8 @@ the false discovery rate under any. Its price is that p-values must be smaller b
 + 1/m, which is 7 for 700 documents. Each further replay on either side makes the smallest p-value four
 times as small, so the price is one or two replays more.
 
-Near-duplicates that the search tied together are blamed together: what is claimed of one of them is
-claimed of all of them as one.
+Near-duplicates that the search tied together are tested each by itself, without the others: the search
+did not see what each of them does.
 
 Documents listed as proved are no false discoveries, so adding them to the list does not raise its rate.
 """
