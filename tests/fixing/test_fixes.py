@@ -154,7 +154,7 @@ def test_what_cannot_be_fixed_says_why() -> None:
 
 def test_where_perhaps_nothing_has_to_be_removed_it_says_how_sure_that_is() -> None:
     """Bad on one subset of eight, and not on the whole."""
-    share = of(3, lambda kept: kept == {"b"}, noise=Noise(min_confidence=0.8)).fixes()
+    share = of(3, lambda kept: kept == frozenset("b"), noise=Noise(min_confidence=0.8)).fixes()
     assert not share
     assert share.why.startswith("perhaps nothing has to be removed")
     assert "held on 7 of 8 subsets" in share.why

@@ -106,7 +106,7 @@ def test_a_result_that_cannot_be_filled_up_is_noted() -> None:
     """All but four are left out, and the search has a k of five."""
     recheck = FIVE["a plain function"]().recheck(QUESTION, exclude=[*list(TEXTS)[4:], "D1"], rounds=1)
     assert shown(recheck, 0) == ("D2", "D3", "D4")
-    assert any("found no more" in note for note in recheck.notes)
+    assert any("asked for more results (k=" in note for note in recheck.notes)
 
 
 def test_a_store_is_left_as_it_was() -> None:
@@ -217,3 +217,32 @@ def test_documents_of_one_name_are_told_apart_in_all_rounds() -> None:
     recheck = explainer.recheck(QUESTION, before=before, exclude=[one])
     assert [each.outcome for each in recheck.rounds] == ["same rule", "back", "gone"]
     assert recheck.left_out == (one, other, "blog")
+
+
+class _Fused(BaseRetriever):
+    """Its k is a constant of reciprocal rank fusion, and it refuses to return more than ``most``."""
+
+    k: int = 60
+    top_k: int = 5
+    most: int = 20
+
+    @override
+    def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
+        if self.top_k > self.most:
+            raise ValueError(f"at most {self.most} documents")
+        found = [Document(id=name, page_content=text) for name, text in TEXTS.items()]
+        return found[: self.top_k]
+
+
+def test_of_several_numbers_the_one_that_it_returned_is_its_k() -> None:
+    explainer = LangChainExplainer(chain(_Fused()), BAD, concurrency=1)
+    recheck = explainer.recheck(QUESTION)
+    assert [each.outcome for each in recheck.rounds] == ["back", "gone"]
+    assert not recheck.notes
+
+
+def test_a_search_that_refuses_to_return_more_is_named() -> None:
+    explainer = LangChainExplainer(chain(_Fused(most=6)), BAD, concurrency=1)
+    said = r"a _Fused .* failed when it was asked for more \(top_k=7\): ValueError: at most 6 documents"
+    with pytest.raises(NoBackfill, match=said):
+        explainer.recheck(QUESTION)

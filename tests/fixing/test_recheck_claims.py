@@ -1,8 +1,11 @@
 """What a recheck says of the rules that it knew, and of the documents that it leaves out."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from rag_rule_explainer import Noise, Source
+import pytest
+
+from rag_rule_explainer import InvalidInput, Noise, Source
 from rag_rule_explainer.fixing import recheck_corpus
 from tests.fixing.test_recheck import CORPUS, first, telling
 
@@ -48,3 +51,22 @@ def test_of_two_documents_with_one_text_the_one_that_is_meant_is_left_out() -> N
     recheck = recheck_corpus(explainer, before, corpus, rank=first)
     assert recheck.is_gone
     assert recheck.left_out == ("a", "b")
+
+
+def test_as_many_are_shown_as_production_shows_where_fewer_matched_before() -> None:
+    """Only a and b matched before; x comes third."""
+    matching = [*CORPUS[:2], Source("x", "an added text")]
+
+    def rank(_question: str, documents: Sequence[Source], most: int) -> list[Source]:
+        among = {each.id for each in documents}
+        return [each for each in matching if each.id in among][:most]
+
+    explainer = telling(lambda shown: "bad" if "x" in shown else "good")
+    before = explainer.explain("?", CORPUS[:2])
+    change: Any = {"exclude": ["h"], "add": matching[2:], "rounds": 1}
+    as_before = recheck_corpus(explainer, before, CORPUS, rank=rank, **change)
+    assert as_before.is_gone
+    as_in_production = recheck_corpus(explainer, before, CORPUS, rank=rank, top_k=5, **change)
+    assert "back through x (added)" in str(as_in_production)
+    with pytest.raises(InvalidInput, match="top_k"):
+        recheck_corpus(explainer, before, CORPUS, rank=rank, top_k=0, **change)
