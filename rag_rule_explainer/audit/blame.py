@@ -34,12 +34,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias, overload
 
-from ..printable import plain_id
+from ..printable import cut_in_the_middle, plain_id
 from ..verdicts import Verdict
 from .blame_plan import BlamePlan, PivotPair, Suspect, Trial
 from .randomization import PairTable, benjamini_yekutieli, stratified_p_value
 
 Basis: TypeAlias = Literal["proved", "tested"]
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class BlamedDocument:
         return f"{seen} that it was shown for [{replays}; p = {float(self.p_value):.2g}]"
 
     def __str__(self) -> str:
-        return f"{plain_id(self.document)}: {self.evidence}"
+        return f"{cut_in_the_middle(plain_id(self.document), _LONGEST_NAME)}: {self.evidence}"
 
 
 @dataclass(frozen=True, slots=True)
