@@ -158,6 +158,18 @@ async def test_nothing_is_spent_without_a_cap_or_above_it(
     assert not SavedFolder(tmp_path).names()
 
 
+@pytest.mark.parametrize(("asked", "used"), [(21, 0), (20, 9)])
+async def test_no_estimate_is_made_with_a_limit_that_no_explanation_may_have(
+    tmp_path: Path, asked: int, used: int
+) -> None:
+    run = list[str]()
+    answering = served(tmp_path, ReplayAllowance(20, 9, used=used), RunnableLambda(run.append))
+    async with connected(answering) as session:
+        result = await session.call_tool("estimate", {**ASKED, "max_replays": asked})
+    assert result.isError
+    assert not run
+
+
 async def test_the_calls_of_a_server_share_what_it_may_spend(tmp_path: Path) -> None:
     allowance = ReplayAllowance(None, 7)
     async with connected(served(tmp_path, allowance)) as session:
