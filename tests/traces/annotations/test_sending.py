@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import logging
 import socket
 from typing import Any
 from uuid import UUID
@@ -92,6 +93,19 @@ def test_a_tool_that_refuses_is_said_with_its_reason_and_what_was_sent_before() 
         made.send(langsmith(place))
     assert "\x1b" not in str(told.value)
     assert str(told.value).endswith("More: rag-rules help NotSent")
+
+
+def test_no_client_prints_a_traceback_beside_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python prints what nobody takes of a log. The test runner takes all, so this log ends before it."""
+    printed, log = list[str](), logging.getLogger("langsmith")
+    last = logging.Handler()
+    monkeypatch.setattr(last, "emit", lambda record: printed.append(record.getMessage()))
+    monkeypatch.setattr(logging, "lastResort", last)
+    monkeypatch.setattr(log, "propagate", False)
+    with taking(lambda path, body: (422, {"detail": "no such run"})) as place, pytest.raises(NotSent):
+        annotations("langsmith", "langsmith").send(langsmith(place))
+    assert printed == []
+    assert log.handlers == []
 
 
 def test_a_tool_that_is_not_there_is_said_to_be_so() -> None:
