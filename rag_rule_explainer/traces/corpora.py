@@ -148,6 +148,8 @@ def _of_path(path: Path) -> Corpus:
         return ListedCorpus(str(path), lambda: _in_folder(path))
     if not os.path.exists(path):  # noqa: PTH110 -- as above
         raise InvalidInput(f"there is no corpus {path}; {_EXPECTED}")
+    if not os.path.isfile(path):  # noqa: PTH113 -- as above
+        raise InvalidInput(f"the corpus {path} is a stream, and may be read twice; {_EXPECTED}")
     return ListedCorpus(str(path), lambda: _in_file(path))
 
 

@@ -44,6 +44,7 @@ class LlamaEvents:
 
     def __init__(self) -> None:
         self._questions, self._open = 1, dict[str, str]()
+        self._reranked = dict[str, Any]()
 
     def span(self, record: Mapping[str, Any], place: str) -> TracedSpan | None:
         """Returns the step that ends with this event; None if none does."""
@@ -55,6 +56,9 @@ class LlamaEvents:
             self._check_one_question(name, record, place)
             self._open[own] = _asked(record)
             return None
+        if name == "ReRankStartEvent":
+            self._reranked[own] = record.get("nodes")
+            return None
         inside = [each for each in self._open if each != own]
         if name in _CLOSING:
             self._open.pop(own, None)
@@ -62,9 +66,12 @@ class LlamaEvents:
         made = _ended(record, name)
         if made is None:
             return None
+        if made["kind"] == "rerank":
+            made["given"] = traced_documents(self._reranked.pop(own, None))
         is_outermost = parent is None and made["kind"] == "other"
         if is_outermost:
             self._questions += 1
+            self._reranked.clear()
         # A model or a reranker may end several times within one span, so its own id is the event's.
         identity = own if name in _CLOSING or name == "workflow.output" else str(record["id_"])
         start = sortable_time(str(record.get("timestamp") or ""))

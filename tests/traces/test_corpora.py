@@ -1,6 +1,7 @@
 """Texts of documents that a trace only names, from a corpus in any form."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,14 @@ def test_a_corpus_that_does_not_do_is_refused_by_name(name: str, trace: Path) ->
     corpus, said = REFUSED[name]
     with pytest.raises(InvalidInput, match=said):
         Incident.from_trace(trace, corpus=corpus)
+
+
+def test_a_corpus_that_is_a_stream_is_refused_before_it_is_waited_for(
+    trace: Path, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(InvalidInput, match=r"pipe\.jsonl is a stream, and may be read twice"):
+        Incident.from_trace(trace, corpus=tmp_path / "pipe.jsonl")
 
 
 def test_lines_that_are_no_documents_are_named(trace: Path, tmp_path: Path) -> None:
