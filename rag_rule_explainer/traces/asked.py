@@ -161,7 +161,7 @@ def _distinct(trace: SpansOfTrace) -> dict[str, TracedSpan]:
         if known is not each and replace(known, place=each.place) != each:
             raise InvalidInput(
                 f"{each.place}: the id {each.id} is that of another span in {known.place}, too; ids of "
-                "spans must be unique in a trace"
+                "spans must be unique in a trace: of one that was exported twice, keep one file"
             )
     return spans
 

@@ -33,7 +33,7 @@ def langsmith_span(record: Mapping[str, Any], place: str) -> TracedSpan | None:
         name=name if isinstance(name, str) else "",
         place=place,
         tracer="LangSmith",
-        start=sortable_time(str(record.get("dotted_order") or record.get("start_time") or "")),
+        start=sortable_time(str(record.get("start_time") or record.get("dotted_order") or "")),
         input=given,
         output=made,
         documents=_documents(kind, made),

@@ -155,6 +155,19 @@ def test_a_file_that_is_no_corpus_is_told_what_one_is(trace: Path, tmp_path: Pat
         Incident.from_trace(trace, corpus=file)
 
 
+def test_a_text_inside_of_another_one_is_found_where_it_stands_alone(tmp_path: Path) -> None:
+    texts = {"long": "Amber is fossil tree resin.", "short": "fossil tree resin."}
+    for sent, ids in {
+        "\n".join(texts.values()): ["long", "short"],
+        texts["long"]: ["long"],
+        "\n".join([texts["short"], texts["long"]]): ["short", "long"],
+    }.items():
+        request = renamed(FOUND, run_type="llm", inputs={"messages": [{"role": "user", "content": sent}]})
+        (tmp_path / "trace.json").write_bytes(runs(RUN, request))
+        incident = Incident.from_trace(tmp_path / "trace.json", corpus=texts)
+        assert [each.id for each in incident.documents or ()] == ids
+
+
 def test_short_texts_are_not_looked_for(tmp_path: Path) -> None:
     file = tmp_path / "trace.json"
     file.write_bytes(asked("why?"))
