@@ -230,6 +230,15 @@ def test_a_folder_is_made_only_inside_of_one_that_exists(tmp_path: Path) -> None
     assert not (tmp_path / "typo").exists()
 
 
+@pytest.mark.parametrize("timeout", ["nan", "-1"])
+def test_a_mistake_in_the_settings_is_told_before_the_server_starts(
+    timeout: str, rag_rules: RagRules, tmp_path: Path
+) -> None:
+    run = rag_rules("mcp", "--app", "nowhere:x", "--folder", tmp_path / "f", "--timeout", timeout)
+    assert_refused(run, "timeout")
+    assert not (tmp_path / "f").exists()
+
+
 def test_no_folder_is_made_for_an_application_that_does_not_exist(
     rag_rules: RagRules, tmp_path: Path
 ) -> None:
