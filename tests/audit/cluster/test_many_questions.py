@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from statistics import correlation, linear_regression
 from typing import Any
 
 import pytest
@@ -74,6 +75,7 @@ def idle_memory(cluster: PrivateCluster) -> tuple[float, float]:
 
 def test_ten_thousand_questions_need_the_memory_of_a_thousand(server: Server, tmp_path: Path) -> None:
     took: list[float] = []
+    whole: dict[int, float] = {}
     most: list[tuple[float, float]] = []
     for size in map(int, os.environ.get("AUDIT_SIZES", "").split() or SIZES):
         with private_cluster() as cluster:
@@ -85,6 +87,7 @@ def test_ten_thousand_questions_need_the_memory_of_a_thousand(server: Server, tm
         # Processor time: how long it takes depends on who else is at work.
         (first, before), *_, (last, after) = found["used"]
         took.append((after - before) / (last - first))
+        whole[size] = after
         seen = found["memory"]
         most.append(
             (
@@ -98,6 +101,12 @@ def test_ten_thousand_questions_need_the_memory_of_a_thousand(server: Server, tm
             f"{1000 * seconds(found) / size:.1f} ms by the clock; above idle, at most "
             f"{most[-1][0]:.0f} MiB in the driver and {most[-1][1]:.0f} MiB in a worker; at a tenth of "
             f"them {tenth[1] - idle_driver:.0f} and {max(tenth[2]) - idle_worker:.0f} MiB"
+        )
+    if len(whole) > 2:
+        each, start = linear_regression(list(whole), list(whole.values()))
+        print(
+            f"\nfit over {', '.join(map('{:,}'.format, whole))}: {start:.1f} s + {1000 * each:.1f} ms a "
+            f"question of processor time, r = {correlation(list(whole), list(whole.values())):.4f}"
         )
     assert all(max(each) <= MOST_MIB for each in most)
     assert max(took) <= 1.5 * min(took)

@@ -71,6 +71,32 @@ def test_a_cluster_finds_what_one_process_finds(
     assert again == found
 
 
+def saved(folder: Path) -> dict[str, object]:
+    """What an audit saved of its explanations, by file, without ids, times and who paid for what."""
+    found = {each.name: json.loads(each.read_text()) for each in (folder / "explanations").iterdir()}
+    for each in found.values():
+        for name in ("id", "made_at", "counts", "spent"):
+            del each[name]
+    return found
+
+
+@pytest.mark.slow
+def test_a_cluster_saves_the_explanations_of_one_process(
+    cluster: PrivateCluster, database: str, another: str, paid: Path, tmp_path: Path
+) -> None:
+    for name, store in (("ray", database), ("process", another)):
+        asked = Asked(
+            store, 20, engine=name, folder=str(tmp_path / name), options={"explanations": "json"}
+        )
+        told(driver(cluster, asked, paid.with_name(f"paid by {name}")))
+    on_ray, alone = saved(tmp_path / "ray"), saved(tmp_path / "process")
+    assert len(on_ray) == 20
+    for name in on_ray:
+        a,b=on_ray[name],alone[name]
+        print({k:(a.get(k),b.get(k)) for k in {*a,*b} if a.get(k)!=b.get(k)})
+    assert on_ray == alone
+
+
 @pytest.mark.slow
 def test_ctrl_c_keeps_what_was_paid(
     cluster: PrivateCluster, database: str, another: str, paid: Path, tmp_path: Path
