@@ -3,8 +3,9 @@
 Each of the names below is imported when it is first used, so that the package itself is imported fast.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from .late_names import importing_late
 
 if TYPE_CHECKING:
     from .checking import JudgeCheck, LabelledCase, check_judge
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from .explanation.records import Finding
     from .explanation.summary import RuleSummary, Summary
     from .explanation.verification import Verification
-    from .mining.partitioned import Partition
+    from .mining.partition import Partition
     from .mining.sampled import Sampled
     from .predicates import (
         JudgeReply,
@@ -122,7 +123,7 @@ _ROOMS = {
     "session.estimate.estimate": ("Estimate",),
     "explainer": ("Explainer",),
     "explanation.explanation": ("Explanation",),
-    "mining.partitioned": ("Partition",),
+    "mining.partition": ("Partition",),
     "mining.sampled": ("Sampled",),
     "predicates": (
         "JudgeReply",
@@ -254,12 +255,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _ROOM_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_ROOM_OF[name]}", __name__), name)
-    globals()[name] = value
-    return value
+__getattr__ = importing_late(__name__, _ROOM_OF)
 
 
 def __dir__() -> list[str]:

@@ -7,8 +7,7 @@ counts as a number.
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
-from functools import wraps
+from functools import cache, partial, wraps
 from numbers import Integral, Real
 from typing import Any, TypeVar, cast
 
@@ -164,6 +163,8 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
         return "did you mean predicate=judged('says ...', judge)? "
     if given in CALLED_ELSEWHERE or given in _OF_CALLS:
         return ""  # ``given`` is exactly a known name of something else, so it is not misspelt
+    from difflib import get_close_matches  # imported late, because only a mistake needs it
+
     near = get_close_matches(given, names, n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}? " if near else ""
 
@@ -238,11 +239,12 @@ def called_as(name: str) -> Callable[[Called], Called]:
 
 
 def _checked_call(name: str, function: Callable[..., Any]) -> Any:
-    signature = inspect.signature(function)
+    # The signature is read at the first call, so that the package is imported fast.
+    signature = cache(partial(inspect.signature, function))
 
     def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         try:
-            signature.bind(*args, **kwargs)
+            signature().bind(*args, **kwargs)
         except TypeError as error:
             raise InvalidInput(_why_not(name, function, args, kwargs, str(error))) from None
 

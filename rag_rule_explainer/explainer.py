@@ -12,20 +12,19 @@ from .predicates import PredicateLike, as_predicate, negated, same_answer
 from .predicates.only_calls import beside_calls
 from .printable import plain_text
 from .probing.replaying import Baseline, Replay
-from .progress import as_progress
 from .progress.report import Progress
 from .rules import RuleKind, as_kind
 from .session.call_options import (
     CallFields,
     CallOptions,
     as_baseline,
+    as_listener,
     check_question,
     checked_replay,
     chosen_replay,
     showing_call_fields,
 )
 from .session.estimate.options import EstimateFields, EstimateOptions, showing_estimate_fields
-from .session.planning import choose, choose_to_verify
 from .settings import Settings, SettingsFields, showing_settings
 from .sources import SourceLike, SourceSet
 from .verdicts import Answer
@@ -79,9 +78,9 @@ class Explainer:
         opposite = negated(retention)
         omission = opposite if omission_predicate is None else as_predicate(omission_predicate)
         self.predicates = {RuleKind.RETENTION: retention, RuleKind.OMISSION: omission}
-        self.progress = as_progress(progress)
+        self.progress = as_listener(progress)
         self._trace_replays = checked_flag("trace_replays", trace_replays)
-        # The modules that run replays are imported late, so that the package is imported fast.
+        # Modules that run replays are imported late, so that the package is imported fast.
         from .probing.narrow_limiter import limiter_for
 
         bound = self.settings.concurrency
@@ -195,8 +194,7 @@ class Explainer:
         """
         from .probing.loop import run_blocking
 
-        rule = antecedent, kind
-        session = self._session(question, sources, baseline, fields, rule)
+        session = self._session(question, sources, baseline, fields, (antecedent, kind))
         return session.verification_from(run_blocking(session.explanation, session.interrupt))
 
     @showing_call_fields
@@ -210,8 +208,7 @@ class Explainer:
         **fields: Unpack[CallFields],
     ) -> "Verification":
         """Returns the same as ``verify``, but runs on the caller's event loop."""
-        rule = antecedent, kind
-        session = self._session(question, sources, baseline, fields, rule)
+        session = self._session(question, sources, baseline, fields, (antecedent, kind))
         return session.verification_from(await session.explanation())
 
     @showing_estimate_fields
@@ -228,6 +225,7 @@ class Explainer:
         """
         from .session.estimate.estimate import estimated
         from .session.estimate.outlay import Material
+        from .session.planning import choose
 
         options = taken(EstimateOptions, fields, Explainer, ("question", "sources"))
         check_question(question)
@@ -270,6 +268,7 @@ class Explainer:
     ) -> "Session":
         """Returns one call's session. It verifies ``rule`` and joins ``series`` unless they are None."""
         from .probing.tracing.marks import TracedExplanation
+        from .session.planning import choose, choose_to_verify
         from .session.session import Session
 
         self.limiter.check_free()
@@ -284,7 +283,7 @@ class Explainer:
         else:
             settings = replace(settings, rules=as_kind(rule[1]).value)
             plan = choose_to_verify(settings, source_set, source_set.mask_of(rule[0]))
-        listeners = (self.progress, as_progress(options.progress))
+        listeners = (self.progress, as_listener(options.progress))
         return Session(
             question=plain_text(question),
             sources=source_set,

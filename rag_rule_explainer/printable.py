@@ -12,6 +12,8 @@ from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
+from .late_patterns import compiled_late
+
 if TYPE_CHECKING:  # pydantic is slow to import, and every source needs this module
     from pydantic import JsonValue
 
@@ -36,7 +38,7 @@ _KEY_NAMES = (
 _KEY = r"(?=[\w.~+/=*-]{0,300}?[\d*])[\w.~+/=*-]{8,}"
 """The pattern of a word that looks like a key: it has a digit, or is partly masked."""
 _SECRETS = tuple(
-    (re.compile(pattern, flags), shown)
+    (compiled_late(pattern, flags), shown)
     for pattern, flags, shown in (
         # The password in user:password@ of a URL. The password may itself contain an @.
         (r"(://[^\s:/@\"'<>]{0,100}):[^\s\"'<>]{1,300}@", 0, rf"\1:{_MASK}@"),

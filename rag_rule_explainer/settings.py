@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from os import PathLike
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from typing_extensions import TypedDict, Unpack
+from typing_extensions import TypedDict
 
 from .allowed import (
     brief,
@@ -20,12 +20,12 @@ from .allowed import (
 )
 from .duplicates import SIMILARITY
 from .errors import InvalidInput
-from .mining import Partition, Sampled
+from .mining.partition import Partition
+from .mining.sampled import Sampled
 from .probing.limits import MOST_AT_A_TIME, Limits
 from .probing.noise import Noise
 from .probing.prices import Prices, checked_prices
 from .probing.retries import Retries
-from .probing.wholeness import checked_reasons
 from .rules import RuleKind
 from .storing.store import Store
 
@@ -130,14 +130,12 @@ class Settings:
 
     def __post_init__(self) -> None:
         _one_of("rules", self.rules, get_args(Rules))
-        _one_of(
-            "miner", "sampled" if isinstance(self.miner, Sampled) else self.miner, get_args(MinerName)
-        )
+        miner = "sampled" if isinstance(self.miner, Sampled) else self.miner
+        _one_of("miner", miner, get_args(MinerName))
         object.__setattr__(self, "granularity", self._keys())
         object.__setattr__(self, "partition", Partition.of(self.partition))
-        object.__setattr__(
-            self, "concurrency", checked_whole("concurrency", self.concurrency, 1, MOST_AT_A_TIME)
-        )
+        concurrency = checked_whole("concurrency", self.concurrency, 1, MOST_AT_A_TIME)
+        object.__setattr__(self, "concurrency", concurrency)
         object.__setattr__(self, "seed", checked_whole("seed", self.seed, 0))
         object.__setattr__(self, "limits", Limits.of(self.limits))
         object.__setattr__(self, "noise", Noise.of(self.noise))
@@ -149,7 +147,10 @@ class Settings:
             )
         for name in ("minimal", "lockstep", "check_repeatable", "reuse_answers"):
             checked_flag(name, getattr(self, name))
-        object.__setattr__(self, "accept_finish_reasons", checked_reasons(self.accept_finish_reasons))
+        if self.accept_finish_reasons != ():
+            from .probing.wholeness import checked_reasons  # late: few users accept more reasons
+
+            object.__setattr__(self, "accept_finish_reasons", checked_reasons(self.accept_finish_reasons))
         object.__setattr__(self, "timeout", plain_number(self.timeout))
         _positive("timeout", self.timeout)
         object.__setattr__(self, "prices", checked_prices(self.prices))
@@ -295,6 +296,3 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         near = did_you_mean(value, allowed) if isinstance(value, str) else ""  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"{name} is {brief(value)}; {near}give one of {', '.join(map(repr, allowed))}")
-
-
-__all__ = ["Rules", "Settings", "SettingsFields", "Unpack"]

@@ -67,6 +67,20 @@ def test_importing_loads_no_framework(name: str) -> None:
     assert loaded.isdisjoint(HEAVY)
 
 
+def test_an_explainer_is_imported_without_what_only_some_options_need() -> None:
+    code = "import sys; from rag_rule_explainer import Explainer; print(*sys.modules)"
+    loaded = set(python(code).split())
+    ours = {name for name in loaded if name.startswith("rag_rule_explainer")}
+    optional = (
+        *("predicates.judge", "predicates.text", "mining.search", "mining.grouped", "mining.partitioned"),
+        *("mining.speculation", "probing.wholeness", "probing.tracing", "progress.bar", "session.plan"),
+        *("session.session", "explanation"),
+    )
+    assert ours.isdisjoint(f"rag_rule_explainer.{name}" for name in optional)
+    assert loaded.isdisjoint({"decimal", "difflib"})
+    assert len(ours) <= 52  # of a hundred that an explanation imports
+
+
 def test_every_room_has_its_docstring_and_so_has_every_public_name() -> None:
     for file in (ROOT / "rag_rule_explainer").rglob("*.py"):
         room = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")

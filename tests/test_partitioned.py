@@ -19,7 +19,7 @@ from rag_rule_explainer import (
     Update,
     contains,
 )
-from rag_rule_explainer.mining.partitioned import Others
+from rag_rule_explainer.mining.partition import Others
 from rag_rule_explainer.report import as_text
 from rag_rule_explainer.testing import ScriptedReplay
 

@@ -10,8 +10,8 @@ cannot be decided.
 import re
 from collections.abc import Iterator, Sequence
 
+from ..late_patterns import compiled_late
 from ..predicates.attribution import is_attribution
-from ..predicates.late_patterns import compiled_late
 from ..predicates.mark_places import Place
 from ..predicates.plain_signs import words_in
 from .reading import ReadCitation

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..predicates.late_patterns import compiled_late
+from ..late_patterns import compiled_late
 
 _MONTH = r"(?:jan|feb|mär|mar|apr|ma[ijy]|jun|jul|aug|sep|o[kc]t|nov|de[zcs])"
 _NUMBER = compiled_late(

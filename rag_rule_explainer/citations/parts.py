@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from ..late_patterns import compiled_late
 from ..predicates.attribution import is_attribution
-from ..predicates.late_patterns import compiled_late
 from ..predicates.mark_places import Place
 from .leading_marks import ENDING
 from .reading import ReadCitation

@@ -9,7 +9,7 @@ bracket.
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..predicates.late_patterns import compiled_late
+from ..late_patterns import compiled_late
 from ..predicates.mark_places import Place
 from .leading_marks import ENDING, marks_before
 from .list_numbers import is_number_alone

@@ -7,7 +7,7 @@ For example, an answer without the source says "The dose is five.", while the an
 
 import re
 
-from ..predicates.late_patterns import compiled_late
+from ..late_patterns import compiled_late
 
 _ENDING = " \t\n.!?…。！？;:|।॥۔؟"
 _AROUND = ("()", "[]", "“”", "«»", '""', "„“", "「」", "（）", "**", "__")

@@ -10,7 +10,7 @@ from ..errors import InvalidInput
 from ..experiments.models import USUAL_KEY
 from ..instrumentation.recording.captured import OnNewQuery
 from ..instrumentation.recording.exposure_checks import OnNoRetrieval
-from ..mining.partitioned import Others
+from ..mining.partition import Others
 from ..probing.noise import Vote
 from ..probing.replaying import WantedScope
 from ..settings import MinerName, Rules

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ..errors import InvalidInput
+from ..late_patterns import compiled_late
 from ..predicates import JudgeReply, JudgeRequest
-from ..predicates.late_patterns import compiled_late
 from ..printable import printable, shortened
 from ..probing.replaying import UnusableReply
 from ..probing.wholeness import Ending, ending_of

@@ -77,8 +77,8 @@ def recheck_corpus(
 
 
 def _ranked(rank: Rank, question: str, corpus: Sequence[Source], most: int) -> tuple[Any, ...]:
-    """Returns the documents that ``rank`` puts first, at most ``most``. Raises InvalidInput if one of them
-    is not in the corpus, because a later change could not leave it out."""
+    """Returns the documents that ``rank`` puts first, at most ``most``. Raises InvalidInput if one of
+    them is not in the corpus, because a later change could not leave it out."""
     given = rank(question, corpus, most)
     found = checked_list("what rank returns", given, "documents of the corpus")[:most]
     known = {each.id for each in corpus}

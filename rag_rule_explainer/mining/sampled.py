@@ -3,7 +3,6 @@ computes the statistical guarantee."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from math import ceil, log, log1p
 from random import Random
 from typing import cast
@@ -117,6 +116,8 @@ class Sampled:
 
 def _percent(share: float) -> str:
     # All digits are shown. If 0.9999999 were rounded, it would look like certainty.
+    from decimal import Decimal  # imported late, because only claims in words need it
+
     return f"{(Decimal(repr(share)) * 100).normalize():f} %"
 
 

@@ -150,8 +150,10 @@ class RuleSearch(Generic[Key, Said]):
         """Takes verdicts on issued keys, and sends the miner those that it has requested. Ignores keys
         that were not issued, and second verdicts on a key."""
         in_flight = self._in_flight
-        if not verdicts.keys() <= in_flight:
-            verdicts = {key: seen for key, seen in verdicts.items() if key in in_flight}
+        for key in verdicts:  # most calls have one verdict, for which comparing sets takes longer
+            if key not in in_flight:
+                verdicts = {key: seen for key, seen in verdicts.items() if key in in_flight}
+                break
         in_flight.difference_update(verdicts)
         if self._speculation is not None:
             verdicts = self._without_guesses(verdicts, self._speculation)
@@ -242,21 +244,22 @@ class RuleSearch(Generic[Key, Said]):
         """Queues new asks (requests for verdicts), except those whose verdict is known already. Returns
         the known verdicts."""
         answered: dict[Key, Verdict] = {}
+        known, speculation, ready = self._known, self._speculation, self._ready
         for ask in asks:
-            key = ask.key
-            if key in self._known:
-                answered[key] = self._known[key]
-            elif self._speculation is not None and key in self._speculation:
-                self._speculation.confirm(key)
+            key, rank, _, crucial = ask
+            if key in known:
+                answered[key] = known[key]
+            elif speculation is not None and key in speculation:
+                speculation.confirm(key)
                 if key in self._guessed_verdicts:
                     answered[key] = self._guessed_verdicts.pop(key)
             elif key not in self._in_flight and key not in self.verdicts:
-                if ask.crucial:
+                if crucial:
                     self._crucial.add(key)
                 self._wanting[key] = ask
-                heapq.heappush(self._queue, (ask.rank, key))
-                if self._ready is not None:
-                    self._ready.add(key)
+                heapq.heappush(self._queue, (rank, key))
+                if ready is not None:
+                    ready.add(key)
         return answered
 
     def _without_guesses(

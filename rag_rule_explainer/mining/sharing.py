@@ -19,6 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from sys import maxsize
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from ..lattice import ArrangementKey
+
 Shared = TypeVar("Shared", bound=Any)
 
 FEW = 16
@@ -54,19 +56,21 @@ class Workers:
     """The Workers know the subset that each worker probed last, in whichever search."""
 
     def __init__(self) -> None:
-        self._last: dict[int, int] = {}
+        self._last: dict[int, ArrangementKey] = {}
 
-    def went(self, worker: int, mask: int) -> None:
-        """Records that a worker now probes this subset."""
-        self._last[worker] = mask
+    def went(self, worker: int, key: ArrangementKey) -> None:
+        """Records that a worker now probes the arrangement with this key."""
+        self._last[worker] = key
 
     def last(self, worker: int) -> int | None:
         """Returns the last subset of a worker; None before its first one."""
-        return self._last.get(worker)
+        last = self._last.get(worker)
+        return last if isinstance(last, int) else None
 
     def others(self, worker: int) -> list[int]:
         """Returns the last subsets of all other workers, in ascending order."""
-        return sorted([mask for other, mask in self._last.items() if other != worker])
+        last = [key for other, key in self._last.items() if other != worker]
+        return sorted([key for key in last if isinstance(key, int)])
 
 
 class Ready(Generic[Shared]):

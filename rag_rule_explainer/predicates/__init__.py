@@ -1,11 +1,10 @@
 """This package contains predicates, which are conditions on an answer. Predicates can be combined and
 negated."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ..late_names import importing_late
 from .combine import AllOf, AnyOf, Function, Not, as_predicate, condition, negated, negation_of, unwrapped
-from .judge import Candidate, Judge, JudgedBy, JudgeFailed, JudgeReply, JudgeRequest, Jury, Matter, judged
 from .outcomes import as_judgement
 from .protocol import (
     Predicate,
@@ -17,16 +16,6 @@ from .same import (
     SameAnswer,
     consistent_with,
     same_answer,
-)
-from .text import (
-    Contains,
-    Equals,
-    Matches,
-    OneOf,
-    contains,
-    equals,
-    matches,
-    one_of,
 )
 from .wording import (
     near_exact,
@@ -44,7 +33,11 @@ if TYPE_CHECKING:
         number_of_calls,
     )
     from .citing import Cites, MentionsSource, cites, mentions_source
+    from .judge.judged import JudgedBy, judged
+    from .judge.jury import Jury
+    from .judge.protocol import Candidate, Judge, JudgeFailed, JudgeReply, JudgeRequest, Matter
     from .refusing import Refuses, refuses
+    from .text import Contains, Equals, Matches, OneOf, contains, equals, matches, one_of
     from .validating import IsValid, is_valid
     from .without_marks import IgnoringCitations, ignoring_citations
 
@@ -64,8 +57,18 @@ _LATE = {
     "MentionsSource": "citing",
     "cites": "citing",
     "mentions_source": "citing",
+    "JudgedBy": "judge.judged",
+    "judged": "judge.judged",
+    "Jury": "judge.jury",
+    **dict.fromkeys(
+        ("Candidate", "Judge", "JudgeFailed", "JudgeReply", "JudgeRequest", "Matter"), "judge.protocol"
+    ),
     "Refuses": "refusing",
     "refuses": "refusing",
+    **dict.fromkeys(
+        ("Contains", "Equals", "Matches", "OneOf", "contains", "equals", "matches", "one_of"),
+        "text",
+    ),
     "IsValid": "validating",
     "is_valid": "validating",
     "IgnoringCitations": "without_marks",
@@ -130,9 +133,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _LATE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_LATE[name]}", __name__), name)
-    globals()[name] = value
-    return value
+__getattr__ = importing_late(__name__, _LATE)

@@ -3,7 +3,7 @@ on the documents". It knows such phrases in many languages. They make no stateme
 
 from unicodedata import category
 
-from .late_patterns import compiled_late
+from ..late_patterns import compiled_late
 from .plain_signs import words_in
 
 _SOURCES = words_in(

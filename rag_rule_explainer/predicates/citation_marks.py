@@ -18,9 +18,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from ..late_patterns import compiled_late
 from .attribution import is_attribution
 from .code_places import code_places
-from .late_patterns import compiled_late
 from .mark_contents import Citation, MarkContents
 from .naming_words import WORDED
 from .no_marks import why_no_mark

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from .late_patterns import compiled_late
+from ..late_patterns import compiled_late
 
 _BLOCK = compiled_late(
     r"^[ \t>]{0,12}(?P<fence>`{3,}|~{3,})(?:.*?^[ \t>]{0,12}(?P=fence)[`~]*[ \t]*$|.*)",

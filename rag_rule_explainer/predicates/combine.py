@@ -3,12 +3,12 @@ functions. UNKNOWN & BREAKS is BREAKS, and UNKNOWN | HOLDS is HOLDS (Kleene's lo
 from left to right until the result is certain, so put the cheapest one first."""
 
 import inspect
-import re
 from collections.abc import Generator, Hashable
 from dataclasses import dataclass
 
 from ..allowed import brief, called_as, named_function, takes
 from ..errors import InvalidInput
+from ..late_patterns import compiled_late
 from ..verdicts import Case, Judgement, Verdict, called_as_condition
 from .outcomes import ANONYMOUS, as_judgement, joint_judgement, run
 from .protocol import CaseFunction, Judged, Predicate, PredicateLike
@@ -16,10 +16,10 @@ from .remembered_case import RememberedCase, answers_key, check_not_refused, own
 
 NOT_SO = "it is not so that"
 _OPEN_ENDED = (NOT_SO, "at $")
-_CASE_FOR_TEXT = re.compile(r"\b(?:Case|Answer)\b|^expected string or bytes-like object$")
+_CASE_FOR_TEXT = compiled_late(r"\b(?:Case|Answer)\b|^expected string or bytes-like object$")
 """Matches errors of functions that use a Case as a text. The last alternative is for Python 3.10."""
 _TEXT_OF_CASE = "a predicate is given a Case, and the text of its answer is case.answer.text"
-_OF_JUDGE = re.compile("'Case' object has no attribute '(?:candidates|instructions|content|matter)'")
+_OF_JUDGE = compiled_late("'Case' object has no attribute '(?:candidates|instructions|content|matter)'")
 _JUDGE_GIVEN = "a function of a JudgeRequest is a judge: predicate=judged('says ...', judge)"
 
 

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .late_patterns import compiled_late
+from ..late_patterns import compiled_late
 from .plain_signs import plain_signs
 from .superscripts import HIGH, superscripts
 

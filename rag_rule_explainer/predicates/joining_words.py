@@ -7,7 +7,7 @@ they are removed together with the citations.
 
 import re
 
-from .late_patterns import compiled_late
+from ..late_patterns import compiled_late
 
 WORDS = (
     "and|or|and also|as well as|along with|together with|plus|to|through|"

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from ..late_patterns import compiled_late
 from .joining_words import INNER_JOINT
-from .late_patterns import compiled_late
 from .naming_words import NAME_BEFORE, PLACE, RANGE
 
 _LONGEST_RANGE = 30

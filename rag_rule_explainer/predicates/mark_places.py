@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from ..late_patterns import compiled_late
 from .citation_marks import citation_marks
 from .footnotes import HEADINGS
 from .joining_words import JOINT, WORDS
-from .late_patterns import compiled_late
 from .mark_contents import Citation
 from .plain_signs import plain_signs
 

@@ -3,7 +3,7 @@ and for the words that name a place in a source, as in "page 3". It covers many 
 
 import re
 
-from .late_patterns import compiled_late
+from ..late_patterns import compiled_late
 
 _ONE = (
     r"source|document|doc|passage|quelle|dokument|fuente|documento|fonte|bron|källa|kilde|"

@@ -3,7 +3,7 @@ the interval [1, 5]."""
 
 import re
 
-from .late_patterns import compiled_late
+from ..late_patterns import compiled_late
 from .plain_signs import words_in
 
 _WORD = compiled_late(r"[\w.]+\Z")

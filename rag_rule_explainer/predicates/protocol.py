@@ -5,6 +5,10 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from ..verdicts import Case, Judgement, Verdict
 
+ALONE = 1
+"""The default number of answers in one request to a judge. With more than one, an answer could influence
+the judgement of the others."""
+
 PredicateOutcome: TypeAlias = bool | Verdict | Judgement
 Judged: TypeAlias = Judgement | Awaitable[Judgement]
 

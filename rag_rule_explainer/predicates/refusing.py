@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from ..allowed import called_as
 from ..errors import InvalidInput
+from ..late_patterns import compiled_late
 from ..printable import shortened
 from ..verdicts import Case, Judgement, Verdict
 from .combine import Combinable
-from .late_patterns import compiled_late
 from .protocol import answer_key
 from .text import texts_given
 from .wording import near_exact

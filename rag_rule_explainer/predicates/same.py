@@ -3,16 +3,17 @@ judge. This text is the baseline or a known right answer."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..allowed import called_as
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .combine import Combinable
-from .judge.judged import SAME, same_as, stored_name
-from .judge.jury import ALONE, Jury, jury_of
-from .protocol import Judged, answer_key
-from .text import text_given
+from .protocol import ALONE, Judged, answer_key
 from .wording import equivalent, overlap, papers_form, same_wording
+
+if TYPE_CHECKING:
+    from .judge.jury import Jury
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class SameAnswer(Combinable):
     """
 
     overlap: float | None = None
-    jury: Jury | None = None
+    jury: "Jury | None" = None
 
     def __post_init__(self) -> None:
         given = self.overlap
@@ -45,6 +46,8 @@ class SameAnswer(Combinable):
         worded = self._by_wording(case.answer.text, case.baseline.text)
         if self.jury is None or worded.verdict is Verdict.HOLDS:
             return worded
+        from .judge.judged import same_as  # late: few conditions have a judge
+
         key = self.memo_key(case)
         return same_as(case.baseline.text, case, self.jury, self.remembered_as, key)
 
@@ -60,7 +63,7 @@ class SameAnswer(Combinable):
     def remembered_as(self) -> str | None:
         """Returns the name under which a store keeps the jury's judgements; None without a jury, or if
         the judge has no name."""
-        return None if self.jury is None else stored_name(self.jury, SAME, str(self.overlap))
+        return _stored_as(self.jury, str(self.overlap))
 
     def __str__(self) -> str:
         return f"the answer stays the same{self._limit('at least')}"
@@ -86,7 +89,7 @@ class ConsistentWith(Combinable):
     paper writes it (see ``papers_form``)."""
 
     truth: str
-    jury: Jury | None = None
+    jury: "Jury | None" = None
     as_written: bool = False
 
     def __call__(self, case: Case) -> Judged:
@@ -99,6 +102,8 @@ class ConsistentWith(Combinable):
         )
         if exact or self.jury is None:
             return Judgement(Verdict.of(exact))
+        from .judge.judged import same_as
+
         return same_as(self.truth, case, self.jury, self.remembered_as, self.memo_key(case))
 
     def memo_key(self, case: Case) -> Hashable:
@@ -112,7 +117,7 @@ class ConsistentWith(Combinable):
     def remembered_as(self) -> str | None:
         """Returns the name under which a store keeps the jury's judgements for this truth; None without a
         jury, or if the judge has no name."""
-        return None if self.jury is None else stored_name(self.jury, SAME, self.truth)
+        return _stored_as(self.jury, self.truth)
 
     def __str__(self) -> str:
         return f"the answer is consistent with {self._truth}"
@@ -174,14 +179,26 @@ def consistent_with(
     parameters see ``judged``. Raises InvalidInput for an empty truth, and for an object that cannot be a
     judge.
     """
+    from .text import text_given  # late: the default condition needs none of these
+
     if not text_given(truth).strip():
         raise InvalidInput("the truth is empty; give the answer that is known to be right")
     return ConsistentWith(truth, _jury(judge, judge_name, judge_samples, batch), as_written)
 
 
-def _jury(judge: object, name: str | None, samples: int, batch: int) -> Jury | None:
+def _jury(judge: object, name: str | None, samples: int, batch: int) -> "Jury | None":
     if judge is not None:
+        from .judge.jury import jury_of
+
         return jury_of(judge, name, samples, batch)
     if name is not None or samples != 1 or batch != ALONE:
         raise InvalidInput("judge_name, judge_samples and batch are about a judge; give judge= as well")
     return None
+
+
+def _stored_as(jury: "Jury | None", compared: str) -> str | None:
+    if jury is None:
+        return None
+    from .judge.judged import SAME, stored_name
+
+    return stored_name(jury, SAME, compared)

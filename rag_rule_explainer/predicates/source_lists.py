@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from ..late_patterns import compiled_late
 from .attribution import is_attribution
 from .footnotes import HEADINGS, footnotes
-from .late_patterns import compiled_late
 from .mark_places import Place
 from .plain_signs import plain_signs
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from .late_patterns import compiled_late
+from ..late_patterns import compiled_late
 from .plain_signs import words_in
 
 _HIGH = "⁰¹²³⁴⁵⁶⁷⁸⁹"

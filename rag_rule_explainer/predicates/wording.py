@@ -9,18 +9,20 @@ from functools import lru_cache, update_wrapper
 from itertools import groupby
 from typing import Literal, TypeAlias
 
-_SUPERSCRIPT = re.compile("[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]")
+from ..late_patterns import compiled_late
+
+_SUPERSCRIPT = compiled_late("[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]")
 _TYPOGRAPHIC = {"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u2212": "-"}
-_TYPOGRAPHIC_MARK = re.compile(f"[{''.join(_TYPOGRAPHIC)}]")
+_TYPOGRAPHIC_MARK = compiled_late(f"[{''.join(_TYPOGRAPHIC)}]")
 _OPENING, _CLOSING = "\"'`*_ ", "\"'`*_.!?,;: "
 """The characters that are ignored at the beginning (first text) and at the end (second text) of an
 answer: quotation marks, signs of emphasis and white space; at the end also punctuation."""
-_THOUSANDS = re.compile(r"\d{3}(?!\d)")
-_NUMBER = re.compile(r"\.?\d")
-_NO_WORD = re.compile(r"(?:[^\w\s]|_)+")
+_THOUSANDS = compiled_late(r"\d{3}(?!\d)")
+_NUMBER = compiled_late(r"\.?\d")
+_NO_WORD = compiled_late(r"(?:[^\w\s]|_)+")
 """Matches a run of characters that are neither letters, digits nor white space, such as punctuation,
 symbols and combining accents."""
-_MANY_MARKS = re.compile(r"[^\w\s]{32,}")
+_MANY_MARKS = compiled_late(r"[^\w\s]{32,}")
 _LONG = 1 << 14
 """Texts with more characters go to a separate, small cache, so that the cache does not need too much
 memory."""
@@ -141,7 +143,7 @@ def papers_form(text: str) -> str:
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
 """The characters of scripts without spaces between words. Each such character counts as one word."""
-_WORD = re.compile(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
+_WORD = compiled_late(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
 
 
 def overlap(first: str, second: str) -> float:

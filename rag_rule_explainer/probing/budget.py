@@ -38,11 +38,11 @@ class Budget:
     _spent: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
     _tokens: int = 0
     _judged: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
-    _is_limited: bool = field(init=False)
+    is_limited: bool = field(init=False)
 
     def __post_init__(self) -> None:
         caps = self.limits
-        self._is_limited = any(
+        self.is_limited = any(
             cap is not None for cap in (caps.replays, caps.tokens, caps.cost, caps.seconds)
         )
 
@@ -111,7 +111,7 @@ class Budget:
         LimitReached, so that the rules proved by then are still returned.
         """
         limits = self.limits
-        if not self._is_limited:
+        if not self.is_limited:
             return
         if limits.replays is not None and sum(each.replays for each in self._chain) >= limits.replays:
             raise LimitReached(f"the limit of {limits.replays} replays is reached")

@@ -4,7 +4,9 @@ One timer serves all replays, since a cancel scope of anyio for each replay woul
 """
 
 import asyncio
+import time
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from .replaying import UnusableReply
@@ -22,15 +24,16 @@ _pending: Callable[[RunningTask], int] = getattr(asyncio.Task, "cancelling", lam
 
 
 class Deadlines:
-    """This class cancels tasks of one event loop that take longer than ``seconds``.
+    """This class cancels tasks of one event loop that take longer than ``seconds``; with None, it cancels
+    none.
 
     A task that catches its cancellation and runs on is cancelled again after the same number of seconds.
     If the event loop was blocked when a task became due, the task gets its full time once more: its reply
     may have arrived while no code could read it.
     """
 
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = inf if seconds is None else seconds
         # Every task gets the same number of seconds, so the tasks are in the order in which they become
         # due. Each value is the due time and the number of cancellations by other code, which were
         # already pending when the task began.
@@ -39,33 +42,38 @@ class Deadlines:
         self._spared = set[RunningTask]()
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._now: Callable[[], float] = time.monotonic
 
-    def current_task(self) -> RunningTask | None:
-        """Returns the running task of the event loop. Remembers the loop, because looking it up again for
-        each replay would take longer."""
-        if self._loop is None:
+    def begin(self) -> RunningTask | None:
+        """Starts to count the seconds of the running task and returns it; None without a limit, or if no
+        task is running. The caller must call ``end`` when the task is done."""
+        if self.seconds == inf:
+            return None
+        if self._loop is None:  # it is remembered, because looking it up for each replay takes longer
             self._loop = asyncio.get_running_loop()
-        return asyncio.current_task(self._loop)
+            self._now = self._loop.time
+        task = asyncio.current_task(self._loop)
+        if task is not None:
+            due = self._now() + self.seconds
+            self._due[task] = due, _pending(task)
+            if self._timer is None:
+                self._timer = self._loop.call_at(due, self._check)
+        return task
 
-    def begin(self, task: RunningTask) -> None:
-        """Starts to count the seconds of a task; the caller must call ``end`` when the task is done."""
-        loop = task.get_loop()
-        due = loop.time() + self.seconds
-        self._due[task] = due, _pending(task)
-        if self._timer is None:
-            self._timer = loop.call_at(due, self._check)
-
-    def end(self, task: RunningTask) -> bool:
+    def end(self, task: RunningTask | None) -> bool:
         """Returns True iff the task was cancelled only because it took too long.
 
         Undoes the cancellations that this class has made; cancellations by other code stay. The caller
         must call this as soon as the task has returned, so that the task is not cancelled once more. A
         second call for the same task returns False.
         """
+        if task is None:
+            return False
         begun = self._due.pop(task, None)
-        if self._spared:
-            self._spared.discard(task)
-        if begun is None or not self._cancelled:
+        if not self._cancelled and not self._spared:
+            return False
+        self._spared.discard(task)
+        if begun is None:
             return False
         times = self._cancelled.pop(task, 0)
         uncancel: Callable[[], int] | None = getattr(task, "uncancel", None)  # exists from Python 3.11 on
@@ -73,6 +81,12 @@ class Deadlines:
             if uncancel is not None:
                 uncancel()
         return times > 0 and _pending(task) <= begun[1]
+
+    def check_end(self, task: RunningTask | None) -> None:
+        """Ends the count of a task that returned a value. Raises UnusableReply if the task was cancelled
+        because it took too long: it caught the cancellation, and its value is no answer."""
+        if self.end(task):
+            raise self.passed()
 
     def passed(self) -> UnusableReply:
         """Returns the error to raise for a replay that took too long."""

@@ -166,17 +166,16 @@ class _Work(Generic[Key, Said]):
         for search in self.searches:
             ask = search.next(worker, workers)
             if ask is not None:
-                return self.given(worker, search, ask.key)
+                if self.workers is not None:
+                    self.workers.went(worker, ask.key)
+                return search, ask.key
         for search in self.searches:
             guess = search.guess()
             if guess is not None:
-                return self.given(worker, search, guess.key)
+                if self.workers is not None:
+                    self.workers.went(worker, guess.key)
+                return search, guess.key
         return None
-
-    def given(self, worker: int, search: RuleSearch[Key, Said], key: Key) -> Job[Key, Said]:
-        if self.workers is not None and isinstance(key, int):
-            self.workers.went(worker, key)
-        return search, key
 
     def next_jobs(self, most: int) -> list[Job[Key, Said]]:
         jobs: list[Job[Key, Said]] = []

@@ -50,9 +50,11 @@ class Memo(Generic[Value]):
         ``begin``, ``settled`` and ``end`` together do what ``get`` does. They are for callers that run
         so often that the coroutine of ``get`` would take too much time.
         """
-        if key in self.known or key in self._being_made:
+        being_made = self._being_made
+        # Hashing a key takes long, so it is not looked up in an empty dict.
+        if key in self.known or (being_made and key in being_made):
             return False
-        self._being_made[key] = None
+        being_made[key] = None
         return True
 
     async def settled(self, key: Hashable) -> Value | None:

@@ -75,8 +75,11 @@ class Prober:
             reply = Reply(Answer(self.without_sources, note="answered without the application"))
         if reply.answer is None:
             return Probe(arrangement, reply, Judgement(Verdict.UNKNOWN, reply.error))
-        case = self.case(arrangement, reply.answer)
-        judgement = judging.known(case) or await judging.judge(case)
+        question = self.sampler.replayer.question
+        judgement = judging.known_of_texts(question, self.baseline, reply.answer)
+        if judgement is None:
+            case = self.case(arrangement, reply.answer)
+            judgement = judging.known(case) or await judging.judge(case)
         if reply.traced is not None and not reply.traced.ended:
             await reply.traced.end(judging.turned(judgement), str(judging.base))
         return tuple.__new__(Probe, (arrangement, reply, judgement, None))  # pyright: ignore[reportUnknownMemberType] -- a tuple of any items

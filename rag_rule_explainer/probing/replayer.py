@@ -54,7 +54,7 @@ class Replayer:
     stopper: Stopper = field(init=False)
     _ask: AskApplication = field(init=False)
     _around: tuple[Slot, ...] = field(init=False, default_factory=around)
-    _deadlines: Deadlines | None = field(init=False)
+    _deadlines: Deadlines = field(init=False)
     _failures_in_a_row: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
@@ -65,12 +65,11 @@ class Replayer:
         replay: Any = self.replay
         self._ask = replay if is_async else self._ask_in_a_thread
         self.accepts = frozenset((*self.accepts, *getattr(replay, "accept_finish_reasons", ())))
-        self._deadlines = None if self.timeout is None else Deadlines(self.timeout)
+        self._deadlines = Deadlines(self.timeout)
 
     def close(self) -> None:
         """Stops the timer of the timeouts; the caller must run no replay afterwards."""
-        if self._deadlines is not None:
-            self._deadlines.close()
+        self._deadlines.close()
 
     def fault_in(self, answer: Answer) -> str:
         """Returns the reason why an answer is not whole, by its finish reason; empty if the answer is
@@ -129,15 +128,21 @@ class Replayer:
         """
         if not self.limiter.enter_at_once():
             await self.limiter.enter()
-        try:
-            begin()
-        except BaseException:
-            self.limiter.leave()
-            raise
-        started = time.perf_counter()
+        started, slot = time.perf_counter(), self._held(begin)
         trace = None if self.trace is None else self.trace.replay(arrangement.ids, kind)
         try:
-            given = await self._given(arrangement, trace)
+            ask = self._ask if trace is None else partial(self._ask_traced, trace, arrangement)
+            task = self._deadlines.begin()
+            try:
+                given = await ask(self.question, arrangement.sources)
+            except BaseException as error:
+                if self._deadlines.end(task):
+                    raise self._deadlines.passed() from error
+                raise
+            finally:
+                slot.limiter = None
+                self.limiter.leave()
+            self._deadlines.check_end(task)
             answer = _plain(given) if type(given) is str else Answer.of(given)
             if answer.finish_reason is not None or not answer.text or answer.text.isspace():
                 self._check_said(answer, arrangement)
@@ -149,33 +154,18 @@ class Replayer:
         self._failures_in_a_row = 0
         if answer.usage or answer.models:
             self.budget.spend(answer.usage, answer.models)
-        latency = time.perf_counter() - started
         # There are thousands of replies, and ``Reply(...)`` takes three times as long.
-        return tuple.__new__(Reply, (answer, latency, None, trace))  # pyright: ignore[reportUnknownMemberType] -- a tuple of any items
+        return tuple.__new__(Reply, (answer, time.perf_counter() - started, None, trace))  # pyright: ignore[reportUnknownMemberType] -- a tuple of any items
 
-    async def _given(self, arrangement: Arrangement, trace: TracedReplay | None) -> Any:
-        """Runs the application and returns its output. Raises UnusableReply after the timeout. Gives the
-        slot of the limiter back in any case."""
-        deadlines, slot = self._deadlines, begun(self._around, self.limiter)
-        ask = self._ask if trace is None else partial(self._ask_traced, trace, arrangement)
-        task = None if deadlines is None else deadlines.current_task()
+    def _held(self, begin: Callable[[], None]) -> Slot:
+        """Counts a run that has a slot of the limiter, and returns the record of the slot. Gives the slot
+        back if the run is forbidden."""
         try:
-            if deadlines is None or task is None:
-                return await ask(self.question, arrangement.sources)
-            deadlines.begin(task)
-            try:
-                given = await ask(self.question, arrangement.sources)
-            except BaseException as error:
-                if deadlines.end(task):
-                    raise deadlines.passed() from error
-                raise
-            if deadlines.end(task):
-                # The application caught the cancellation and returned a value, which is no answer.
-                raise deadlines.passed()
-            return given
-        finally:
-            slot.limiter = None
+            begin()
+        except BaseException:
             self.limiter.leave()
+            raise
+        return begun(self._around, self.limiter)
 
     def _check_said(self, answer: Answer, arrangement: Arrangement) -> None:
         # An empty answer is a failure, except without sources: then the application has nothing to say.

@@ -3,14 +3,16 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from ..errors import RagRuleError
 from ..printable import without_secrets
 from ..sources import Source
 from ..verdicts import Answer
 from .prices import TokensByModel
-from .tracing.marks import TracedExplanation
+
+if TYPE_CHECKING:  # few explanations are traced
+    from .tracing.marks import TracedExplanation
 
 Scope: TypeAlias = Literal["given", "retrieved", "seen"]
 """The sources that an explanation is about. "given": the sources that the caller gave. "retrieved": the
@@ -209,7 +211,7 @@ class Baseline:
     late_notes: Callable[[], Sequence[str]] | None = None
     judge_spent: Callable[[], TokensByModel] | None = None
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
-    trace: TracedExplanation | None = None
+    trace: "TracedExplanation | None" = None
     stale: str = ""
     promoted: Promotion = field(default_factory=Promotion)
 

@@ -111,7 +111,9 @@ class Sampler:
         return self.replayer.run(arrangement, self._count)
 
     def _count(self) -> None:
-        budget = self.replayer.budget
-        self.replayer.stopper.check()
-        budget.charge()
+        budget, stopper = self.replayer.budget, self.replayer.stopper
+        if stopper.reason:
+            stopper.check()
+        if budget.is_limited:
+            budget.charge()
         budget.samples += 1

@@ -73,3 +73,13 @@ def as_baseline(given: Baseline | Answer | str | None) -> Baseline | None:
     if given is None or isinstance(given, Baseline):
         return given
     return Baseline(logged_answer(given), logged=True)
+
+
+def as_listener(given: Progress | bool | None) -> Progress | None:
+    """Returns what a user gave as ``progress`` as a listener; None, without loading the progress bar, if
+    nothing was given. Raises InvalidInput for anything that is no listener."""
+    if given is None:
+        return None
+    from ..progress import as_progress
+
+    return as_progress(given)

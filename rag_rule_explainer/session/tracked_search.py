@@ -13,6 +13,8 @@ from ..probing.voting import Voting
 from ..sources import Arrangement, SourceSet
 from ..verdicts import Verdict
 
+_HOLDS = Verdict.HOLDS  # read once: Python finds a member of an enum slowly
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrackedSearch:
@@ -41,7 +43,7 @@ class TrackedSearch:
             # is dropped, since a vote is more reliable.
             self._informative.pop(key, None)
             self._holding.pop(key, None)
-        holds = probe.judgement.verdict is Verdict.HOLDS
+        holds = probe.judgement.verdict is _HOLDS
         if len(self._informative) + len(self._holding) >= MOST_PROBES:
             if holds or not self._holding:
                 return

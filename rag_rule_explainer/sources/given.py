@@ -4,7 +4,6 @@ No framework is imported. A LangChain document is recognised by ``page_content``
 ``get_content``, and a node with a score by its attribute ``node``.
 """
 
-import hashlib
 import json
 import re
 from collections import Counter
@@ -15,12 +14,13 @@ from typing import Any, NamedTuple, Protocol, cast
 
 from ..allowed import brief, did_you_mean
 from ..errors import InvalidInput
+from ..late_patterns import compiled_late
 from ..printable import as_json
 
 KEYS_OF_TEXTS = ("text", "page_content", "content")
 """Keys of dicts that hold the text of a source. The first one that is found is used."""
 _MOST_ENTRIES, _DEEPEST = 10_000, 8
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_ADDRESS = compiled_late(r" at 0x[0-9a-fA-F]+")
 _OF_SCORES = frozenset(
     {
         *("score", "_score", "@search.score", "@search.reranker_score", "relevance_score"),
@@ -35,7 +35,7 @@ ID_KEYS = ("id", "id_", "node_id", "doc_id")
 """Keys of dicts and names of attributes that hold an id. The first one that is found is used."""
 NAMING_METADATA = ("source", "title", "file_name", "file_path", "url")
 """Keys of metadata whose values name a document. The first one that is found is used."""
-_MADE_UP = re.compile(r"(?:lc_)?[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
+_MADE_UP = compiled_late(r"(?:lc_)?[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 
 
 class FrameworkDocument(Protocol):
@@ -234,6 +234,8 @@ def fingerprint_of(identity: str, text: str, metadata: Mapping[str, Any]) -> str
     shown = {name: value for name, value in metadata.items() if not _is_score(name, value)}
     if shown:
         content = f"{content}\0{json.dumps(as_json(_plain(shown)), sort_keys=True)}"
+    import hashlib  # imported late: it loads a library for cryptography, and few imports lead to a search
+
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

@@ -3,10 +3,10 @@
 import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ..errors import InvalidInput
+from ..late_patterns import compiled_late
 
 Dialect: TypeAlias = Literal["sqlite", "postgresql"]
 
@@ -18,9 +18,9 @@ _POSTGRES = {
     "postgresql+psycopg": "psycopg",
 }
 _EXPECTED = "give the path of a SQLite file, sqlite:///PATH, or postgresql://USER:PASSWORD@HOST/DATABASE"
-_URL_AS_PATH = re.compile(rf"({'|'.join(map(re.escape, (*_SQLITE, *_POSTGRES)))}):[/\\]")
-_SECRET = re.compile(r"([?&][^=&]*(?:pass|secret|token)[^=&]*=)[^&]*", re.IGNORECASE)
-_CREDENTIALS = re.compile(r"(?s)(\w+(?:\+\w+)?://[^:/@?]*):.*@")
+_URL_AS_PATH = compiled_late(rf"({'|'.join(map(re.escape, (*_SQLITE, *_POSTGRES)))}):[/\\]")
+_SECRET = compiled_late(r"([?&][^=&]*(?:pass|secret|token)[^=&]*=)[^&]*", re.IGNORECASE)
+_CREDENTIALS = compiled_late(r"(?s)(\w+(?:\+\w+)?://[^:/@?]*):.*@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,8 @@ def _path(rest: str, url: str) -> str:
 def _file(path: str, url: str) -> str:
     if not path.strip() or path == ":memory:" or "\0" in path:
         raise InvalidInput(f"{url!r} is no file that would last; {_EXPECTED}")
+    from pathlib import Path  # imported late, because only a search with a store needs it
+
     # A shell does not expand the ~ in "--store=~/answers.db", so it is expanded here.
     try:
         return str(Path(path).expanduser()) if path.startswith("~") else path

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ..predicates.late_patterns import compiled_late
+from ..late_patterns import compiled_late
 from .reader import NO_ANSWER
 
 _ROLE: Final = "You answer questions from the sources you are given, and from nothing else."

@@ -7,7 +7,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ..predicates.late_patterns import compiled_late
+from ..late_patterns import compiled_late
 
 LONGEST_READ: Final = 20_000
 """The maximum number of characters of a passage that are read; the rest is cut off."""

@@ -3,7 +3,7 @@
 import re
 from datetime import datetime, timedelta
 
-from ..predicates.late_patterns import compiled_late
+from ..late_patterns import compiled_late
 
 _TIME = compiled_late(
     r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<clock>\d\d:\d\d:\d\d)(?:\.(?P<fraction>\d{1,9})\d*)?"

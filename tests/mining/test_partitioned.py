@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rag_rule_explainer.errors import InvalidInput
 from rag_rule_explainer.lattice import Antecedent, Lattice, Mask
 from rag_rule_explainer.mining import Mono, Partition, Partitioned, RuleSearch
-from rag_rule_explainer.mining.partitioned import Others
+from rag_rule_explainer.mining.partition import Others
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.testing import check_miner
 from rag_rule_explainer.verdicts import Verdict

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from ...predicates.late_patterns import compiled_late
+from ...late_patterns import compiled_late
 from .citing_text import Citable
 from .meaning import Meaning
 

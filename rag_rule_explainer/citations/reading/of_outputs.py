@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from ...predicates.late_patterns import compiled_late
+from ...late_patterns import compiled_late
 from .citable_sources import CitableSources
 from .citing_text import CitingText, ReadCitation
 from .of_annotations import part_of, read_annotation, type_of_block

@@ -16,6 +16,7 @@ from typing_extensions import override
 from ...allowed import did_you_mean
 from ...errors import MissingExtra
 from ...experiments.models import USUAL_KEY, unset
+from ...instrumentation.source_kinds.part_values import read_json
 from ...printable import printable, shortened
 from ..models import endpoint
 from .diagnosis import Diagnosis, Health
@@ -136,22 +137,15 @@ def _asked(url: str, key: str, body: Mapping[str, Any] | None = None) -> HttpRep
 def _text_of(content: bytes) -> str:
     """Returns the message of an error body in OpenAI's form; of any other body, its text."""
     text = content.decode("utf-8", "replace")
-    message = _entry_of(_entry_of(_read_json(text), "error"), "message")
+    message = _entry_of(_entry_of(read_json(text), "error"), "message")
     return message if isinstance(message, str) else text
 
 
 def _names_in(reply: HttpReply) -> list[str]:
-    data = _entry_of(_read_json(reply.body), "data")
+    data = _entry_of(read_json(reply.body), "data")
     items = cast("list[object]", data) if isinstance(data, list) else []
     return [name for name in (_entry_of(each, "id") for each in items) if isinstance(name, str)]
 
 
 def _entry_of(value: object, name: str) -> object:
     return cast("dict[str, object]", value).get(name) if isinstance(value, dict) else None
-
-
-def _read_json(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from ...predicates.late_patterns import compiled_late
+from ...late_patterns import compiled_late
 from ...sources import Source
 
 STRETCH = 8

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...allowed import brief, checked_list
 from ...errors import InvalidInput
-from ...predicates.late_patterns import compiled_late
+from ...late_patterns import compiled_late
 
 _MONTHS = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"

@@ -11,8 +11,8 @@ from ...errors import InvalidInput
 from ...printable import printable, shortened
 from ...verdicts import Case
 from ..combine import NOT_SO, Combinable
-from ..protocol import Judged
-from .jury import ALONE, JudgeQuestion, Jury, judgement_of, jury_of
+from ..protocol import ALONE, Judged
+from .jury import JudgeQuestion, Jury, judgement_of, jury_of
 from .protocol import Matter
 from .request import EDITION, INSTRUCTIONS, LONGEST
 

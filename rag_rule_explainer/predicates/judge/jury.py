@@ -11,12 +11,9 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 from ...allowed import checked_whole, named_function, takes
 from ...errors import InvalidInput
 from ...verdicts import Judgement
+from ..protocol import ALONE
 from .majority import majority
 from .protocol import Judge, JudgeFailed, JudgeReply, JudgeRequest, Matter
-
-ALONE = 1
-"""The default number of answers in one request. With more than one, an answer could influence the
-judgement of the others."""
 
 MOST_OPINIONS = 1_000
 """The maximum number of opinions on one answer, and of answers in one request."""

@@ -13,7 +13,7 @@ import secrets
 import unicodedata
 from collections.abc import Callable, Sequence
 
-from ..late_patterns import compiled_late
+from ...late_patterns import compiled_late
 from .protocol import Candidate, JudgeRequest, Matter
 
 LONGEST = 8_000

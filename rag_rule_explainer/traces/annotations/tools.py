@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from ...errors import InvalidInput, MissingExtra
-from ...predicates.late_patterns import compiled_late
+from ...late_patterns import compiled_late
 from ...printable import printable_within
 from ..places import TracedPlaces
 from .langfuse import langfuse_client, langfuse_payload, send_to_langfuse

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rag_rule_explainer.predicates.late_patterns import compiled_late
+from rag_rule_explainer.late_patterns import compiled_late
 
 
 def pickled(pattern: "re.Pattern[str]") -> "re.Pattern[str]":

@@ -1,0 +1,62 @@
+"""This module defines the setting by which sources are divided into batches; see ``partitioned``."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from ..allowed import brief, called_as
+from ..errors import InvalidInput
+from ..lattice import FAMILY_LIMIT
+from ..rules import RuleKind
+
+Others: TypeAlias = Literal["omitted", "retained"]
+
+BATCH = 7
+"""The default size of a batch. Such a batch takes at most 128 probes for each kind of rule."""
+
+
+@called_as("Partition")
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A Partition setting divides the sources into batches, each of which is mined separately. For many
+    sources, the paper on which this package is based proposes this.
+
+    ``by``: a number or a metadata key. A number is the largest number of sources in a batch; the sources
+    are divided, in the order in which they are shown, into batches of about equal size. With a key,
+    sources with the same value form a batch. ``others``: whether the sources of all other batches are
+    "omitted" or "retained" while a batch is mined. None omits them for retention rules and retains them
+    for omission rules. A rule is then a rule over all sources, unless it breaks when some of the others
+    are retained (or omitted) too.
+
+    Raises InvalidInput for any other value.
+    """
+
+    by: int | str = BATCH
+    others: Others | None = None
+
+    def __post_init__(self) -> None:
+        if not (type(self.by) is int and 1 <= self.by <= FAMILY_LIMIT) and not (
+            isinstance(self.by, str) and self.by
+        ):
+            raise InvalidInput(
+                f"partition is by {brief(self.by)}; give a number of sources from 1 to {FAMILY_LIMIT}, "
+                "or a key of their metadata, such as 'document'"
+            )
+        if self.others not in (*get_args(Others), None):
+            raise InvalidInput(f"others is {brief(self.others)}; give 'omitted', 'retained' or None")
+
+    @classmethod
+    def of(cls, given: "Partition | int | str | None") -> "Partition | None":
+        """Returns a Partition or None unchanged; turns a number or a metadata key into a Partition with
+        it as ``by``. Raises InvalidInput for anything else."""
+        return given if given is None or isinstance(given, cls) else cls(given)  # type: ignore[arg-type]
+
+    def held(self, kind: RuleKind) -> Others:
+        """Returns whether the sources of all other batches are omitted or retained while rules of this
+        kind are mined."""
+        return self.others or as_unnamed(kind)
+
+
+def as_unnamed(kind: RuleKind) -> Others:
+    """Returns what happens to sources that a rule does not name, in the smallest case to which the rule
+    applies: they are omitted for a retention rule, and retained for an omission rule."""
+    return "omitted" if kind is RuleKind.RETENTION else "retained"
