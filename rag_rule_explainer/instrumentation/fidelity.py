@@ -126,9 +126,9 @@ class Fidelity:
     def compare_answer(
         self, run: Participation, answer: Answer, kept: Sequence[Source], sources: Hashable
     ) -> None:
-        """Compares a replay's answer with the first one on the same ``sources`` with the same model
-        replies. Sets ``doubt`` if they differ although a replay on all sources gave the baseline's
-        answer: then earlier replays have left state that changed it."""
+        """Compares a replay's answer with the first answer on the same ``sources`` with equal model
+        replies. If they differ, earlier replays have left state that changed the answer, so ``doubt`` is
+        set; but only if a replay on all sources gave the baseline's answer."""
         is_all = sources == EVERYTHING
         served = [*(source.text for source in kept), *run.made]
         changed = self._answers.take(

@@ -167,7 +167,7 @@ class Replays(Generic[Item]):
                 yield []
         except (Exception, ReplayEnded) as error:
             if isinstance(run.refused, UntrueReplay) and error is not run.refused:
-                raise run.refused from error  # the application made an error of its own of it
+                raise run.refused from error  # the application turned it into another error
             if run.tool_replay is None or not run.tool_replay.cut:
                 raise
 

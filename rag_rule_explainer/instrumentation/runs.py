@@ -225,7 +225,7 @@ class ApplicationRun(Generic[Item]):
             raise
 
     def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
-        acts = self._first.action is not None and self._first.action.meets  # before a human is asked
+        acts = self._first.action is not None and self._first.action.meets  # it came before the stop
         if not acts and (stopped := self.application.stopped(output, self.case, unreadable=unreadable)):
             raise BaselineFailed(stopped)
 

@@ -121,8 +121,8 @@ class ExposureChecks:
         shown all of ``units`` in their order.
 
         A source that no request shows word for word may be shown in other words, so its position is
-        usually unknown. It has no position only if it is held out (never served to replays), because the
-        first replay would then reveal that it is needed.
+        unknown. Only a source that is held out (never served to replays) counts as not shown: if it were
+        needed, the first replay would reveal this.
         """
         known = self.sight.recognisable - self.unrecognised
         orders = OrdersShown.of(self.all_requests, self.units, self.sight, known)
