@@ -51,8 +51,8 @@ class Sticking:
 
 
 def sticking_in(holdings: Holdings, reading: Holdings, *, of_models: bool = False) -> list[Sticking]:
-    """Returns the values that a run changes, that code of ``reading`` reads, and that not every run sets
-    anew.
+    """Returns the values that a run changes, that code of ``reading`` (the state whose code runs in
+    replays) reads, and that not every run sets anew.
 
     ``of_models``: if True, only the code of the user's own models is searched; otherwise all other code.
     """

@@ -85,8 +85,8 @@ def _all_in(texts: Sequence[str], where: Sequence[str]) -> bool:
 def constant_texts(
     texts_in: Callable[[Any], Iterable[str]], given: Any, first: Participation
 ) -> Iterator[str]:
-    """Yields the texts of the input that no replay omits. If only parts of prompts are sources, also
-    yields the texts of the recorded results of tools, which every replay gets, as a memory may repeat
+    """Yields the texts of the input that no replay omits. If only parts of prompts are sources, every
+    replay gets the recorded results of tools; then also yields their texts, because a memory may repeat
     them. ``texts_in``: yields the texts in an input or a result."""
     sources = frozenset[str]() if first.prompt_sources is None else first.prompt_sources.texts
     yield from (text for text in texts_in(given) if text not in sources)
@@ -133,9 +133,9 @@ def tool_replay_of(
 
 def running_tools(first: Participation, manner: Manner) -> set[str]:
     """Returns the names of the tools that run in replays: those that retrieve, and those that the user
-    named safe and inside which the baseline called other tools. The calls inside are answered instead, so
-    that their results can be sources. Of the next action, these are the tools inside which it is taken:
-    what others returned is in the recorded conversation."""
+    named safe, if the baseline called other tools inside them. The inner calls are answered from the
+    record, so that their results can be sources. If the next action is replayed, only safe tools inside
+    which it is taken run; the results of others are in the recorded conversation."""
     outer = {name for each in first.tool_record.noted for name in each.within}
     opened = outer & manner.safe_tools if "tools" in manner.source_kinds else set[str]()
     if first.action is not None:
@@ -151,8 +151,8 @@ def only_running_tools(first: Participation, manner: Manner) -> frozenset[str] |
 
 
 def _noted_in(first: Participation) -> list[NotedResult]:
-    """Returns the results of the baseline. If the next action is explained, only those before it are
-    returned."""
+    """Returns the results that tools had in the baseline. If the next action is explained, returns only
+    those before it."""
     noted = list(first.tool_record.noted)
     return [each for each in noted if first.before is None or each.at < first.before]
 

@@ -166,16 +166,16 @@ def _placed(
     sections: Mapping[str, str], messages: Sequence[PromptMessage]
 ) -> dict[str, list[tuple[int, int, int]]]:
     """Returns where each section is in a request: the place of the message, the start and the end. A
-    section that is not there is left out. Of sections with the same text, the first one is the first in
-    the request, and so on; the last one is also what follows."""
+    section that is not there is left out. Sections with the same text get its places in the request in
+    their order; the last of them gets all places that remain."""
     owners, found = dict[str, list[str]](), dict[str, list[tuple[int, int, int]]]()
     for identity, text in sections.items():
         owners.setdefault(text, []).append(identity)
     for each in _sections_in(messages):
         if each.text in owners:
             found.setdefault(each.text, []).append(each.at)
-    # A section that was joined with another text is no marked section of this request. Its text may also
-    # be a part of another section, so the places of those that were found are not searched.
+    # A section that was joined with another text is no marked section of this request, so its text is
+    # searched for; but not inside the sections that were found, of which it may be a part.
     for text in sorted(owners, key=len, reverse=True):
         if len(found.get(text, ())) < len(owners[text]):
             taken = [at for each in found.values() for at in each]
