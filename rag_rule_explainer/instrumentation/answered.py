@@ -78,8 +78,8 @@ def with_spent(answer: Answer, watch: ModelWatch) -> Answer:
 
 
 def cut_answer(run: Participation, manner: Manner, cut: str) -> Answer:
-    """Returns what is known of a replay that was ended at a tool call: its calls so far. ``cut``: why it
-    was ended. Raises UnusableReply unless a condition is about calls, and they were recorded."""
+    """Returns the answer of a replay that was ended at a tool call: its calls so far. ``cut``: why it was
+    ended. Raises UnusableReply unless a condition is about calls, and they were recorded."""
     answer = with_calls(with_spent(Answer(""), run.watch), run.watch, run.executed, run.tools)
     if not (manner.accepts_calls and answer.calls):
         raise unusable(cut, run.watch, passing=False)

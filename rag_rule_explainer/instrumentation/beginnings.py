@@ -35,7 +35,7 @@ def begin_replay(
     run: Participation, first: Participation, manner: Manner, kept: Sequence[Source]
 ) -> None:
     """Makes a replay get the recorded results of tools, without the omitted sources. A replay of the next
-    action gets the recorded replies as well. ``first``: the baseline; ``kept``: the retained sources."""
+    action also gets models' recorded replies. ``first``: the baseline; ``kept``: the retained sources."""
     ids = [each.id for each in kept]
     if first.prompt_sources is not None:
         run.prompts = first.prompt_sources.omitting(ids, run.gate.deliver_result)
@@ -92,8 +92,8 @@ def note_reply(key: Hashable, raw: Any, said: Said) -> None:
 
 
 def recorded_reply(key: Hashable) -> Any:
-    """Returns the recorded reply that the request with this key gets in the current replay; None if it is
-    to be sent to the model."""
+    """Returns the recorded reply that the request with this key gets in the current replay; None if the
+    request is to be sent to the model."""
     run = participation()
     return None if run is None or run.conversation is None else run.conversation.reply_to(key)
 

@@ -155,8 +155,8 @@ class Participation:
 
     @property
     def retrievals(self) -> int:
-        """Returns how often the run obtained what may have sources: by a search or, if ``takes_results``,
-        from a tool."""
+        """Returns how often the run obtained something that may have sources: by a search or, if
+        ``takes_results`` is set, from a tool."""
         gate = self.gate
         results = len(self.tool_record.noted) if self.takes_results else 0
         results += bool(self.prompts is not None and self.watch.requests)

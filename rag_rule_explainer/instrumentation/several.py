@@ -59,8 +59,8 @@ async def aexplained_each(
 
 
 async def aasked_by(call: Call[Item], ask: AskReplays[Said]) -> Said:
-    """Runs the application once, on the caller's event loop, and returns what ``ask`` returns, which may
-    replay the run as often as it likes."""
+    """Runs the application once, on the caller's event loop. Then calls ``ask``, which may replay the run
+    as often as it likes, and returns its result."""
 
     def ask_of(_output: Any) -> Callable[..., Awaitable[Said]]:
         async def own(

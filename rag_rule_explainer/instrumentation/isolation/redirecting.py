@@ -89,8 +89,8 @@ def known_as(state: State, thing: Any) -> Hashable:
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """An ``Original`` holds a copy of an object from before the first run, of which each run gets its own
-    copy. Its ``repr`` describes the content."""
+    """An ``Original`` holds a copy of an object from before the first run. Each run gets a copy of it.
+    Its ``repr`` describes the content."""
 
     twin: Any
     twins: Twins
@@ -126,7 +126,7 @@ class Isolation:
     change an instance. ``wakes``: a run's copy is made when one of these attributes is first used; None
     for any attribute. ``stays``: methods that get the instance itself as ``self``, while the attributes
     that they read come from the twin. ``owns_born``: returns True if an instance that a run made belongs
-    to this run, which then uses it directly. ``aside``: the place of the copies, see ``State``.
+    to this run, which then uses it directly. ``aside``: True if ``State.aside`` keeps the copies.
     """
 
     module: str

@@ -137,7 +137,7 @@ class CallsOfRun:
 
     def note_own(self, name: str) -> None:
         """Records that a tool of the framework itself, such as the one that hands over to another agent,
-        runs for a call: the first one of this name of which this is not yet known."""
+        runs for the first call of this name that is not settled yet; see ``MadeCall``."""
         with self._guard:
             made = next(
                 (each for each in self._made if each.call.name == name and not each.settled), None

@@ -106,7 +106,7 @@ class ClientWatch:
 
     @property
     def said(self) -> list[Said]:
-        """Returns the replies, in order. A stream that has not ended counts with what has arrived."""
+        """Returns the replies, in order; of a stream that has not ended, what has arrived so far."""
         left = {key: self._left(key, each) for key, each in self.streams.open()}
         return list({**self._said, **left}.values())
 
@@ -186,8 +186,8 @@ class ClientWatch:
 
     def arrived(self, key: object, arriving: ArrivingReply) -> None:
         """Records that more of a streamed reply has arrived, before the application gets it. The
-        application may run a tool, or leave the stream, as soon as it has a call. May raise an error that
-        ends the run."""
+        application may run a tool, or leave the stream, as soon as it has a tool call. May raise an error
+        that ends the run."""
         self.streams.take(key, arriving)
         if arriving.arguments and key not in self._apart:
             self._note_calls(key, arriving.reply())

@@ -1,4 +1,4 @@
-"""This module keeps the streamed replies of which the application may read no more."""
+"""This module keeps the streamed replies that the application may stop reading."""
 
 import asyncio
 import json
@@ -25,8 +25,8 @@ class Arrived(Generic[T]):
 
 
 class _Connection(NamedTuple):
-    """A ``_Connection`` is that of a stream. ``close``: closes it, and returns an awaitable if the stream
-    is async; ``loop``: the event loop in which an async stream was opened; else None."""
+    """A ``_Connection`` is open for a stream. ``close``: closes it, and returns an awaitable if the
+    stream is async; ``loop``: the event loop in which an async stream was opened; else None."""
 
     close: Callable[[], Any]
     loop: asyncio.AbstractEventLoop | None

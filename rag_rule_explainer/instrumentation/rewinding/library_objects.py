@@ -112,8 +112,8 @@ def _place_of_iterator(thing: Any) -> object:
 
 @per_class
 def _readable(kind: type) -> frozenset[str]:
-    """Returns the names of the properties of a class that can be read without running code of others:
-    those of C code, and those of the standard library."""
+    """Returns the names of the properties of a class that can be read without running code of the user or
+    of other libraries: those of C code, and those of the standard library."""
     found = set[str]()
     for each in kind.__mro__:
         is_of_python = str(each.__module__).partition(".")[0] in sys.stdlib_module_names

@@ -286,8 +286,8 @@ def _with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
 
 
 def _instead(value: Any, renewed: dict[int, Any]) -> Any:
-    """Returns the value with an empty cache in place of a filled one. A class holds the cache of a static
-    or class method inside another object."""
+    """Returns the new, empty cache for a value that is a filled one, also inside a static or class
+    method; otherwise the value. ``renewed``: the new caches, by the ``id()`` of the old ones."""
     if isinstance(value, _METHODS) and id(value.__func__) in renewed:
         return type(value)(renewed[id(value.__func__)])
     return renewed.get(id(value), value)

@@ -38,7 +38,7 @@ def asked_of_the_system(named: frozenset[str]) -> Iterator[tuple[str, Callable[[
     yield "os.setpriority", lambda: os.getpriority(os.PRIO_PROCESS, os.getpid())
     yield "os.sched_setaffinity", lambda: frozenset(os.sched_getaffinity(os.getpid()))
     yield "the standard streams", _standard_streams
-    # Libraries may set these when they are first used, and only code that asks for them goes by them.
+    # Libraries may set these when they are first used, so they count only for code that names them.
     if "excepthook" in named:
         yield "sys.excepthook", lambda: (id(sys.excepthook), id(threading.excepthook))
     if "signal" in named:

@@ -89,8 +89,8 @@ def settings_of_the_process(named: frozenset[str]) -> dict[str, object]:
     """Returns the current settings of the process. The key of each setting is the name of the function or
     module that sets it.
 
-    ``named``: the names in the application's code. A setting that libraries change as well is returned
-    only if the code contains a name by which code reads this setting.
+    ``named``: the names in the application's code. A setting that libraries also change is returned only
+    if the code contains a name by which code reads this setting.
     """
     found = dict[str, object]()
     for name, ask in _asked(named):

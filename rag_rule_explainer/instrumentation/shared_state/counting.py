@@ -167,7 +167,7 @@ def _function_of(held: Any) -> Any:
 
 def is_for_others(holder: object, function: FunctionType) -> bool:
     """Returns True for a method that no run calls, unless the user's code names it. Returns False for one
-    that is also held under another name, as by an alias: it may be called by that.
+    that is also held under another name, as by an alias: that one may be called.
 
     Three kinds of methods may be called without being named. A framework calls methods that override its
     own, and methods that a decorator marked. Python calls special methods: ``if gate:`` calls

@@ -33,8 +33,8 @@ class CutParts:
         return self.heading is not None
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the text without the parts at these places (counted from 0), and the separators beside
-        them; if ``omit`` is "blank", with these parts blanked instead."""
+        """Returns the text without the parts at these places (counted from 0) and without their
+        separators; if ``omit`` is "blank", with these parts blanked instead."""
         edits = list[tuple[Place, str]]()
         if self.heading is not None and 0 in omitted:
             edits.append((self.heading, ""))

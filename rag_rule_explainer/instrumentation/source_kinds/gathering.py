@@ -66,9 +66,9 @@ def gathered(
 
 
 def _kind_of(first: Participation, given: Sequence[str], texts: Sequence[str]) -> SourceKind:
-    """Returns the kind of a turn with these texts, of the user and of replies: a turn that the caller
-    passed, a memory of the application, or else an example in the prompt. All of its texts are looked
-    for, because the user's text of an example may also occur in the question."""
+    """Returns the kind of a turn: "turns" if the input (``given``) has its texts, "memory" if the
+    application remembers them, else "examples". ``texts``: those of the user and of replies. All are
+    looked for, because the user's text of an example may also occur in the question."""
     if _all_in(texts, given):
         return "turns"
     remembered = [described(each) for each in first.state.before.values()]

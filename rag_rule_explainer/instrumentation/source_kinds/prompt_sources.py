@@ -52,8 +52,8 @@ class FirstPrompt:
 @dataclass(frozen=True, slots=True)
 class PromptSources:
     """A ``PromptSources`` holds the sources in the first request of a baseline. ``groups``: the messages
-    of those that are whole messages; ``sections``: the texts of those that are parts of one. ``omit``:
-    says what remains of an omitted source: nothing, or its messages without their texts."""
+    of each source that has whole messages; ``sections``: the text of each source that is a part of one.
+    ``omit``: says what remains of an omitted source: nothing, or its messages without their texts."""
 
     sources: tuple[Source, ...]
     omit: Omit
@@ -127,7 +127,7 @@ class PromptOmitting:
         placed = _placed(self.known.sections, messages)
         delivered += (each for each in placed if each in self.kept)
         omitted = [one for each, found in placed.items() if each not in self.kept for one in found]
-        # From the end, so that what is cut moves nothing that is still to be cut.
+        # Cuts from the end, so that no cut moves a place that is still to be cut.
         for place, start, end in sorted(omitted, reverse=True):
             text = texts[place] or ""
             left = text[:start] + text[end:]
@@ -139,7 +139,7 @@ class PromptOmitting:
 def _start_of(
     group: Sequence[PromptMessage], messages: Sequence[PromptMessage], taken: Collection[int]
 ) -> int | None:
-    """Returns where the group begins among the messages; None if it is not there."""
+    """Returns the index at which the group begins among the messages, but not in ``taken``; else None."""
     size = len(group)
     for start in range(len(messages) - size + 1):
         if start not in taken and tuple(messages[start : start + size]) == tuple(group):
