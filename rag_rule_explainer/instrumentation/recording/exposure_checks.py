@@ -187,7 +187,7 @@ class ExposureChecks:
         self, answer: Answer, ids: Sequence[str], serving: Serving[object], seen: frozenset[str]
     ) -> Iterator[str]:
         """Yields a remark if the application did not search for a retained source, or did not make the
-        tool call that it is the result of; for example, an agent may end after its first search. The
+        tool call whose result it is; for example, an agent may end after its first search. The
         application then really behaves like this on these sources, so this is no fault. Raises
         UnusableReply if a source was not delivered for any other reason."""
         # A search that dropped a source in the baseline may drop it again, so its absence is no fault.

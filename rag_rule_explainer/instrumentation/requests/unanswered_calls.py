@@ -53,8 +53,8 @@ def _is_same(made: MadeCall, returned: ReturnedCall) -> bool:
 
 
 def _ending_calls(output: Any, depth: int = 0) -> Iterator[ReturnedCall]:
-    """Yields the calls with which an output ends: its own, those of its last message, or the calls that a
-    list of it consists of."""
+    """Yields the tool calls with which an output ends: the output itself if it is a call, the calls of
+    its last message, or those at the end of a list."""
     entries = _entries(output)
     if depth > _DEEPEST or (entries is not None and _is_result(entries)):
         return

@@ -20,7 +20,7 @@ def tool(function: Function) -> Function:
     the function. ``tool`` is a decorator.
 
     ``stub_tools=`` replaces the results of tools that must not run, such as a tool that writes or sends.
-    Where a condition is about tool calls, or ``on_new_tool_call=`` is set, tool calls of replays get the
+    If a condition is about tool calls, or ``on_new_tool_call=`` is set, tool calls of replays get the
     results of the baseline's calls. Both only work for marked functions. Tool calls in the model's
     replies are counted even without the mark. Outside of an explanation, the function does the same as
     before.

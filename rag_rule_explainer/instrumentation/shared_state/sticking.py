@@ -126,7 +126,7 @@ def keeps(thing: object) -> bool:
 
 
 def is_of_threads(thing: object, sticking: Sticking) -> bool:
-    """Returns True iff each thread makes an object of its own on ``thing``, such as a client, that does
+    """Returns True iff each thread stores an object of its own on ``thing``, such as a client, that does
     not depend on the run."""
     return type(thing) is threading.local and sticking.is_made
 

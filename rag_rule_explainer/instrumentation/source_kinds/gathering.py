@@ -144,7 +144,7 @@ def running_tools(first: Participation, manner: Manner) -> set[str]:
 
 
 def only_running_tools(first: Participation, manner: Manner) -> frozenset[str] | None:
-    """Returns the names of the only tools that may run in replays; None if others may."""
+    """Returns the names of the only tools that may run in replays; None if all may."""
     if not manner.replays_tools or manner.on_new_tool_call == "live":
         return None
     return frozenset(running_tools(first, manner) | manner.safe_tools)
@@ -158,8 +158,8 @@ def _noted_in(first: Participation) -> list[NotedResult]:
 
 
 def _outermost(noted: Sequence[NotedResult], running: Collection[str]) -> Iterator[NotedResult]:
-    """Yields the results that replays get from the record: not those of tools that run in replays, and
-    not those of calls inside a tool that does not run."""
+    """Yields the results that replays get from the record: those of tools that do not run in replays, and
+    that were not called inside another such tool."""
     for each in noted:
         if each.call.name not in running and set(each.within) <= set(running):
             yield each

@@ -1,7 +1,7 @@
 """This module splits the result of a tool into parts, and makes a result without some of them.
 
-A list has its items as parts; so have a dict and an object with one list in them, and texts that contain
-a list; see ``written_list``. Any other result is one part.
+The parts of a list are its items; so are those of a dict or an object with one list in it, and of a text
+that contains a list, see ``written_list``. Any other result is one part.
 """
 
 import json

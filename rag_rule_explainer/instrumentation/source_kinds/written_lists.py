@@ -26,7 +26,7 @@ _PRINTED = re.compile(r"(?P<name>[A-Za-z_][\w.]*)\(.*\)|<[^<>]*>|\{.*\}", re.DOT
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 _LONGEST_NUMBER = 600
-"""Longer numbers, which only integers are, are not read again: that takes long, and is not allowed."""
+"""Longer numbers are not parsed, because Python limits the number of digits of an integer."""
 _UNREAD = object()
 
 
