@@ -113,11 +113,11 @@ class ResultSources(Protocol):
 
 @dataclass(slots=True, eq=False)
 class ToolRecord:
-    """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and arguments,
-    in order. Thread-safe. ``executed``: these calls; ``noted``: their results, in the order in
-    which the tools ended; ``not_begun``: the calls of tools that have no interface of the kind that
-    was called, with their errors; ``keys``: makes the keys of calls, from the arguments as they
-    are; ``faults``: the error message for each tool that a replay may have run although it must
+    """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and
+    arguments, in order. Thread-safe. ``executed``: these calls; ``noted``: their results, in the
+    order in which the tools ended; ``not_begun``: the calls of tools that lack the interface
+    (sync or async) that was called, with their errors; ``keys``: makes the keys of calls;
+    ``faults``: the error message for each tool that a replay may have run although it must
     not."""
 
     executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
@@ -187,7 +187,7 @@ class ToolReplay:
 
     def outcome(self, call: ToolCall, key: str) -> ToolOutcome | None:
         """Returns the outcome that the call gets in place of a run of its tool; None if the tool is to
-        run. Raises NewToolCall if the replay ends here. ``key``: the key of the call, by the record."""
+        run. Raises NewToolCall if the replay ends here. ``key``: of the call, see ``CallKeys``."""
         if self.cut:
             self.late.append(call)
         self.check()

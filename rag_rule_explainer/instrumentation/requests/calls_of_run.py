@@ -115,7 +115,7 @@ class CallsOfRun:
         with self._guard:
             for identity, several in texts.items():
                 # Some models give the same id again and again. The last results belong to the last calls;
-                # the first may be of earlier turns.
+                # the first may belong to earlier turns of the conversation.
                 own = [each for each in self._made if each.identity == identity and identity]
                 for made, text in zip(reversed(own), reversed(several), strict=False):
                     if made.answered is None:

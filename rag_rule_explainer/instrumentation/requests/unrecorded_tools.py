@@ -69,8 +69,8 @@ def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list
 
 
 def note_remote(run: Participation, names: Collection[str]) -> None:
-    """Records that the provider of a model ran these tools over MCP. In a replay, raises UntrueReplay for
-    one that was not named safe."""
+    """Records that the provider of a model ran these tools over MCP. In a replay, raises UntrueReplay if
+    one of them was not named safe."""
     run.calls.remote.update(names)
     replay = run.tool_replay
     new = [] if replay is None or replay.on_new == "live" else sorted(set(names).difference(replay.safe))

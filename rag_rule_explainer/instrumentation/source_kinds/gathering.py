@@ -97,7 +97,7 @@ def constant_texts(
 
 
 def check_kinds(manner: Manner, case: CallInput, *, has_ended: bool = False) -> None:
-    """Raises InvalidInput if the input of a call, or a run that has ended, does not go with the kinds of
+    """Raises InvalidInput if the input of a call, or a run that has ended, does not fit the kinds of
     sources that the user wants."""
     if has_ended and (manner.source_kinds != ("documents",) or manner.replay_of != "whole_run"):
         raise InvalidInput(_UNKNOWN_RUN)

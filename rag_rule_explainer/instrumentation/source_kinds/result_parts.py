@@ -158,7 +158,7 @@ class OnePart:
         return [text_of_part(self.value)]
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the result itself, or an empty or a blanked one of its type."""
+        """Returns the result or, if it is omitted, an empty or blanked one of its type."""
         if not omitted:
             return self.value
         return blanked(self.value) if omit == "blank" else emptied(self.value)
