@@ -78,8 +78,8 @@ def with_spent(answer: Answer, watch: ModelWatch) -> Answer:
 
 
 def cut_answer(run: Participation, manner: Manner, cut: str) -> Answer:
-    """Returns what is known of a replay that was ended at a tool call: its calls so far. ``cut``: why it
-    was ended. Raises UnusableReply unless a condition is about calls, and they were recorded."""
+    """Returns the answer of a replay that was ended at a tool call: its calls so far. ``cut``: why it was
+    ended. Raises UnusableReply unless a condition is about calls, and they were recorded."""
     answer = with_calls(with_spent(Answer(""), run.watch), run.watch, run.executed, run.tools)
     if not (manner.accepts_calls and answer.calls):
         raise unusable(cut, run.watch, passing=False)
@@ -95,9 +95,9 @@ def with_calls(
     """Returns the answer with the tool calls of the run; without them (None) if not all are known.
     ``executed``: the calls of tools that ran; ``tools``: the names of the tools that ran.
 
-    They are known if the replies of the models were recorded, and each reply that calls a tool says
-    which. A tool that ran although no reply names it was called by the application itself, or by a model
-    that writes calls as text. Its calls are known if its runs were recorded.
+    All calls are known if the replies of the models were recorded, and each reply that calls a tool says
+    which one. A tool that ran although no reply names it was called by the application itself, or by a
+    model that writes calls as text. Its calls are known if its runs were recorded.
     """
     said = list(watch.said)
     if answer.calls is not None or not said:

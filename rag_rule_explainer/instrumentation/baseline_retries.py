@@ -78,7 +78,7 @@ async def made(
 
 
 def _error_of(failed: Failed, retries: Retries) -> BaselineFailed:
-    """Returns the error of an attempt that is not repeated. It says so if it would have been repeated."""
+    """Returns the error of an attempt that is not repeated; it says so if a repetition might help."""
     from ..probing.retrying import may_help
 
     if not may_help(retries, failed.reply):
@@ -88,7 +88,7 @@ def _error_of(failed: Failed, retries: Retries) -> BaselineFailed:
 
 def not_repeated(error: Exception, acted: Sequence[str], why: str) -> BaselineFailed:
     """Returns the error of a first run that is not repeated, because tools ran in it. ``acted``: their
-    names; ``why``: the reason for which it would have been repeated."""
+    names; ``why``: why it would otherwise have been repeated."""
     named = ", ".join(map(repr, acted))
     told = BaselineFailed(
         f"{error} ({why}, but the run was not repeated: the calls of {named} may have been carried out, "

@@ -35,7 +35,7 @@ def begin_replay(
     run: Participation, first: Participation, manner: Manner, kept: Sequence[Source]
 ) -> None:
     """Makes a replay get the recorded results of tools, without the omitted sources. A replay of the next
-    action gets the recorded replies as well. ``first``: the baseline; ``kept``: the retained sources."""
+    action also gets models' recorded replies. ``first``: the baseline; ``kept``: the retained sources."""
     ids = [each.id for each in kept]
     if first.prompt_sources is not None:
         run.prompts = first.prompt_sources.omitting(ids, run.gate.deliver_result)
@@ -43,7 +43,7 @@ def begin_replay(
         answering = run.tool_replay = tool_replay_of(first, manner, run, ids)
         check_none_ran(run)
         run.watch.exchanges.before_sending.append(lambda _: answering.check())
-        # Another replay may have run a tool meanwhile: this one ends before it can do so.
+        # Another replay may have run a forbidden tool meanwhile. If so, this one ends before it can.
         run.watch.exchanges.after_reply.append(lambda _: end_if_one_ran(run))
         if first.action is None:
             _end_at_new_tools(run, first, answering)
@@ -52,13 +52,13 @@ def begin_replay(
 
 
 def _end_at_new_tools(run: Participation, first: Participation, answering: ToolReplay) -> None:
-    """Makes a replay end at a reply that calls a tool that the baseline did not call, before the
-    application can run it as a plain function, and at one that calls a tool of which it is not known what
-    the application runs.
+    """Makes a replay end at a reply that calls a new tool (one that the baseline did not call), before
+    the application can run it as a plain function. Also ends it at a reply that calls a tool for which it
+    is not known what the application runs.
 
-    If it is not known of other calls of the baseline that either a recorded tool or nothing ran for them,
-    or if the application ran no tool and returned calls as its answer, the same may be true of new ones:
-    the replay goes on, and ends where a tool is reached.
+    In two cases, a new tool does not end the replay at the reply: if it is unknown what ran for some
+    other call of the baseline, or if the application ran no tool and returned calls as its answer. New
+    calls may be of this kind, so the replay goes on, and ends where a tool is reached.
     """
     unresolved = first.calls.unresolved
     executed = (*first.executed, *first.inside)
@@ -84,23 +84,23 @@ def _end_at_new_tools(run: Participation, first: Participation, answering: ToolR
 
 def note_reply(key: Hashable, raw: Any, said: Said) -> None:
     """Records the reply to a request of the current run, if replays will be given it again. Call it
-    before the run goes on. ``key``: of the request; ``raw``: the reply in the framework's type; None if
-    it cannot be given again; ``said``: the same, as it is read."""
+    before the run goes on. ``key``: identifies the request; ``raw``: the reply in the framework's type,
+    None if it cannot be given again; ``said``: the reply as it is read."""
     run = participation()
     if run is not None and run.conversation is not None:
         run.conversation.note(key, raw, said)
 
 
 def recorded_reply(key: Hashable) -> Any:
-    """Returns the recorded reply that the request with this key gets in the current replay; None if it is
-    to be sent to the model."""
+    """Returns the recorded reply that the request with this key gets in the current replay; None if the
+    request is to be sent to the model."""
     run = participation()
     return None if run is None or run.conversation is None else run.conversation.reply_to(key)
 
 
 def ends_at_next_action() -> bool:
-    """Returns True iff the application is to get no part of a streamed reply before its end: in a replay
-    of the next action, which ends at the reply, before a tool may run for a call in it."""
+    """Returns True iff a replay of the next action is running, outside of retrievals. It ends at a reply
+    before a tool can run for it, so the application must get no part of a stream before its end."""
     run = participation()
     is_replay = run is not None and run.conversation is not None and run.tool_replay is not None
     return is_replay and not inside_retrieval.get()

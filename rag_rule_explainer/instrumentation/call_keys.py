@@ -31,8 +31,8 @@ class CallKeys:
     """A ``CallKeys`` makes one key for each tool call, which is equal for equal calls only.
 
     Arguments are compared as they are: numbers of any size, dates, dataclasses and pydantic models by
-    their values, in any order of the names. Any other object only equals itself, so it is kept, for its
-    address would otherwise be given to another one. A call whose arguments cannot be read equals no call.
+    their values, in any order of the names. Any other object equals only itself; it is kept alive, so
+    that no other gets its address. A call whose arguments cannot be read equals no call.
     """
 
     _kept: dict[int, Any] = field(default_factory=dict[int, Any])
@@ -73,7 +73,7 @@ class CallKeys:
         return _sorted(items) if isinstance(value, (set, frozenset)) else list(items)
 
     def _attributes(self, value: Any) -> Any:
-        """Returns what an object consists of; the object itself for one of which this is not known."""
+        """Returns a model's or dataclass's fields, for comparison; the ``id()`` of any other object."""
         if hasattr(cast("Any", type(value)), "model_fields"):
             return [self._exact(getattr(value, each, None)) for each in _OF_MODELS]
         if is_dataclass(value) and not isinstance(value, type):

@@ -1,5 +1,5 @@
-"""This module checks that the reply that a replay of the next action explains is the right one for the
-condition."""
+"""This module checks that the reply chosen as the next action fits the condition, so that rules about it
+do not contradict what happened in the whole run."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -37,9 +37,9 @@ _OF_REPLY = (
 def check_chosen(
     condition: Any, answers: Sequence[Answer], place: int, question: str, *, meets: bool
 ) -> None:
-    """Raises InvalidInput if rules of the reply at this place would say something else than what
-    happened. ``answers``: all replies of the run; ``meets``: True iff the chosen one is known to meet the
-    condition."""
+    """Raises InvalidInput if rules about the chosen reply would contradict what happened in the run.
+    ``answers``: all replies of the run; ``place``: the index of the chosen one; ``meets``: True iff it is
+    known to meet the condition."""
     chosen = answers[place]
     _check_has_a_text(condition, chosen)
     if not meets:
@@ -61,8 +61,8 @@ def _check_has_a_text(condition: Any, chosen: Answer) -> None:
 def _check_no_text_is_missing(
     condition: Any, answers: Sequence[Answer], chosen: Answer, question: str
 ) -> None:
-    """Raises InvalidInput if a reply that is only a tool call would meet a condition about calls and a
-    text, if it had a text, and the chosen reply does not meet it."""
+    """Raises InvalidInput if the chosen reply does not meet a condition about calls and a text, and
+    another reply, which is only a tool call, would meet it if it had a text."""
     inner = condition.inner if isinstance(condition, OfNextAction) else condition
     if condition is None or not reads_calls(condition) or holds_at_once(condition, chosen, question):
         return
@@ -76,12 +76,12 @@ def _check_no_text_is_missing(
 def _check_is_no_other_of_the_run(
     condition: Any, answers: Sequence[Answer], chosen: Answer, question: str
 ) -> None:
-    """Raises InvalidInput if a condition about calls is met by the run and by none of its replies, or by
-    a reply that does nothing and not by the run. Rules of one reply would then say the opposite of what
-    happened."""
+    """Raises InvalidInput if only the run meets a condition about calls and the chosen reply does not, or
+    the reverse, as a reply may meet it by doing nothing. Rules about the reply would then say the
+    opposite of what happened."""
     if isinstance(condition, AnyOf) and all(isinstance(each, OfNextAction) for each in condition.parts):
-        # Several conditions are explained. That the reply does not meet one is seen; that it meets
-        # one by doing nothing would be a rule about another reply than the one that did it.
+        # Several conditions are explained. Only those that the reply meets are checked: it may meet one
+        # by doing nothing, although another reply did what the condition is about.
         for each in condition.parts:
             if holds_at_once(each, chosen, question):
                 _check_is_no_other_of_the_run(each, answers, chosen, question)
@@ -100,10 +100,10 @@ def _check_is_no_other_of_the_run(
 
 
 def holds_at_once(condition: Any, answer: Answer, question: str) -> bool | None:
-    """Returns True iff the condition holds of the answer; None if that has to be awaited. A condition
-    that is not about tool calls does not hold of an answer that is only such calls, if it is awaited."""
+    """Returns True iff the condition holds of the answer; None if this has to be awaited. An awaited
+    condition that is not about tool calls never holds of an answer that is only tool calls."""
     verdict = Verdict.UNKNOWN
-    with suppress(Exception):  # of a user's function
+    with suppress(Exception):  # the user's function may raise any error
         verdict = verdict_at_once(condition, Case(question, answer, answer, ()))
     if verdict is not None:
         return verdict is Verdict.HOLDS

@@ -13,7 +13,7 @@ from .watches import ModelWatch
 
 class NotedReply(NamedTuple):
     """A ``NotedReply`` is a reply of a model. ``raw``: the reply in the framework's type; None if it
-    cannot be served again. ``said``: the same, as it is read."""
+    cannot be served again. ``said``: the reply as it is read."""
 
     raw: Any
     said: Said
@@ -43,8 +43,8 @@ class Conversation:
             self.noted[place] = NotedReply(copied(raw), said)
 
     def reply_to(self, key: Hashable) -> Any:
-        """Returns a copy of the recorded reply that the request with this key gets; None if it is to be
-        sent to the model."""
+        """Returns a copy of the recorded reply that the request with this key gets; None if the request
+        is to be sent to the model."""
         place = self.exchanges.place_of(key)
         return copied(self.served[place]) if place is not None and place < len(self.served) else None
 

@@ -21,10 +21,10 @@ from .source_kinds.gathering import running_tools
 
 
 def until_decided(first: Participation, manner: Manner, output: Any) -> Participation:
-    """Returns the record of a baseline that has ended with this output, up to the first reply with a call
-    of which it is not known what the application ran for it, if this reply is what decides the condition.
-    Replays end there, so that nothing runs for it. Else returns the record as it is, with the tools that
-    may have run noted on it."""
+    """Returns the record of a finished baseline up to the first reply with a call for which it is not
+    known what the application ran, if this reply decides the condition. Replays end there, so that
+    nothing runs for the call. Otherwise returns the whole record. Notes the tools that may have run on
+    ``first``. ``output``: the output of the baseline."""
     note_unanswered(first, output)
     names = _left(first, manner)
     said = list(first.watch.said)
@@ -49,8 +49,8 @@ def until_decided(first: Participation, manner: Manner, output: Any) -> Particip
 
 
 def _left(first: Participation, manner: Manner) -> set[str]:
-    """Returns the names of the tools of which it is not known what the application runs for their calls,
-    and which may run in replays."""
+    """Returns the names of the tools for whose calls it is not known what the application runs, and which
+    may run in replays."""
     if manner.on_new_tool_call == "live" or not manner.replays_tools:
         return set()
     allowed = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools
@@ -66,10 +66,10 @@ def _calls(called: Collection[ToolCall], names: Collection[str]) -> bool:
 
 
 def _verdict(manner: Manner, first: Participation, count: int) -> Verdict:
-    """Returns the verdict of the condition after so many replies."""
+    """Returns the condition's verdict on the calls of the first ``count`` replies."""
     executed = [each for each in first.executed if each.before < count]
     calls = tuple(calls_in(list(first.watch.said)[:count], executed))
     found, answer = None, Answer("", calls=calls, finish_reason=CUT)
-    with suppress(Exception):  # of a user's function
+    with suppress(Exception):  # the user's function may raise any error
         found = verdict_at_once(manner.condition, Case("", answer, answer, ()))
     return Verdict.UNKNOWN if found is None else found

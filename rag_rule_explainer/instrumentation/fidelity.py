@@ -126,9 +126,9 @@ class Fidelity:
     def compare_answer(
         self, run: Participation, answer: Answer, kept: Sequence[Source], sources: Hashable
     ) -> None:
-        """Compares a replay's answer with the first one on the same ``sources`` with the same model
-        replies. Sets ``doubt`` if they differ although a replay on all sources gave the baseline's
-        answer: then earlier replays have left state that changed it."""
+        """Compares a replay's answer with the first answer on the same ``sources`` with equal model
+        replies. If they differ, earlier replays have left state that changed the answer, so ``doubt`` is
+        set; but only if a replay on all sources gave the baseline's answer."""
         is_all = sources == EVERYTHING
         served = [*(source.text for source in kept), *run.made]
         changed = self._answers.take(
@@ -167,7 +167,7 @@ class Fidelity:
             self._place = self.rewinding.clause
 
     def remember(self) -> None:
-        """Stores, for later explanations, the state left by earlier runs that influenced runs, if any."""
+        """Stores, for later explanations, state that runs left and that influenced later ones."""
         found = [each.place for each in self._found if not self.rewinding.is_constant(each.place)]
         place = self._place or next(iter(found), "") or getattr(self.lasting(), "place", "")
         self.rewinding.remember(place, None if self._has_answered_otherwise else found)
@@ -265,8 +265,8 @@ class Fidelity:
     def recognise(self, fingerprint: str) -> str:
         """Compares the baseline with the baseline of an earlier explanation, whose replays were checked.
 
-        ``fingerprint``: of the earlier baseline. If both are equal, this explanation's replays count as
-        checked too. Returns how they differ; empty if they are equal, or cannot be compared.
+        ``fingerprint``: that of the earlier baseline. If both are equal, this explanation's replays count
+        as checked too. Returns how the baselines differ; empty if they do not, or cannot be compared.
         """
         known = Course.from_fingerprint(fingerprint, self.steady.ignored)
         if known is None or self.first is None or not self.first.steps:

@@ -66,7 +66,7 @@ def nothing_retrieved(reason: str, manner: Manner, called: Collection[str]) -> N
 
 def check_tools(manner: Manner, first: Participation) -> None:
     """Raises the errors of ``check_stubs``. Raises InvalidInput if tool calls of replays are to be
-    answered from the record, and a tool returned what no replay can be given."""
+    answered from the record, and a tool returned messages that no replay can be given."""
     check_stubs(manner, first)
     running = first.retrieving_tools | manner.safe_tools | set(manner.stub_tools)
     called = {each.call.name for each in first.executed if running.issuperset(each.within)}
@@ -80,10 +80,10 @@ def check_tools(manner: Manner, first: Participation) -> None:
 
 
 def check_unrecorded(manner: Manner, first: Participation) -> None:
-    """Raises InvalidInput if tool calls of replays are to be answered from the record, and a tool may
-    have run that retrieves nothing and of which nothing says which function it is. A replay of the next
-    action ends at the action, and one may end at a reply that decides the condition, so they do not run
-    what ran after it."""
+    """Raises InvalidInput if tool calls of replays are to be answered from the record, and it is unknown
+    which function a called tool is, so that replays would run it again. Tools that retrieve or are named
+    safe may run. Calls after the point at which replays end (the next action, or a reply that decides the
+    condition) do not matter."""
     allowed = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools
     running, answers = running_tools(first, manner), manner.on_new_tool_call != "live"
     again, remote = set[UnrecordedTool](), sorted(first.calls.remote - manner.safe_tools)

@@ -96,7 +96,7 @@ class FunctionApplication(Application[Found]):
         try:
             return await self._aran(case)
         finally:
-            if kept is not None and watch is not None:  # of a replay, whose answer is read by now
+            if kept is not None and watch is not None:  # this is a replay, and its answer is read
                 await watch.streams.aclose()
 
     async def _aran(self, case: CallInput) -> Any:

@@ -32,24 +32,24 @@ _IN_REPLAY = (
 
 
 def check_first(run: Participation, manner: Manner, question: str) -> None:
-    """Raises InvalidInput if the calls inside tools of which replays get the recorded results make a
-    difference to the condition in a baseline."""
+    """Raises InvalidInput if a baseline's inner calls make a difference to the condition. These are the
+    calls inside tools of which replays get the recorded results."""
     found = _counted_otherwise(run, manner, question)
     if found:
         raise InvalidInput(_IN_BASELINE.format(**found))
 
 
 def check_replay(run: Participation, manner: Manner, question: str) -> None:
-    """Raises UnusableReply if the calls inside tools of which a replay got the recorded results make a
-    difference to the condition."""
+    """Raises UnusableReply if a replay's inner calls make a difference to the condition. These are the
+    calls inside tools of which the replay got the recorded results."""
     found = _counted_otherwise(run, manner, question)
     if found:
         raise unusable(_IN_REPLAY.format(**found), run.watch, passing=False)
 
 
 def _counted_otherwise(run: Participation, manner: Manner, question: str) -> dict[str, object]:
-    """Returns a part of the condition to which the inner calls make a difference, with the names of the
-    tools; an empty dict if there is none."""
+    """Returns the fields of a message: a part of the condition to which the inner calls make a
+    difference, and the names of two tools; an empty dict if there is no such part."""
     if not run.inside or manner.condition is None:
         return {}
     said = list(run.watch.said)

@@ -46,7 +46,7 @@ _NOT_SERVED = (
 )
 
 _UNREAD = object()
-"""In the place of a reply that was not recorded, such as a stream that was not read to its end."""
+"""This object stands for a reply that was not recorded, such as a stream not read to its end."""
 _AWAITED = (
     "replay_of='next_action' explains the first reply that meets the condition, and the condition is "
     "awaited, as a judge is, so that several replies may be the one; say which, such as by "
@@ -101,7 +101,7 @@ class ActionPoint:
 def at_next_action(first: Participation, manner: Manner, question: str) -> Participation:
     """Returns the record of a baseline up to the request whose reply is explained. This is the first
     request whose reply meets the condition. It is the last request if no reply meets the condition, or if
-    a reply that does nothing meets it too.
+    a reply without text and calls would meet it too.
 
     Requests made inside tools that do not run in replays are not repeated, so they do not count. If whole
     runs are replayed, returns the record as it is. Raises InvalidInput if no reply was recorded, if one
@@ -139,7 +139,7 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
 
 def judged_by_each(manner: Manner, conditions: Iterable[Predicate]) -> tuple[Manner, list[Predicate]]:
     """Returns the options and the conditions of an explanation by several conditions. If only the next
-    action is replayed, it is the first that meets any of them, and each of them says so in rules."""
+    action is replayed, that is the first reply to meet any of them, and rules say so."""
     judged: list[Predicate] = list(conditions)
     if manner.replay_of == "next_action":
         judged = list(map(OfNextAction.of, judged))
@@ -197,8 +197,8 @@ def _chosen(answers: Sequence[Answer], condition: Any, question: str) -> tuple[i
 
 def begin_action(run: Participation, action: ActionPoint) -> None:
     """Turns a replay that is about to begin into a replay of the next action: it gets the recorded
-    replies, and ends at the first tool call or request after the reply that is explained; if that reply
-    names calls, at once."""
+    replies before the explained one. It ends right after the explained reply if that has tool calls, else
+    at the next tool call or request."""
     conversation = run.conversation = Conversation(run.watch, action.served)
 
     def end(_: str) -> None:
@@ -206,8 +206,8 @@ def begin_action(run: Participation, action: ActionPoint) -> None:
             return
         run.tool_replay.cut = run.tool_replay.cut or KNOWN
         if conversation.acted.said.called:
-            # Nothing may run for the calls, also no function that the application calls itself. A reply
-            # without calls may be one in words, which only the application reads.
+            # Nothing may run for the calls, not even a function that the application calls itself. A
+            # reply without calls may ask for a tool in words, which only the application reads.
             raise ReplayEnded(run.tool_replay.cut)
 
     run.watch.exchanges.after_reply.append(end)

@@ -98,7 +98,7 @@ class Manner:
     @property
     def recorded_retrievers(self) -> tuple[object, ...]:
         """Returns the only retrievers that are recorded and served; empty for all. If retrieved documents
-        are no sources, it has an object that is no retriever, so that none is."""
+        are no sources, returns an object that is no retriever, so that none is recorded."""
         return self.retrievers if "documents" in self.source_kinds else (_NO_RETRIEVER,)
 
     @property

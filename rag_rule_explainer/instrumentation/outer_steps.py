@@ -20,10 +20,10 @@ from .source_kinds.gathering import running_tools
 def repeated_part(
     first: Participation, manner: Manner, question: str, ended: Sequence[Any] = ()
 ) -> Participation:
-    """Returns the part of the record of a baseline that replays are to repeat: up to the next action, if
-    only that is replayed, else up to where replays end, and without what happened inside tools that do
-    not run. Raises the errors of ``at_next_action`` and ``check_unrecorded``. ``ended``: the output of
-    the application, if the run has ended."""
+    """Returns the part of a baseline's record that replays are to repeat, without what happened inside
+    tools that do not run. It ends at the next action if only that is replayed, else where replays end.
+    Raises the errors of ``at_next_action`` and ``check_unrecorded``. ``ended``: has the application's
+    output as its only item; empty if the run has not ended."""
     part = _outer_part(first, manner, question)
     check_unrecorded(manner, part)
     return until_decided(part, manner, ended[0]) if ended else part

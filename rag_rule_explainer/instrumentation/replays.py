@@ -159,15 +159,15 @@ class Replays(Generic[Item]):
 
     @contextmanager
     def _ending(self, run: Participation) -> Generator[list[Any], None, None]:
-        """Yields an empty list, into which the block puts the run's output, and raises what ``_failing``
-        does. If the run ended at a tool call whose result is not known, no error is raised, even if the
-        application raised an error of its own for that reason."""
+        """Yields an empty list, into which the block puts the run's output, and raises the errors of
+        ``_failing``. If the run ended at a tool call whose result is not known, no error is raised, even
+        if the application raised an error of its own for that reason."""
         try:
             with self._failing(run):
                 yield []
         except (Exception, ReplayEnded) as error:
             if isinstance(run.refused, UntrueReplay) and error is not run.refused:
-                raise run.refused from error  # the application made an error of its own of it
+                raise run.refused from error  # the application turned it into another error
             if run.tool_replay is None or not run.tool_replay.cut:
                 raise
 
@@ -226,7 +226,7 @@ class Replays(Generic[Item]):
     def _checked_so_far(
         self, cut: str, kept: Sequence[Source], run: Participation, serving: Serving[object]
     ) -> Answer:
-        """Checks a replay that was ended at a tool call, and returns what is known. ``cut``: why."""
+        """Checks a replay that was ended at a tool call, and returns its calls so far. ``cut``: why."""
         answer = cut_answer(run, self.manner, cut)
         if serving.refused is None and not serving.served:
             raise unusable(cut, run.watch, passing=False)

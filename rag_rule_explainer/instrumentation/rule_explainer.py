@@ -132,7 +132,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         *,
         documents: Sequence[Document] | None = None,
     ) -> Said:
-        """Runs the application on ``input``, and returns what ``ask`` returns, which may replay the run.
+        """Runs the application, then ``ask``, which may replay the run, and returns the latter's result.
 
         Nothing is explained, and the explainer's own condition is not used. The other argument and the
         errors are those of ``explain``.

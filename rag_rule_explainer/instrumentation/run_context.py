@@ -82,26 +82,26 @@ class Participation:
     run's copies of memory objects. ``refused``: an error of this package that was raised during the run;
     it is stored because an agent may swallow it. ``shared``: the state that all runs share, as it was
     before the first run. ``trace``: receives the id of the explained run; None in replays. ``made``:
-    texts that did not come from a model, such as tool results. ``bound``: the limits of a replay; None
-    if there are none. ``stubbed``: the names of the tools whose result was replaced by a stub.
-    ``outside``: receives the run's use of files and environment variables. ``before_search``: functions
-    that are called before each search. ``muted``: True if the run's prints are hidden. ``calls``: the
-    tool calls in the models' replies. ``unexecuted_tools``: the names of the tools for whose calls the
-    application runs nothing. ``executed``: the calls of tools that ran; ``inside``: those that ran in the
-    baseline inside tools of which a replay gets the recorded results. ``closed``: the tools of a
-    baseline that do not run in replays, and inside which models were asked or other tools ran, of which
-    there is no record here. ``tool_record``: what came of the calls of a baseline; ``tool_replay``
-    answers those of a replay; None if tools run. ``takes_results``: True if results of tools are
-    sources; ``tool_sources``: those of a baseline. ``unmarked``: the tools whose calls cannot be
-    answered, because nothing says which functions they are. ``unkept``: the tools whose results have
-    messages of the conversation, so that no replay can be given them. ``conversation``: records and
-    serves the models' replies; None if whole runs are replayed. ``action``: the request of a baseline
-    whose reply is explained, an ``ActionPoint``; None for the whole run. ``prompts``: is shown the
-    requests before they are sent; ``prompt_sources``: the sources in those of a baseline. ``begun``: the
-    threads that the run started. ``waits``: why the run waits for a human, with advice; empty if it does
-    not. ``doubts``: warnings about what its searches returned. ``ends_at``: the moment of the reply of a
-    baseline at which its replays end, as it decides the condition; None if they do not; ``uncut``: the
-    whole record.
+    texts that did not come from a model, such as tool results. ``bound``: the limits of a replay; None if
+    there are none. ``stubbed``: the names of the tools whose result was replaced by a stub. ``outside``:
+    receives the run's use of files and environment variables. ``before_search``: functions that are
+    called before each search. ``muted``: True if the run's prints are hidden. ``calls``: the tool calls
+    in the models' replies. ``unexecuted_tools``: the names of the tools for whose calls the application
+    runs nothing. ``executed``: the calls of tools that ran; ``inside``: those that ran in the baseline
+    inside tools of which a replay gets the recorded results. ``closed``: the tools of a baseline that do
+    not run in replays, and inside which models were asked or other tools ran; what happened inside is not
+    in this record. ``tool_record``: the results of tools in a baseline; ``tool_replay``: answers the tool
+    calls of a replay; None if tools run. ``takes_results``: True if results of tools are sources;
+    ``tool_sources``: those of a baseline. ``unmarked``: the tools whose calls cannot be answered, because
+    nothing says which functions they are. ``unkept``: the tools whose results have messages of the
+    conversation, so that no replay can be given them. ``conversation``: records and serves the models'
+    replies; None if whole runs are replayed. ``action``: the request of a baseline whose reply is
+    explained, an ``ActionPoint``; None for the whole run. ``prompts``: edits the requests before they are
+    sent; ``prompt_sources``: the sources in a baseline's requests. ``begun``: the threads that the run
+    started. ``waits``: why the run waits for a human, with advice; empty if it does not. ``doubts``:
+    warnings about what its searches returned. ``ends_at``: the moment of the baseline's reply that
+    decides the condition, at which replays end; None if they do not end early; ``uncut``: the record
+    before it was cut off there.
     """
 
     gate: GoingOn
@@ -149,14 +149,14 @@ class Participation:
 
     @property
     def unexecuted(self) -> list[MadeCall]:
-        """Returns the calls in the models' replies for which no tool of which there is a record ran; see
+        """Returns the calls in the models' replies for which no recorded tool ran; see
         ``CallsOfRun.unexecuted``."""
         return self.calls.unexecuted([*self.executed, *self.inside])
 
     @property
     def retrievals(self) -> int:
-        """Returns how often the run obtained what may have sources: by a search or, if ``takes_results``,
-        from a tool."""
+        """Returns how often the run obtained something that may have sources: by a search or, if
+        ``takes_results`` is set, from a tool."""
         gate = self.gate
         results = len(self.tool_record.noted) if self.takes_results else 0
         results += bool(self.prompts is not None and self.watch.requests)
@@ -178,10 +178,10 @@ class Participation:
     def use_tool(
         self, name: str | None, arguments: object = None, identity: str | None = None, way: str = ""
     ) -> UsedTool:
-        """Counts a tool call, and returns it with what it gets. Raises an error if the replay now exceeds
-        its limit, or ends at this call. ``name``: the name of the tool; None if the call is only
-        counted. ``identity``: the id that the model gave the call, if it is known. ``way``: see
-        ``recording_calls``."""
+        """Counts a tool call, and returns it with the result that it gets if its tool must not run.
+        Raises an error if the replay now exceeds its limit, or ends at this call. ``name``: the name of
+        the tool; None if the call is only counted. ``identity``: the id that the model gave the call, if
+        it is known. ``way``: see ``recording_calls``."""
         self.tool_calls += 1
         call = ToolCall.written(name, arguments)
         replies, within, now = len(self.watch.said), tools_in_use.get(), moment()

@@ -50,7 +50,7 @@ Item = TypeVar("Item")
 
 class ApplicationRun(Generic[Item]):
     """An ``ApplicationRun`` runs an application on one input: first the baseline, which it records, then
-    the replays on subsets of the sources. ``manner``: how."""
+    the replays on subsets of the sources. ``manner``: the options for this."""
 
     def __init__(
         self,
@@ -225,7 +225,7 @@ class ApplicationRun(Generic[Item]):
             raise
 
     def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
-        acts = self._first.action is not None and self._first.action.meets  # before a human is asked
+        acts = self._first.action is not None and self._first.action.meets  # before the run stopped
         if not acts and (stopped := self.application.stopped(output, self.case, unreadable=unreadable)):
             raise BaselineFailed(stopped)
 

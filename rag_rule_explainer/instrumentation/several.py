@@ -21,8 +21,8 @@ from .next_action import judged_by_each
 Item = TypeVar("Item")
 Said = TypeVar("Said")
 AskReplays: TypeAlias = Callable[[Explainer, Sequence[Source], Replay], Awaitable[Said]]
-"""An async function of the explainer with the application's settings, of the sources of its run, and of a
-function that replays the run on some of them."""
+"""An async function with three parameters: the explainer with the application's settings, the sources of
+its run, and a function that replays the run on some of these sources."""
 
 
 def explained_each(call: Call[Item], conditions: Sequence[PredicateLike]) -> tuple[Explanation, ...]:
@@ -59,8 +59,8 @@ async def aexplained_each(
 
 
 async def aasked_by(call: Call[Item], ask: AskReplays[Said]) -> Said:
-    """Runs the application once, on the caller's event loop, and returns what ``ask`` returns, which may
-    replay the run as often as it likes."""
+    """Runs the application once, on the caller's event loop. Then calls ``ask``, which may replay the run
+    as often as it likes, and returns its result."""
 
     def ask_of(_output: Any) -> Callable[..., Awaitable[Said]]:
         async def own(

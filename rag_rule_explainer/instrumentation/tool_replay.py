@@ -113,12 +113,12 @@ class ResultSources(Protocol):
 
 @dataclass(slots=True, eq=False)
 class ToolRecord:
-    """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and arguments, in
-    order. Thread-safe. ``executed``: these calls; ``noted``: their results, in the order in which the
-    tools ended;
-    ``not_begun``: the calls of tools that have no interface of the kind that was called, with their
-    errors; ``keys``: makes the keys of calls, from the arguments as they are; ``faults``: for each tool
-    that a replay may have run although it may not, what to do."""
+    """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and
+    arguments, in order. Thread-safe. ``executed``: these calls; ``noted``: their results, in the
+    order in which the tools ended; ``not_begun``: the calls of tools that lack the interface
+    (sync or async) that was called, with their errors; ``keys``: makes the keys of calls;
+    ``faults``: the error message for each tool that a replay may have run although it must
+    not."""
 
     executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
     noted: list[NotedResult] = field(default_factory=list[NotedResult])
@@ -166,12 +166,12 @@ class ToolRecord:
 class ToolReplay:
     """A ``ToolReplay`` answers the tool calls of one replay. Thread-safe.
 
-    ``record``: the calls of the baseline. ``running``: the names of the tools that run: those that
-    retrieve, and those that the user named safe. ``on_new``: the outcome of a call that is not in the
-    record: "unknown" ends the replay, "live" runs the tool, a function gives the result. ``cut``: why the
-    replay was ended; empty if it was not. ``late``: the calls that were tried after that.
-    ``omitting``: removes omitted sources from results; None if no
-    result has any.
+    ``record``: the calls of the baseline. ``retrieving``: the names of the tools that retrieve, which
+    always run. ``safe``: those that the user named safe, which run if the record has no result.
+    ``on_new``: the outcome of a call that is not in the record: "unknown" ends the replay, "live" runs
+    the tool, a function gives the result. ``cut``: why the replay was ended; empty if it was not.
+    ``late``: the calls that were tried after that. ``omitting``: removes omitted sources from results;
+    None if no result has any.
     """
 
     record: ToolRecord
@@ -187,7 +187,7 @@ class ToolReplay:
 
     def outcome(self, call: ToolCall, key: str) -> ToolOutcome | None:
         """Returns the outcome that the call gets in place of a run of its tool; None if the tool is to
-        run. Raises NewToolCall if the replay ends here. ``key``: the key of the call, by the record."""
+        run. Raises NewToolCall if the replay ends here. ``key``: of the call, see ``CallKeys``."""
         if self.cut:
             self.late.append(call)
         self.check()
@@ -255,7 +255,7 @@ class UsedTool:
     @contextmanager
     def noting_errors(self, pauses: tuple[type[Exception], ...] = ()) -> Generator[None, None, None]:
         """Records an error that the block raises as the outcome of the call. ``pauses``: errors that are
-        no outcome, as the framework only pauses the tool by them, and calls it again."""
+        no outcome: by them, the framework only pauses the tool, and then calls it again."""
         try:
             yield
         except pauses:
@@ -269,9 +269,9 @@ class UsedTool:
 
 
 def _has_not_begun(error: Exception) -> bool:
-    """Returns True iff a tool failed before it began, as it has no interface of the kind that was called:
-    the error went through no code but that of the frameworks and of this package. Any other error of a
-    framework's own tool may come after it acted."""
+    """Returns True iff a tool failed before it began, because it has no interface (sync or async) of the
+    kind that was called. The error then passed only through code of the frameworks and of this package. A
+    tool may have acted before it raised any other error."""
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
     names = (str(frame.f_globals.get("__name__", "")) for frame in frames)
     is_alone = all(each.startswith(FRAMEWORKS) or is_named_as_ours(each) for each in names)

@@ -33,7 +33,7 @@ _COUNTS = frozenset(
 )
 """Names of fields whose number is the number of results."""
 _MAY_COUNT = re.compile(r"n|num|number|len|(?:n|num|number_of|total)_\w+|\w+_(?:count|total)")
-"""Names of fields whose number is the number of results, if it is equal to it."""
+"""Names of fields whose number counts the results if it is equal to the number of results."""
 _OF_THE_REQUEST = frozenset(
     {
         *("code", "elapsed", "elapsed_ms", "k", "limit", "max_results", "n_results", "offset", "page"),
@@ -111,8 +111,8 @@ def results_at(response: Any, path: Path) -> Sequence[Any]:
 
 def with_results(response: Any, path: Path, row: Sequence[Any], is_count: IsCount | None = None) -> Any:
     """Returns a copy of the response with only these results. Numbers that count the results are reduced
-    by the number of omitted results. ``is_count``: returns True for more such numbers: of the name of a
-    field, its value and the number of results."""
+    by the number of omitted results. ``is_count``: a function of a field's name, its value and the number
+    of results; returns True for further numbers that count the results."""
     return _cut(response, path, row, (len(results_at(response, path)), is_count))
 
 

@@ -86,7 +86,7 @@ def lists_several(fields: Mapping[Any, Any]) -> bool:
 
 
 def holds_results(fields: Mapping[Any, Any]) -> bool:
-    """Returns True iff these fields of a result belong to a response of its own, whose only text may be
+    """Returns True iff these are the fields of a whole response, not of one result; its only text may be
     the query. This is so if results with texts are listed under a usual name, or if there is a list but
     no text with a usual name."""
     named = any(

@@ -71,7 +71,7 @@ def value_in_json(text: object) -> object:
 
 
 def _cores(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yields the parts of a text that may be a value, each with the text before and after it."""
+    """Yields each part of a text that may be a written value, with the text before and after it."""
     yield _around(text, 0, len(text))
     start, end = text.find(_FENCE), text.rfind(_FENCE)
     line = text.find("\n", start)

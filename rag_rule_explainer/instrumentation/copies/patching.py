@@ -84,7 +84,7 @@ def _has_new_at(place: Root, known: dict[type, None]) -> bool:
 
 
 def _is_held(owner: type) -> bool:
-    """Returns True iff a loaded module has an attribute with the class's own name that is the class."""
+    """Returns True iff the class's module is loaded and refers to the class by the class's own name."""
     return getattr(sys.modules.get(owner.__module__), owner.__name__, None) is owner
 
 

@@ -185,8 +185,8 @@ class State:
         return Same(thing) in self._born or Same(thing) in self._written
 
     def set_key(self, thing: object, key: Hashable) -> None:
-        """Stores a key for an object. Several runs may each make an object for the same purpose, such as
-        for the history of one chat session. ``key``: the key, which has to be equal for all these
+        """Stores a key for an object. Several runs may each make an object for the same purpose,
+        such as for the history of one chat session. ``key``: has to be equal for all these
         objects."""
         self._keys[Same(thing)] = key
 

@@ -49,7 +49,7 @@ class _Containing:
     """A ``_Containing`` makes the tasks of an event loop while replays run. It puts each coroutine of a
     replay into a ``_Contained``, so that ``sys.exit()`` in it becomes an error of its task.
 
-    ``before``: the event loop's earlier task factory, which is used as well and restored later.
+    ``before``: the event loop's earlier task factory, which is also used, and restored later.
     """
 
     def __init__(self, before: Callable[..., Any] | None) -> None:

@@ -79,8 +79,8 @@ def _to_a_thread(_: str, start: Any) -> Any:
 
 
 def _ended_quietly(function: Callable[[], object]) -> Callable[[], object]:
-    """Returns a function that returns where a replay is ended on purpose. Python would print the error
-    that ends it, with its traceback, as one that nobody handles."""
+    """Returns a function that calls ``function``, and returns None if it raises an error that ends a
+    replay on purpose. Otherwise, Python would print that error as one that nobody handles."""
 
     @wraps(function)
     def call() -> object:

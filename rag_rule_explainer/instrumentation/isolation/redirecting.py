@@ -89,8 +89,8 @@ def known_as(state: State, thing: Any) -> Hashable:
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """An ``Original`` holds a copy of an object from before the first run, of which each run gets its own
-    copy. Its ``repr`` describes the content."""
+    """An ``Original`` holds a copy of an object from before the first run. Each run gets a copy of it.
+    Its ``repr`` describes the content."""
 
     twin: Any
     twins: Twins
@@ -126,7 +126,7 @@ class Isolation:
     change an instance. ``wakes``: a run's copy is made when one of these attributes is first used; None
     for any attribute. ``stays``: methods that get the instance itself as ``self``, while the attributes
     that they read come from the twin. ``owns_born``: returns True if an instance that a run made belongs
-    to this run, which then uses it directly. ``aside``: the place of the copies, see ``State``.
+    to this run, which then uses it directly. ``aside``: True if ``State.aside`` keeps the copies.
     """
 
     module: str
@@ -211,11 +211,11 @@ class Isolation:
         self, state: State, thing: Any, name: str, *, changing: bool = False, keeping: bool = False
     ) -> StandIn | None:
         """Returns what the current run uses instead of the object; None if it uses the object itself.
-        ``keeping``: True to make the copy whatever attribute (``name``) is used."""
+        ``keeping``: True to make the copy whichever attribute (``name``) is used."""
         if state.owns(thing) or state.is_being_made(thing) or _untouched.get():
             return None
         original = state.original(thing)
-        # ``thing`` may be the baseline's copy. By their common original, this replay's copy is found.
+        # ``thing`` may be the baseline's copy. Its original then leads to this replay's own copy.
         if original is not None:
             return StandIn(thing, original)
         key = self.owner, Same(thing)
@@ -258,8 +258,8 @@ class Isolation:
         return StandIn(thing, twin)
 
     def _held(self, state: State, thing: Any) -> Original | None:
-        """Returns the copy of the object from before the first run used it, which the first call makes;
-        None if the object cannot be copied."""
+        """Returns a copy of the object as it was before the first run used it; the first call makes the
+        copy. Returns None if the object cannot be copied."""
         kept, key = state.aside if self.aside else state.before, (self.owner, Same(thing))
         if key not in kept:
             if self.twins is None:

@@ -97,10 +97,10 @@ class Captured(Generic[Item]):
         return self._opened
 
     def as_searched(self) -> "Captured[Item]":
-        """Returns a copy in which those searches are replaced whose results depend on what is found
-        beside: searches that return the found sources in another order, or with numbers. Where
-        ``takes_all`` is set, those that drop some of the found sources are replaced as well. Searches
-        that also return other sources stay. None is replaced if the user named the retrievers."""
+        """Returns a copy in which a search is replaced by the searches inside it if it returns what these
+        found in another order, or with numbers: its result then depends on which others are found. If
+        ``takes_all`` is set, searches that drop found sources are replaced too. Searches that also return
+        other sources stay; all stay if the user named the retrievers."""
         if self.only:
             return self
         return self._without(
@@ -112,7 +112,7 @@ class Captured(Generic[Item]):
     @property
     def holds_others_fast(self) -> bool:
         """Returns True iff the user named the retrievers, and one of these reorders or drops what the
-        searches inside it found. It is served as recorded, so replays do not show what it would do."""
+        searches inside it found. Its recorded result is served, whatever it would return in a replay."""
         if not self.only:
             return False
         _, keys = opened_searches(
@@ -153,9 +153,9 @@ class Captured(Generic[Item]):
         return () if recorded == list(kept) else tuple(kept)
 
     def in_place(self, kept: Sequence[Source], units: Sequence[Source]) -> Sequence[Source]:
-        """Returns ``kept`` in the order of the baseline if it has sources that are no ``units``, which
-        rules are about. Such a replay tries which sources reach a model, and nobody asked for another
-        order of them."""
+        """Returns ``kept`` in the baseline's order if it has a source that is not in ``units``, the
+        sources that rules are about; otherwise unchanged. A replay on such sources only tests which
+        sources reach a model, so it is not meant to test another order."""
         if {source.id for source in kept} <= {source.id for source in units}:
             return kept
         found = [source.id for source in self.opened().sources]

@@ -121,8 +121,8 @@ class ExposureChecks:
         shown all of ``units`` in their order.
 
         A source that no request shows word for word may be shown in other words, so its position is
-        usually unknown. It has no position only if it is held out (never served to replays), because the
-        first replay would then reveal that it is needed.
+        unknown. Only a source that is held out (never served to replays) counts as not shown: if it were
+        needed, the first replay would reveal this.
         """
         known = self.sight.recognisable - self.unrecognised
         orders = OrdersShown.of(self.all_requests, self.units, self.sight, known)
@@ -187,7 +187,7 @@ class ExposureChecks:
         self, answer: Answer, ids: Sequence[str], serving: Serving[object], seen: frozenset[str]
     ) -> Iterator[str]:
         """Yields a remark if the application did not search for a retained source, or did not make the
-        tool call that it is the result of; for example, an agent may end after its first search. The
+        tool call whose result it is; for example, an agent may end after its first search. The
         application then really behaves like this on these sources, so this is no fault. Raises
         UnusableReply if a source was not delivered for any other reason."""
         # A search that dropped a source in the baseline may drop it again, so its absence is no fault.

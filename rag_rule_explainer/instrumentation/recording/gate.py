@@ -28,8 +28,8 @@ class Gate:
         self._lock = threading.Lock()
 
     def deliver_result(self, ids: Collection[str], is_recorded: bool) -> None:
-        """Records that a tool's result was served, which has the sources with these ids. ``is_recorded``:
-        True if the baseline had this result. Only replays are served."""
+        """Records that a tool's result was served. ``ids``: the ids of the sources in it.
+        ``is_recorded``: True if the baseline had this result. Only replays are served."""
         raise NotImplementedError
 
     def concerns(self, retriever: object) -> bool:

@@ -19,7 +19,7 @@ RELATIVE_SCORES = (
     "otherwise: gate(...) what is searched before the scores are computed, so that replays compute them"
 )
 _LARGEST = 1e9
-"""Larger numbers, and what is not a number, are no scores."""
+"""A value counts as a score only if it is a number that is not larger than this."""
 _NAMES = ("score", "similarity", "relevance")
 
 

@@ -15,7 +15,7 @@ from .remarks import FILTERED, NEW_RETRIEVAL, NO_TURN
 from .retrievals import Batch, Item, Keys, Results, Retrieval
 
 SOURCE_KIND = "source_kind"
-"""The key in a source's metadata that says of which kind it is. Documents have no such key."""
+"""The key in a source's metadata whose value is the kind of the source. Documents have no such key."""
 
 
 class Serving(Gate, Generic[Item]):

@@ -32,7 +32,7 @@ class MadeCall:
 
 
 class UnrecordedTool(NamedTuple):
-    """An ``UnrecordedTool`` is a tool that was called, although no tool ran of which there is a record.
+    """An ``UnrecordedTool`` is a tool that a model called, and for which no recorded tool ran.
     ``within``: the tools inside which the model was asked; ``at``: the moment of the request with the
     result, else of the reply with the call. ``is_answered``: True iff a request has a result of the
     call."""
@@ -69,7 +69,7 @@ class CallsOfRun:
 
     @property
     def settled_names(self) -> set[str]:
-        """Returns the names of the tools for a call of which no code of the application ran."""
+        """Returns the names of the tools with a call for which no code of the application ran."""
         return {each.call.name for each in list(self._made) if each.settled}
 
     @property
@@ -89,8 +89,8 @@ class CallsOfRun:
             self._made.extend(MadeCall(identity, call, now, within) for identity, call in calls)
 
     def note_reply(self, key: Hashable, calls: Iterable[tuple[str, ToolCall]]) -> None:
-        """Records the calls in a reply as ``note_made`` does. Of a streamed reply, it may be called again
-        when more has arrived: a call keeps the moment at which it began. ``key``: of the request."""
+        """Records the calls in a reply as ``note_made`` does. For a streamed reply, call it again when
+        more has arrived: a call keeps the moment at which it began. ``key``: identifies the request."""
         within, now = tools_in_use.get(), moment()
         with self._guard:
             own = self._by_reply.setdefault(key, [])
@@ -106,16 +106,16 @@ class CallsOfRun:
             del own[count:]
 
     def note_answered(self, results: Iterable[tuple[str, str]]) -> list[MadeCall]:
-        """Records the results of calls that a request shows, and returns these calls. ``results``: the
-        ids of calls of any run, and what the application tells the model of them, in order."""
+        """Records the results of calls that a request shows, and returns these calls. ``results``: in
+        order, the ids of calls of any run, and the results that the model is shown."""
         texts, now = defaultdict[str, list[str]](list), moment()
         for identity, text in results:
             texts[identity].append(text)
         found = list[MadeCall]()
         with self._guard:
             for identity, several in texts.items():
-                # Some models give the same id again and again. The last results are those of the last
-                # calls, as a conversation may have earlier turns.
+                # Some models give the same id again and again. The last results belong to the last calls;
+                # the first may belong to earlier turns of the conversation.
                 own = [each for each in self._made if each.identity == identity and identity]
                 for made, text in zip(reversed(own), reversed(several), strict=False):
                     if made.answered is None:
@@ -137,7 +137,7 @@ class CallsOfRun:
 
     def note_own(self, name: str) -> None:
         """Records that a tool of the framework itself, such as the one that hands over to another agent,
-        runs for the first call of this name for which none has run."""
+        runs for the first call of this name that is not settled yet; see ``MadeCall``."""
         with self._guard:
             made = next(
                 (each for each in self._made if each.call.name == name and not each.settled), None
@@ -146,9 +146,9 @@ class CallsOfRun:
                 made.settled = True
 
     def unexecuted(self, executed: Sequence[ExecutedCall]) -> list[MadeCall]:
-        """Returns the calls for which no tool of which there is a record ran, and of which it is not
-        known that nothing ran. ``executed``: the tools that ran, each of which stands for one call: that
-        with its id, else one with its arguments, else one with its name."""
+        """Returns the calls for which no recorded tool ran, without those for which it is known that
+        nothing ran. ``executed``: the tools that ran. Each belongs to one call: the one with its id, else
+        one with its arguments, else one with its name."""
         with self._guard:
             left = list(self._made)
         known = {each.identity for each in left if each.identity}

@@ -3,7 +3,7 @@
 These texts are a run's model replies, its answer and its tools' results. Eight of their words in a row,
 or a whole shorter text, do not come into a different run's request by chance. A text is not reported if
 its origin is harmless: if it is in the baseline's input or requests, or in a source that the run was
-served, or where one text that the run was served follows another, or if the request was sent before
+served; if it arises only where two texts that the run was served meet; or if the request was sent before
 the text was made. A text of two words may be in a request by chance. It is reported as unsure, and only
 if the run that sent the request made the same text itself. Single words are not searched for.
 """
@@ -161,9 +161,9 @@ class MadeTexts:
 
 
 def _is_across(words: Sequence[str], lines: Sequence[str]) -> bool:
-    """Returns True iff these words are the end of one line and the beginning of another one, with nothing
-    but whole lines between. Where what stood between two tool results is omitted, such words arise."""
-    # ``read``: how many of the words can be the end of a line, and whole lines after it.
+    """Returns True iff these words are the end of one line and the beginning of another, with only whole
+    lines between. A request has such words where the text between two tool results is omitted."""
+    # ``read``: the numbers of words that may be the end of a line, with whole lines after it.
     pieces = [
         [f" {' '.join(words[start:end])} " for end in range(len(words) + 1)]
         for start in range(len(words))

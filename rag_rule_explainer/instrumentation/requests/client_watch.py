@@ -24,8 +24,8 @@ FAILED = "a model failed, and the application answered without its reply"
 
 
 class Called(NamedTuple):
-    """This class represents a tool call in a model's reply. ``by_provider``: True iff the provider of the
-    model has run the tool already; ``over_mcp``: also on a server for tools that may be anybody's."""
+    """This class represents a tool call in a model's reply. ``by_provider``: True iff the model's
+    provider has run the tool; ``over_mcp``: iff it did so on an MCP server, which may be anybody's."""
 
     id: str
     call: ToolCall
@@ -73,8 +73,8 @@ class ArrivingReply(Protocol):
         ...
 
     def note_left(self) -> None:
-        """Records that the application may get no more of the reply. A replay of the next action is given
-        as much."""
+        """Records that the application may get no more of the reply. A replay of the next action is then
+        given only what has arrived."""
         ...
 
 
@@ -106,7 +106,7 @@ class ClientWatch:
 
     @property
     def said(self) -> list[Said]:
-        """Returns the replies, in order. A stream that has not ended counts with what has arrived."""
+        """Returns the replies, in order; of a stream that has not ended, what has arrived so far."""
         left = {key: self._left(key, each) for key, each in self.streams.open()}
         return list({**self._said, **left}.values())
 
@@ -186,8 +186,8 @@ class ClientWatch:
 
     def arrived(self, key: object, arriving: ArrivingReply) -> None:
         """Records that more of a streamed reply has arrived, before the application gets it. The
-        application may run a tool, or leave the stream, as soon as it has a call. May raise an error that
-        ends the run."""
+        application may run a tool, or leave the stream, as soon as it has a tool call. May raise an error
+        that ends the run."""
         self.streams.take(key, arriving)
         if arriving.arguments and key not in self._apart:
             self._note_calls(key, arriving.reply())
@@ -245,7 +245,7 @@ def watched_by(watch: ClientWatch) -> Generator[None, None, None]:
     finally:
         watch.end_streams()
         run = participation()
-        if run is not None and run.bound is not None:  # of a replay, whose answer was read by now
+        if run is not None and run.bound is not None:  # this is a replay, and its answer is read
             watch.streams.close()
         # The garbage collector may close an abandoned stream in a different context, where the variable
         # cannot be reset.

@@ -40,7 +40,7 @@ class Step(NamedTuple):
 
     def is_request_of(self, other: "Step") -> bool:
         """Returns True iff both requests are the same, apart from the order of lines of sources. Equal
-        texts are, even if one run made more texts than the other, so that more of its lines may move."""
+        texts are the same, even if their lines were sorted differently."""
         return self.request == other.request or self.worded == other.worded
 
 

@@ -40,8 +40,8 @@ class JoinedChunks(Protocol):
 
 
 class _Asking(NamedTuple):
-    """An ``_Asking`` is a request that is about to be sent. ``options``: without omitted sources;
-    ``served``: the recorded result that it gets instead; None if it is sent."""
+    """An ``_Asking`` is a request that is about to be sent. ``options``: its options, without omitted
+    sources; ``served``: the recorded result, if it gets one and is not sent; else None."""
 
     watch: ClientWatch
     key: object
@@ -127,7 +127,7 @@ class GeneratedClient:
         return result
 
     def _served(self, asking: _Asking) -> Any:
-        """Returns a recorded result of the client. Its tokens were spent in the baseline."""
+        """Returns a recorded result. Its tokens are not counted again: the baseline spent them."""
         recorded = asking.served
         is_stream = isinstance(recorded, RecordedStream)
         reply = recorded.reply(self.joined()) if is_stream else self.replied(recorded)
@@ -174,7 +174,7 @@ class _Reading:
         return self.joined.reply()
 
     def taken(self, chunk: Any) -> Any:
-        """Records the next chunk, and returns it. What comes after the last one that matters is not
+        """Records the next chunk, and returns it. Chunks after the last one that matters are not
         recorded."""
         if self._has_ended:
             return chunk

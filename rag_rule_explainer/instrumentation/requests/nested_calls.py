@@ -104,8 +104,8 @@ def _within(call: _Call) -> Generator[None, None, None]:
 
 
 def _noted(call: _Call, result: Any) -> Any:
-    """Returns the result of a call. If a part of the call runs later, as with a stream, that part is
-    recorded as well."""
+    """Returns the result of a call. If a part of the call runs later, as with a stream, that part is also
+    recorded."""
     if isinstance(result, Generator):
         return _parts(call, cast("Generator[Any, None, None]", result))
     if isinstance(result, AsyncGenerator):

@@ -1,4 +1,4 @@
-"""This module keeps the streamed replies of which the application may read no more."""
+"""This module keeps the streamed replies that the application may stop reading."""
 
 import asyncio
 import json
@@ -25,8 +25,8 @@ class Arrived(Generic[T]):
 
 
 class _Connection(NamedTuple):
-    """``close``: closes the connection of a stream, and returns an awaitable if the stream is async;
-    ``loop``: the event loop in which an async stream was opened."""
+    """A ``_Connection`` is open for a stream. ``close``: closes it, and returns an awaitable if the
+    stream is async; ``loop``: the event loop in which an async stream was opened; else None."""
 
     close: Callable[[], Any]
     loop: asyncio.AbstractEventLoop | None
@@ -77,27 +77,27 @@ class OpenStreams(Generic[T]):
         do it later, perhaps while this thread holds a lock of the client, for which it would then wait
         for ever."""
         for close in self._taken(None):
-            with suppress(Exception):  # of a user's class
+            with suppress(Exception):  # the class may be a user's
                 close()
 
     async def aclose(self) -> None:
         """Closes the async streams that the application left open in the running event loop, so that
         their connections do not stay open."""
         for close in self._taken(asyncio.get_running_loop()):
-            with suppress(Exception):  # of a user's class
+            with suppress(Exception):  # the class may be a user's
                 closing = close()
                 if isawaitable(closing):
                     await closing
 
     def _taken(self, loop: asyncio.AbstractEventLoop | None) -> list[Callable[[], Any]]:
-        """Returns what closes the streams of this event loop, or the sync ones, and forgets them."""
+        """Forgets the streams of this loop (None: the sync ones), and returns functions to close them."""
         own = [key for key, each in list(self._connections.items()) if each.loop is loop]
         return [self._connections.pop(key).close for key in own]
 
 
 def are_whole(arguments: Sequence[object]) -> bool:
-    """Returns True iff the arguments of all calls in a part of a reply, as JSON, have arrived to their
-    ends: only then a replay may be judged by these calls."""
+    """Returns True iff the arguments (as JSON) of all calls in a part of a reply have arrived completely.
+    Only then may a replay be judged by these calls."""
     try:
         return all(isinstance(json.loads(str(each)), dict) for each in arguments)
     except (ValueError, RecursionError):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 from ...tool_calls import ToolCall
 
 _BY_NAME = ("server_tool_use", "server_tool_call")
-"""The types of calls of tools that Anthropic runs, and of LangChain's standard content."""
+"""The types of calls of tools that a provider runs, for Anthropic and LangChain's standard content."""
 _OVER_MCP = ("mcp_tool_use", "mcp_call")
 _BUILT_IN = ("web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call")
 """The types of calls of built-in tools that OpenAI runs."""
@@ -23,8 +23,8 @@ _TOLD = ("action", "operation", "query", "queries", "code")
 
 class BuiltInCall(NamedTuple):
     """A ``BuiltInCall`` is a tool call in a part of a reply. ``identity``: its id. ``by_provider``: True
-    iff the provider has run the tool already; ``over_mcp``: also on a server for tools that may be
-    anybody's."""
+    iff the provider has run the tool already; ``over_mcp``: True iff it did so on an MCP server, which
+    may be anybody's."""
 
     identity: str
     call: ToolCall

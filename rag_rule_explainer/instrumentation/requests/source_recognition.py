@@ -70,8 +70,8 @@ class Sight:
         always = [_all_words(text) for text in constant]
         everywhere = {stretch for each in always for words in each for stretch in _stretches(words)}
         words = {source.id: _words(source.text) for source in sources}
-        # A request is also read without its escapes. So what one source alone has with its escapes is
-        # not its own if another one has it without them.
+        # A request is also read with its escapes replaced. So a stretch identifies a source only if no
+        # other source has it, in either form of its text.
         self._read = {source.id: _all_words(source.text) for source in sources}
         stretches = {identity: _stretches(of) for identity, of in words.items()}
         shown = {

@@ -1,4 +1,4 @@
-"""This module decides what became of tool calls of which a run that has ended shows no result."""
+"""This module decides what became of tool calls without a result, once their run has ended."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
@@ -22,8 +22,8 @@ class ReturnedCall(NamedTuple):
 
 
 def note_unanswered(run: Participation, output: Any) -> None:
-    """Notes, on a run that has ended with this output, the tools whose calls have no result and for which
-    no tool of which there is a record ran.
+    """Notes on a run that has ended the tools whose calls have no result, and for which no recorded tool
+    ran. ``output``: the output of the run.
 
     If the output ends with the call itself, the application leaves the call to its caller, so that
     nothing ran. Otherwise it may have run a function of its own. In a replay, raises UntrueReplay for
@@ -53,8 +53,8 @@ def _is_same(made: MadeCall, returned: ReturnedCall) -> bool:
 
 
 def _ending_calls(output: Any, depth: int = 0) -> Iterator[ReturnedCall]:
-    """Yields the calls with which an output ends: its own, those of its last message, or the calls that a
-    list of it consists of."""
+    """Yields the tool calls with which an output ends: the output itself if it is a call, the calls of
+    its last message, or those at the end of a list."""
     entries = _entries(output)
     if depth > _DEEPEST or (entries is not None and _is_result(entries)):
         return
@@ -87,8 +87,8 @@ def _is_call(entries: Mapping[str, Any], function: Mapping[str, Any]) -> bool:
 
 
 def _last_of(output: Any) -> Sequence[Any]:
-    """Returns the last item of a list, and the calls directly before it, if it is a call, too; all items
-    of a tuple."""
+    """Returns the last item of a list and, if it is a call, the calls directly before it. Returns all
+    items of a tuple, and nothing of other values."""
     if not isinstance(output, (list, tuple)):
         return ()
     listed = cast("Sequence[Any]", output)

@@ -1,5 +1,5 @@
-"""This module notes the tools that an application runs itself, as plain functions, so that no record of
-their calls is made and no replay can be given their results."""
+"""This module notes the tools that an application runs itself, as plain functions: their calls are not
+recorded, so no replay can be given their results."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -47,10 +47,10 @@ def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list
     """Records the results of tool calls that a request shows: their ids and their texts. Returns the
     calls of this run among them.
 
-    A call that was answered although no tool of which there is a record ran is one of an unrecorded tool.
-    It retrieves if its result holds a retrieved text; its searches are served. Any other is noted on the
-    run. In a replay, raises UntrueReplay for one that was not named safe. In any run, raises an error for
-    one that a stub was to replace.
+    A call that has a result although no recorded tool ran belongs to an unrecorded tool. If the result
+    holds a retrieved text, the tool retrieves, and replays serve its searches. Any other such tool is
+    noted on the run. In a replay, raises UntrueReplay for one that was not named safe. In any run, raises
+    an error for one that a stub was to replace.
     """
     answered = run.calls.note_answered(results)
     own = run.unexecuted if answered else []
@@ -69,8 +69,8 @@ def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list
 
 
 def note_remote(run: Participation, names: Collection[str]) -> None:
-    """Records that the provider of a model ran these tools over MCP. In a replay, raises UntrueReplay for
-    one that was not named safe."""
+    """Records that the provider of a model ran these tools over MCP. In a replay, raises UntrueReplay if
+    one of them was not named safe."""
     run.calls.remote.update(names)
     replay = run.tool_replay
     new = [] if replay is None or replay.on_new == "live" else sorted(set(names).difference(replay.safe))
@@ -79,7 +79,7 @@ def note_remote(run: Participation, names: Collection[str]) -> None:
 
 
 def note_retrieving(run: Participation, answered: Sequence[MadeCall]) -> None:
-    """Records which of these calls are ones of tools that retrieve: those whose results hold a retrieved
+    """Records that the tools of some of these calls retrieve: those whose results hold a retrieved
     text."""
     sight = _sight_of(run)
     run.retrieving_tools.update(
@@ -88,9 +88,9 @@ def note_retrieving(run: Participation, answered: Sequence[MadeCall]) -> None:
 
 
 def check_unrun(run: Participation, unrecorded: Sequence[MadeCall]) -> None:
-    """Raises UntrueReplay if one of these calls of a replay, for which no tool of which there is a record
-    ran, is one of a tool that may not run. It ends the explanation, as every other replay might run the
-    tool once more."""
+    """Raises UntrueReplay if a tool that must not run may have run in a replay. ``unrecorded``: the calls
+    for which no recorded tool ran, so that the application may have run a function itself. The error ends
+    the explanation, because every other replay might run the tool once more."""
     replay = run.tool_replay
     if replay is None or replay.on_new == "live":
         return
@@ -101,8 +101,8 @@ def check_unrun(run: Participation, unrecorded: Sequence[MadeCall]) -> None:
 
 
 def check_none_ran(run: Participation) -> None:
-    """Raises UntrueReplay if another replay of the same baseline may have run a tool that may not run.
-    The application may have swallowed the error that told of it, or that replay may have been given
+    """Raises UntrueReplay if another replay of the same baseline may have run a tool that must not run.
+    The application may have swallowed that replay's own error, or that replay may have been given
     up."""
     replay = run.tool_replay
     if replay is None or replay.on_new == "live":
@@ -115,8 +115,8 @@ def check_none_ran(run: Participation) -> None:
 
 
 def end_if_one_ran(run: Participation) -> None:
-    """Ends a replay that has begun, where ``check_none_ran`` raises an error. Raises ReplayEnded, which
-    the application does not swallow; the error is stored on the run."""
+    """Ends a replay that has begun if ``check_none_ran`` raises an error: stores this error on the run,
+    and raises ReplayEnded, which the application does not swallow."""
     try:
         check_none_ran(run)
     except UntrueReplay as error:
@@ -125,9 +125,9 @@ def end_if_one_ran(run: Participation) -> None:
 
 
 def check_no_stub(run: Participation, unrecorded: Sequence[MadeCall]) -> None:
-    """Raises an error if a stub was to replace the tool of one of these calls, for which no tool of which
-    there is a record ran: InvalidInput in a baseline, and UntrueReplay, which ends the explanation, in a
-    replay."""
+    """Raises an error if a stub was to replace the tool of one of these calls, for which no recorded tool
+    ran. The error is InvalidInput in a baseline. In a replay it is UntrueReplay, which ends the
+    explanation."""
     stubs = set(run.stubs) - run.unexecuted_tools
     name = next((each.call.name for each in unrecorded if each.call.name in stubs), None)
     if name is None:
@@ -142,8 +142,8 @@ def _allowed(run: Participation, replay: ToolReplay) -> set[str]:
 
 
 def _ending_all(run: Participation, name: str, why: str) -> RagRuleError:
-    """Returns the error that ends the explanation, as a replay may have run this tool. No other replay of
-    the baseline begins, whatever becomes of the error."""
+    """Returns the error that ends the explanation, because a replay may have run this tool. No other
+    replay of the baseline begins, even if the error is swallowed."""
     if run.tool_replay is not None:
         run.tool_replay.record.faults[name] = why
     return refused(UntrueReplay(why))

@@ -29,8 +29,8 @@ def things_in(keys: Iterable[Hashable]) -> Iterator[int]:
 def held_apart(snapshot: Snapshot, keys: Iterable[Hashable]) -> frozenset[int]:
     """Returns the ``id()`` of each library object to which only isolated objects of a framework refer.
 
-    ``keys``: the keys of the isolated objects. A library object is not returned if the user's code or the
-    user's objects refer to it as well.
+    ``keys``: the keys of the isolated objects. A library object is not returned if the user's code or
+    objects also refer to it.
     """
     kept_apart = set(things_in(keys))
     own = {

@@ -182,7 +182,7 @@ def _of_a_dispatcher(thing: Any) -> object:
 
 
 def _of_an_arithmetic(thing: decimal.Context) -> object:
-    # The flags are left out: every rounded result sets them, and nothing goes by that.
+    # The flags are left out: every rounded result sets them, and no code decides by them.
     return thing.prec, thing.rounding, thing.Emin, thing.Emax, thing.capitals, thing.clamp
 
 

@@ -110,8 +110,8 @@ class Bearing:
         return kept.is_register or self._may_be_read(kept, name)
 
     def _may_be_read(self, kept: KeptPart, name: str) -> bool:
-        """Returns True iff the application's code may read the value ``name`` of this part, and, on an
-        object of a framework, sets it as well."""
+        """Returns True iff the application's code may read the value ``name`` of this part, and, for an
+        object of a framework, also sets it."""
         if kept.node.owner in {Owner.FRAMEWORK, Owner.MODEL}:
             return self._is_users_doing(kept, name)
         is_models = kept.node.owner is Owner.USERS_MODEL
@@ -182,7 +182,7 @@ class Bearing:
 
     @cached_property
     def _held_texts(self) -> list[str]:
-        """Returns texts on objects that may name what is read: templates such as ``"{topic}"``, and the
+        """Returns texts that may name a value which code reads: templates such as ``"{topic}"``, and the
         names that the application's attrgetters and itemgetters read."""
         names = _asked_for(self._snapshot.things)
         contents = [kept.content for kept in self._snapshot.kept if kept.part.is_named]

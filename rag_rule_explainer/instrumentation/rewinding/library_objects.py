@@ -22,8 +22,8 @@ from .values import is_plain
 _Ask = Callable[[Any], object]
 _MODULES_OF_ITERATORS = frozenset({"builtins", "itertools"})
 _COUNT = "count"
-"""The class of the iterators whose numbers often only go into a log. What reads them is looked at where
-the code is read."""
+"""The class of the iterators whose numbers often only go into a log. They are left out here: other checks
+find out whether code uses the numbers."""
 _SETS_WAITING = frozenset({"settimeout", "gettimeout", "setblocking", "getblocking", "timeout"})
 _SETS_OPTIONS = frozenset({"setsockopt", "getsockopt"})
 _RETURNS = frozenset({"seek", "truncate"})
@@ -31,17 +31,17 @@ _RETURNS = frozenset({"seek", "truncate"})
 _OF_MOCKS = ("call", "assert_", "await", "mock_calls", "method_calls", "reset_mock")
 """The beginnings of the names by which code asks a mock what it was called with."""
 _NOT_OF_CURSORS = frozenset({"description", "rowcount", "row_factory"})
-"""What a cursor says of its last statement. Each run makes statements of its own."""
+"""Properties that only describe a cursor's last statement. Each run makes statements of its own."""
 _TEXT: Any = io.TextIOWrapper
 _IN_MEMORY: Any = (io.StringIO, io.BytesIO)
 _READ_ALWAYS: dict[tuple[str, str], _Ask] = {
     ("_csv", "reader"): lambda thing: thing.line_num,
     ("multiprocessing.shared_memory", "SharedMemory"): lambda thing: _digest(thing.buf),
     ("multiprocessing.shared_memory", "ShareableList"): tuple,
-    # The place of a scanner, as ``re.finditer`` has one, cannot be read.
+    # The position of a scanner, as of ``re.finditer``, cannot be read, so it counts as changed.
     ("_sre", "SRE_Scanner"): lambda _: object(),
 }
-"""How the state of an object is read, by the module and the name of its class."""
+"""Functions that read an object's state, by the module and the name of the object's class."""
 
 
 def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]:
@@ -71,8 +71,8 @@ def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]
 
 
 def is_of_a_librarys_own(node: Node) -> bool:
-    """Returns True iff an object is an iterator that a library made for itself, as for the numbers of its
-    requests. An iterator of the application may hold another one, as that of ``map`` does."""
+    """Returns True iff an object is an iterator that a library made for itself, as to number its
+    requests. Iterators around it, such as one of ``map``, are skipped to find its holder."""
     holder = node.holder
     while holder is not None and (_is_an_iterator(holder.thing) or holder.is_passed_by):
         holder = holder.holder
@@ -85,8 +85,8 @@ def _is_an_iterator(thing: Any) -> bool:
 
 
 def is_a_mock(thing: object) -> bool:
-    """Returns True iff the object is a mock of ``unittest.mock``, which takes the class of another object
-    for its own."""
+    """Returns True iff the object is a mock of ``unittest.mock``, which pretends to be of another
+    class."""
     mock: Any = sys.modules.get("unittest.mock")
     return mock is not None and issubclass(type(thing), mock.NonCallableMock)
 
@@ -105,15 +105,15 @@ def _iterates(kind: type) -> bool:
 
 
 def _place_of_iterator(thing: Any) -> object:
-    """Returns how far an iterator was read, without a look at what is left in it."""
+    """Returns how far an iterator was read, without reading any of what is left in it."""
     left = operator.length_hint(thing, -1)
     return left if left >= 0 else position_of(thing)
 
 
 @per_class
 def _readable(kind: type) -> frozenset[str]:
-    """Returns the names of the properties of a class that can be read without running code of others:
-    those of C code, and those of the standard library."""
+    """Returns the names of the properties of a class that can be read without running code of the user or
+    of other libraries: those of C code, and those of the standard library."""
     found = set[str]()
     for each in kind.__mro__:
         is_of_python = str(each.__module__).partition(".")[0] in sys.stdlib_module_names
@@ -129,7 +129,7 @@ def _readable(kind: type) -> frozenset[str]:
 
 
 def _place_of_replies(mock: Any) -> object:
-    """Returns how far the list of replies was read that a mock gives one after the other."""
+    """Returns how far a mock has gone through the replies that it gives one after the other."""
     held: Any = getattr(mock, "__dict__", {})
     return position_of(held.get("_mock_side_effect"))
 
@@ -141,7 +141,7 @@ def _place_of_stream(stream: Any) -> object:
 def _of_a_stream(thing: Any, named: frozenset[str]) -> Iterator[_Ask]:
     if issubclass(type(thing), _TEXT):
         yield lambda text: (text.encoding, text.errors, text.line_buffering, text.write_through)
-    # What is in memory is put back in whole.
+    # Streams in memory are left out, because they are restored with their positions.
     if not named & _RETURNS and package_of(thing) == "_io" and not isinstance(thing, _IN_MEMORY):
         yield _place_of_stream
 

@@ -54,7 +54,7 @@ class MadeAgain:
     def is_constant(self, name: str) -> bool:
         """Returns True iff all replays that computed this value got a result equal to the value held
         before. There must be at least two such replays, and each source must be omitted in at least one
-        of them. Of a dict, this must be so for each entry that has changed."""
+        of them. For a dict, this must hold for each entry that has changed."""
         if name in self._others:
             return False
         entries = self._entries.get(name, {})

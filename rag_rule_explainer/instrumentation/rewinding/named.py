@@ -28,7 +28,7 @@ def named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
 
 def looked_up_in(held: dict[str, Any], names: frozenset[str], *, is_own: bool) -> frozenset[str]:
     """Returns the names of the functions and classes in a module that code may look up by a name that it
-    computes; none if it looks up nothing so. ``held``: the module's globals; ``names``: those in the
+    computes; none if it has no such look-ups. ``held``: the module's globals; ``names``: the names in the
     code; ``is_own``: True for the module of the code itself."""
     if names.isdisjoint(_LOOKUPS if is_own else _LOOKUPS | {"getattr", "attrgetter"}):
         return frozenset()
@@ -37,7 +37,7 @@ def looked_up_in(held: dict[str, Any], names: frozenset[str], *, is_own: bool) -
 
 def modules_of(function: FunctionType, names: frozenset[str]) -> Iterator[ModuleType]:
     """Yields the user's modules to which a function refers, by a name or by an enclosed variable.
-    ``names``: those in its code."""
+    ``names``: the names in its code."""
     package = str(function.__globals__.get("__package__") or "")
     of_names = (
         each

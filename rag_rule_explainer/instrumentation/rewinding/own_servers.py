@@ -27,16 +27,16 @@ _ENDS = (FunctionType, type, ModuleType, Thread, FrameType)
 
 
 class OwnServers:
-    """An ``OwnServers`` keeps the state behind the servers that ran in threads of this process when it
-    was made."""
+    """An ``OwnServers`` stores, when it is made, the state behind the servers that run in threads of this
+    process."""
 
     def __init__(self) -> None:
         found = [*served_by_threads()]
         self._snapshot = Snapshot(found) if found else None
 
     def left(self, asked: str) -> Iterator[Left]:
-        """Yields each change of this state by which the code of a server goes. ``asked``: the services
-        that runs have asked; without one that may run here, nothing is yielded."""
+        """Yields each change of this state that a server's code may read. ``asked``: the services to
+        which runs sent requests; if none of them can run in this process, nothing is yielded."""
         if self._snapshot is None or not any(each in asked for each in _HERE):
             return
         for kept in self._snapshot.kept:
@@ -50,8 +50,8 @@ class OwnServers:
                 yield Left(place, clause)
 
     def _is_read(self, kept: KeptPart, name: str) -> bool:
-        """Returns True iff code behind a server reads a value. A server calls methods that no code names,
-        such as ``do_GET``, so all code counts."""
+        """Returns True iff code behind a server reads a value. All code behind it counts, because a
+        server calls methods that no code names, such as ``do_GET``."""
         functions = () if self._snapshot is None else self._snapshot.functions
         names = {*kept.node.names(), *filter(None, [name])}
         return any(
@@ -60,8 +60,8 @@ class OwnServers:
 
 
 def served_by_threads() -> Iterator[Any]:
-    """Yields the user's own functions, classes and objects to which the servers lead that living threads
-    run."""
+    """Yields the user's own functions, classes and objects behind the servers that run in threads of this
+    process."""
     for thread in enumerate_threads():
         for each in _run_by(thread):
             if any(kind.__name__.endswith(_ENDINGS) for kind in type(each).__mro__):

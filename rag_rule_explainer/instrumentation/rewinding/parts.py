@@ -39,7 +39,7 @@ OF_A_FUNCTION = ("__defaults__", "__kwdefaults__", "__code__", "__doc__")
 class Part:
     """A ``Part`` can read and write one kind of an object's content, such as its attributes.
 
-    ``is_named``: True if the content is a dict with names, such as those of attributes, as its keys.
+    ``is_named``: True if the content is a dict whose keys are names, such as those of attributes.
     """
 
     read: Callable[[Any], Any]

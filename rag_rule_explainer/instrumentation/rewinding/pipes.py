@@ -16,7 +16,7 @@ _TAKES, _READS, _OPENS = "pipe", "read", "open"
 
 def call_of_pipes(things: Iterable[object]) -> str:
     """Returns the name of the function of ``os`` by which one of these objects takes a pipe or reads one;
-    empty if there is none. Code that opens what it reads has no pipe."""
+    empty if there is none. Code that calls ``os.open`` reads a file, not a pipe."""
     for each in things:
         if each is os.pipe:
             return _TAKES
@@ -30,7 +30,7 @@ def call_of_pipes(things: Iterable[object]) -> str:
 
 
 def _known(function: FunctionType) -> Mapping[str, object]:
-    """Returns the objects for which the free names of a function stand, by name."""
+    """Returns the objects to which the free names of a function refer, by name."""
     known: dict[str, object] = {**function.__globals__}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
         with suppress(ValueError):  # no value has been stored in the cell yet

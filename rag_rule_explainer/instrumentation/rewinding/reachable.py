@@ -82,8 +82,8 @@ class Reachable:
     ``functions``: the user's functions. ``caches``: the caches of ``functools``. ``modules``: the user's
     modules, each with the names that code uses. ``libraries``: other modules that code uses.
     ``settings``: for each framework module, the globals that may change because the user's code names a
-    function that sets them. ``others``: threads and others that are not searched. ``tools``: the names
-    of the only tools that may run; None if all may. Functions of others are not visited from there.
+    function that sets them. ``others``: threads and other objects that are not searched. ``tools``: the
+    names of the only tools that may run; None if all may. Functions of other tools are not visited.
     """
 
     def __init__(self, application: object, tools: Collection[str] | None = None) -> None:

@@ -23,8 +23,8 @@ _MOST_ENTRIES = 5000
 
 
 def registers_of(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]:
-    """Yields each global of a library, and each collection in one, that a function of the library
-    changes which the user's code names. ``functions``: the user's functions."""
+    """Yields the globals of a library that are changed by a function of the library which the user's code
+    names, and the collections among them. ``functions``: the user's functions."""
     seen = set[int]()
     for function in _setting(functions):
         module = sys.modules.get(str(function.__globals__.get("__name__")))
@@ -41,8 +41,8 @@ def registers_of(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]:
 
 
 def collections_filled(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]:
-    """Yields each collection in a module of a library of which the user's functions change an entry
-    themselves, as ``linecache.cache[name] = lines`` does. Other code of the library reads it."""
+    """Yields each collection in a library's module in which the user's functions set an entry themselves,
+    as ``linecache.cache[name] = lines`` does. The library's own code may read the entry."""
     seen = {id(sys.modules), id(sys.path)}
     for node in functions:
         changed = changed_collections(node.thing.__code__) if node.owner is Owner.USER else ()
@@ -85,5 +85,5 @@ def _is_a_librarys(value: Any) -> bool:
     if not isinstance(value, FunctionType) or is_ours(value):
         return False
     module = str(value.__module__)
-    # The settings of the frameworks are found on another way, whatever their functions are called.
+    # The settings of frameworks are found in another way, whatever the names of their functions.
     return not is_own(module) and not module.startswith(FRAMEWORKS)

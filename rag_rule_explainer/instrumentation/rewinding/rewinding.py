@@ -209,12 +209,12 @@ class Rewinding:
         return {**{name: each for name, each in content.items() if name not in alone}, **kept_so}
 
     def _of_tools_at_rest(self) -> frozenset[int]:
-        """Returns the ids of the objects that only the functions of tools can reach which no replay
-        runs."""
+        """Returns the ``id()`` of each object that is reachable only through functions of tools that no
+        replay runs."""
         if self.tools is not None and self._of_tools is None:
             every, others = Reachable(self._application), Reachable(self._application, self.tools)
             known = {id(node.thing) for node in others.nodes}
-            # The objects are kept alive, so that no other one gets the id of one.
+            # The objects are kept alive, so that no other object gets the ``id()`` of one of them.
             self._of_tools = [node.thing for node in every.nodes if id(node.thing) not in known]
         return frozenset(map(id, self._of_tools or ()))
 
@@ -286,8 +286,8 @@ def _with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
 
 
 def _instead(value: Any, renewed: dict[int, Any]) -> Any:
-    """Returns the value with an empty cache in place of a filled one. A class holds the cache of a static
-    or class method inside another object."""
+    """Returns the new, empty cache for a value that is a filled one, also inside a static or class
+    method; otherwise the value. ``renewed``: the new caches, by the ``id()`` of the old ones."""
     if isinstance(value, _METHODS) and id(value.__func__) in renewed:
         return type(value)(renewed[id(value.__func__)])
     return renewed.get(id(value), value)

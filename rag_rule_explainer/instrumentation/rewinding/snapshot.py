@@ -88,7 +88,7 @@ class Snapshot:
     their parts; a part is one kind of an object's content, such as its attributes. ``functions``: the
     user's functions. ``modules``: the names of the loaded modules. ``caches``: the caches of
     ``functools``, each with the number of its entries. ``others``: threads and other objects that are not
-    searched. ``asked``: the objects whose state may be read that cannot be restored.
+    searched. ``asked``: the objects that may have state which can be read but not restored.
     """
 
     def __init__(self, application: object) -> None:

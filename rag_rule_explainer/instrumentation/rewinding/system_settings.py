@@ -1,5 +1,5 @@
 """This module reads settings of the operating system and the interpreter that hold for the whole process,
-and that runs may change and leave so."""
+and that may stay changed after a run."""
 
 import faulthandler
 import locale
@@ -38,7 +38,7 @@ def asked_of_the_system(named: frozenset[str]) -> Iterator[tuple[str, Callable[[
     yield "os.setpriority", lambda: os.getpriority(os.PRIO_PROCESS, os.getpid())
     yield "os.sched_setaffinity", lambda: frozenset(os.sched_getaffinity(os.getpid()))
     yield "the standard streams", _standard_streams
-    # Libraries may set these when they are first used, and only code that asks for them goes by them.
+    # Libraries may set these when they are first used, so they count only for code that names them.
     if "excepthook" in named:
         yield "sys.excepthook", lambda: (id(sys.excepthook), id(threading.excepthook))
     if "signal" in named:
@@ -78,7 +78,7 @@ def _limits() -> object:
 
 
 def _standard_streams() -> object:
-    """Returns how the streams are written to that the process began with."""
+    """Returns how text is written to the standard streams with which the process began."""
     return [
         (
             getattr(each, "encoding", None),
@@ -100,7 +100,7 @@ def _flags_of_descriptors() -> object:
 
 
 class _Flags(dict[tuple[int, int, int], tuple[bool, bool]]):
-    """The flags of open files. Two of them are equal iff files that are open in both have equal flags."""
+    """A ``_Flags`` holds flags of open files. Two are equal iff the files in both have equal flags."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Flags) and all(self[key] == other[key] for key in self.keys() & other)

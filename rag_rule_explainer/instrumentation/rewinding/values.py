@@ -124,7 +124,7 @@ def _slots_of(kind: type) -> tuple[tuple[str, Any], ...] | None:
 
 
 def _referred_by(thing: Any) -> tuple[Any, ...]:
-    """Returns all by which a function, a method, a partial, a cell or a weak reference acts."""
+    """Returns the objects that decide what a function, method, partial, cell or weak reference does."""
     if isinstance(thing, _FUNCTION):
         code = thing.__code__
         return code, thing.__closure__, thing.__defaults__, thing.__kwdefaults__, _dict_of(thing)

@@ -89,13 +89,13 @@ def settings_of_the_process(named: frozenset[str]) -> dict[str, object]:
     """Returns the current settings of the process. The key of each setting is the name of the function or
     module that sets it.
 
-    ``named``: the names in the application's code. A setting that libraries change as well is returned
-    only if the code contains a name by which code reads this setting.
+    ``named``: the names in the application's code. A setting that libraries also change is returned only
+    if the code contains a name by which code reads this setting.
     """
     found = dict[str, object]()
     for name, ask in _asked(named):
-        # A name may come twice: first with its setting, then as the function in ``sys`` that sets it. The
-        # setting is kept.
+        # A name may come twice: first with its setting, then as a function of ``sys``. The first entry is
+        # kept.
         if name not in found:
             found[name] = _answer(ask)
     return found

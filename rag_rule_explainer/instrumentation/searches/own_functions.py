@@ -1,6 +1,6 @@
 """This module records the calls that an application makes of the function inside a framework's tool, such
-as by ``tool.func``, past the tool itself. Replays answer them as all calls of this tool, so that the
-function does not run.
+as by ``tool.func``, past the tool itself. Replays answer these calls like calls of the tool itself, so
+that the function does not run.
 """
 
 import sys
@@ -17,11 +17,11 @@ from .tools import recording_calls
 
 @dataclass(frozen=True, slots=True)
 class OwnFunctions:
-    """An ``OwnFunctions`` tells which attributes of a framework's tools are the functions that do the
+    """An ``OwnFunctions`` knows in which attributes a framework's tools hold the functions that do their
     work.
 
-    ``attributes``: their names. ``name_of``: returns the name of a tool. ``arguments_of``: returns, of a
-    tool and the arguments by name, those that the model gives.
+    ``attributes``: the names of these attributes. ``name_of``: returns the name of a tool.
+    ``arguments_of``: returns those of a call's arguments that the model gives.
     """
 
     attributes: frozenset[str]

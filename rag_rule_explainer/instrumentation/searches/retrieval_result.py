@@ -39,8 +39,8 @@ class Retrieved(NamedTuple):
         run: Participation,
     ) -> "Retrieved":
         """Returns the result of a run. ``request``: the request at which the run was stopped; None if the
-        run ended by itself. ``exposure``: knows the sources that the model was sent. ``run``: its
-        requests and tokens; if its next action is explained, the replies before it are not asked for."""
+        run ended by itself. ``exposure``: knows the sources that the model was sent. ``run``: has the
+        requests and tokens; if its next action is explained, requests before it do not count."""
         watch = run.watch
         units, notes = exposure.units, exposure.notes if exposure.held_out else ()
         one_at_a_time = bool(exposure.held_out) and len(units) == 1

@@ -12,7 +12,7 @@ from ..tool_replay import UsedTool
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 ArgumentsOf = Callable[[Mapping[str, Any]], Any]
-"""A function from the arguments of a function, by name, to those that the model gives."""
+"""A function from a call's arguments, by name, to those of them that the model gives."""
 
 
 def tool(function: Function) -> Function:
@@ -20,8 +20,8 @@ def tool(function: Function) -> Function:
     the function. ``tool`` is a decorator.
 
     ``stub_tools=`` replaces the results of tools that must not run, such as a tool that writes or sends.
-    Where a condition is about tool calls, or ``on_new_tool_call=`` is set, the calls of replays are
-    answered from those of the baseline. Both only work for marked functions. Tool calls in the model's
+    If a condition is about tool calls, or ``on_new_tool_call=`` is set, tool calls of replays get the
+    results of the baseline's calls. Both only work for marked functions. Tool calls in the model's
     replies are counted even without the mark. Outside of an explanation, the function does the same as
     before.
     """
@@ -29,9 +29,9 @@ def tool(function: Function) -> Function:
 
 
 def recording_calls(function: Any, name: str, arguments_of: ArgumentsOf = dict, way: str = "") -> Any:
-    """Returns a function, sync or async, that does the same, and whose calls are those of the tool
-    ``name``. ``way``: by what the application calls it, if a tool can be called in several ways that
-    return different things."""
+    """Returns a function, sync or async, that does the same as ``function``, and whose calls count as
+    calls of the tool ``name``. ``way``: how the application calls the tool, if it can be called in
+    several ways that return different things."""
     signature = inspect.signature(function)
 
     def used_by(args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:

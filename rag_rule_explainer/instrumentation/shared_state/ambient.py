@@ -16,12 +16,12 @@ from .sticking import makes_it_of_constants, place_of
 from .writing import OF_THE_MOMENT, Written, label_of, writes_in
 
 _SET_FOR_A_WHILE = frozenset({"name", "daemon"})
-"""Attributes of a thread that it has in any case. They are compared by their values."""
+"""Attributes that every thread has. They are left out, because their values are compared elsewhere."""
 
 
 def left_on_loop_or_thread(holdings: Holdings, reading: Holdings) -> Iterator[Left]:
-    """Yields the values that code sets on the running event loop or on a thread, and that code of
-    ``reading`` reads. Leaves out an object that does not depend on the run, such as a client."""
+    """Yields the values that code sets on the running event loop or on a thread, and that replays' code
+    (``reading``) reads. Leaves out objects that do not depend on the run, such as a client."""
     for each in writes_in(holdings):
         name, _ = place_of(each)
         if (

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 _BETWEEN_WORDS = re.compile(r"[\s'\"`|<>;&(),=]+")
 _WRITTEN = re.compile(r"\d?(>>?)\s*(\"[^\"]*\"|'[^']*'|[^\s;|&'\"]+)")
-"""A file into which a shell writes what a command says. It is not read for that."""
+"""Matches a file into which a shell writes the output of a command. The command does not read it."""
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 _PATTERN = re.compile(r"[*?\[]")
 _MOST_WORDS, _MOST_FILES, _LONGEST = 500, 100, 1000

@@ -1,5 +1,5 @@
-"""This module lists the objects to which a function or an object refers, each with the name by which it
-does so."""
+"""This module lists the objects to which a function or an object refers, each with the name that refers
+to it."""
 
 from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Iterator, Mapping
@@ -128,7 +128,7 @@ def is_of_user(thing: object) -> bool:
         return thing.__code__.co_filename == _EXECUTED if module is None else is_users(str(module))
     if isinstance(thing, type):
         return is_users(thing.__module__ or "")
-    # As ``isinstance`` does, which takes several times as long for these.
+    # ``isinstance`` does the same, but takes several times as long for these objects.
     return _is_of_namespaces(thing.__class__) or is_users(type(thing).__module__)
 
 

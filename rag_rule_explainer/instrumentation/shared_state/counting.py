@@ -148,7 +148,7 @@ def running_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]
 def _names_of(function: FunctionType, kind: type) -> set[str]:
     """Returns the names under which a class and its bases hold a function, as a method of any kind or
     as the getter of a property."""
-    # The attributes of a class may be objects of any kind, so they are not compared and asked nothing.
+    # The attributes of a class may be objects of any kind, so they are compared by identity only.
     return {
         name
         for each in kind.__mro__
@@ -166,8 +166,8 @@ def _function_of(held: Any) -> Any:
 
 
 def is_for_others(holder: object, function: FunctionType) -> bool:
-    """Returns True for a method that no run calls, unless the user's code names it. A function that is
-    held under another name, as by a field of an object or by an alias in a class, is called by that one.
+    """Returns True for a method that no run calls, unless the user's code names it. Returns False for one
+    that is also held under another name, as by an alias: that one may be called.
 
     Three kinds of methods may be called without being named. A framework calls methods that override its
     own, and methods that a decorator marked. Python calls special methods: ``if gate:`` calls

@@ -1,6 +1,6 @@
 """This module recognises code that drops the oldest entries of a cache once the cache is too large.
 
-What such a cache returns for a key is the same, whether it was dropped before or not.
+Such a cache returns the same value for a key whether or not the entry was dropped before.
 """
 
 import ast

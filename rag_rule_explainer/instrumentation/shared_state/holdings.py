@@ -50,8 +50,8 @@ class Held:
     the user's. ``is_code``: True if the object is a function's code, which no run changes. ``size``: the
     number of entries of a collection, else 0. ``is_of_model``: True if the object belongs to a model.
     ``plain``: the texts and numbers in it, each with its name; entries of a collection without a text as
-    key have an empty name. ``states``: for each object in it that has no named content, such as a queue,
-    a text by which changes are seen; the key is the object's name. ``values``: all attributes of a
+    key have an empty name. ``states``: for each object in it whose content has no names, such as a queue,
+    a text that changes with the content; the key is the object's name. ``values``: all attributes of a
     framework's object.
     """
 

@@ -15,7 +15,7 @@ def per_class(function: Callable[[type], Result]) -> Callable[[Any], Result]:
     Use it only if the result for a class never changes. The cache keeps no class alive.
     """
     known: WeakKeyDictionary[type, Result] = WeakKeyDictionary()
-    # Its own ``__getitem__`` does no more than this, in a call of Python code.
+    # The inner dict is used, because ``known[kind]`` does the same by a slower call of Python code.
     found: dict[ref[type], Result] = vars(known)["data"]
 
     @wraps(function)

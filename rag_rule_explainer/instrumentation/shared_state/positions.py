@@ -40,7 +40,7 @@ def position_of(thing: object) -> Position | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return Position(_digest(thing.__reduce__()))
-    except Exception:  # some iterators cannot be reduced
+    except Exception:  # some iterators have no usable ``__reduce__``
         return None
 
 

@@ -137,7 +137,7 @@ def _of_function(function: FunctionType) -> Iterator[NamedReference]:
     if not is_users(function.__module__ or ""):
         return
     if is_ours(function):
-        # It has the module of the function that it wraps. What it refers to besides is not the user's.
+        # This package's wrapper has the module of what it wraps. Nothing else in it is the user's.
         yield "wrapped", getattr(function, "__wrapped__", None), False
         return
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):

@@ -51,8 +51,8 @@ class Sticking:
 
 
 def sticking_in(holdings: Holdings, reading: Holdings, *, of_models: bool = False) -> list[Sticking]:
-    """Returns the values that a run changes, that code of ``reading`` reads, and that not every run sets
-    anew.
+    """Returns the values that a run changes, that code of ``reading`` (the state whose code runs in
+    replays) reads, and that not every run sets anew.
 
     ``of_models``: if True, only the code of the user's own models is searched; otherwise all other code.
     """
@@ -126,7 +126,7 @@ def keeps(thing: object) -> bool:
 
 
 def is_of_threads(thing: object, sticking: Sticking) -> bool:
-    """Returns True iff each thread makes an object of its own on ``thing``, such as a client, that does
+    """Returns True iff each thread stores an object of its own on ``thing``, such as a client, that does
     not depend on the run."""
     return type(thing) is threading.local and sticking.is_made
 

@@ -55,8 +55,8 @@ class _Turns:
             self._active -= 1
 
     def claim(self, owner: object) -> bool:
-        """Keeps runs of other owners from beginning, unless a different owner does so already. Returns
-        True once this owner may make an exclusive run: no run is active, and no other owner was first."""
+        """Keeps runs of other owners from beginning, unless another owner already does so. Returns True
+        iff this owner may now make an exclusive run: no run is active, and no other owner was first."""
         with self._counting:
             if self._exclusive is None:
                 self._exclusive = owner

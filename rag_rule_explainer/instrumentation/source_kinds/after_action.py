@@ -1,4 +1,4 @@
-"""This module tells the reader of an explanation which sources came after the action that it is about."""
+"""This module tells the reader of an explanation which sources came after the explained action."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,8 +18,8 @@ _AFTER = (
 
 def came_after_the_action(first: Participation, manner: Manner, question: str) -> Iterator[str]:
     """Yields a note if a whole run is explained, and some of its sources are results of tools that were
-    called together with the action or after it. They stay sources, because a run without others may do
-    later what the first run did before."""
+    called together with the action or after it. They stay sources, because a run without some of the
+    others may take the action later, after their results."""
     found, condition = first.tool_sources, manner.condition
     if found is None or first.action is not None or not reads_only_calls(condition):
         return
@@ -32,8 +32,8 @@ def came_after_the_action(first: Participation, manner: Manner, question: str) -
 
 
 def _replies_before(said: Sequence[Said], condition: object, question: str) -> int | None:
-    """Returns how many replies it took until the condition held; None if it never did, or held of a run
-    that does nothing."""
+    """Returns the number of replies after which the condition held for the first time; None if it never
+    did, or if it even holds of a run without calls."""
     if holds_at_once(condition, Answer("", calls=()), question):
         return None
     for count in range(1, len(said) + 1):

@@ -13,9 +13,9 @@ class CutParts:
     """The parts in a ``CutParts`` are places in a text.
 
     ``texts``: the text of each part, for a reader. ``spans``: where the parts are, in order. ``blank``: a
-    function from the number of a part to what is left of a blanked one. ``room``: what is cut if no item
-    is left. ``counts``: where the number of the items stands. ``heading``: where a line before the items
-    is, which is then the first part; None if there is none.
+    function from the number of a part to the text that replaces it if it is blanked. ``room``: the place
+    that is cut out if no item is left. ``counts``: the places of numbers that count the items.
+    ``heading``: the place of a line before the items, which is then the first part; else None.
     """
 
     text: str
@@ -33,8 +33,8 @@ class CutParts:
         return self.heading is not None
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the text without the parts at these places (counted from 0), and without what separated
-        them from others, or with these parts blanked."""
+        """Returns the text without the parts at these places (counted from 0) and without their
+        separators; if ``omit`` is "blank", with these parts blanked instead."""
         edits = list[tuple[Place, str]]()
         if self.heading is not None and 0 in omitted:
             edits.append((self.heading, ""))

@@ -66,9 +66,9 @@ def gathered(
 
 
 def _kind_of(first: Participation, given: Sequence[str], texts: Sequence[str]) -> SourceKind:
-    """Returns the kind of a turn with these texts, of the user and of replies: a turn that the caller
-    passed, a memory of the application, or else an example in the prompt. All of its texts are looked
-    for, because the user's text of an example may also occur in the question."""
+    """Returns the kind of a turn: "turns" if the input (``given``) has its texts, "memory" if the
+    application remembers them, else "examples". ``texts``: those of the user and of replies. All are
+    looked for, because the user's text of an example may also occur in the question."""
     if _all_in(texts, given):
         return "turns"
     remembered = [described(each) for each in first.state.before.values()]
@@ -85,8 +85,8 @@ def _all_in(texts: Sequence[str], where: Sequence[str]) -> bool:
 def constant_texts(
     texts_in: Callable[[Any], Iterable[str]], given: Any, first: Participation
 ) -> Iterator[str]:
-    """Yields the texts of the input that no replay omits. If only parts of prompts are sources, also
-    yields the texts of the recorded results of tools, which every replay gets, as a memory may repeat
+    """Yields the texts of the input that no replay omits. If only parts of prompts are sources, every
+    replay gets the recorded results of tools; then also yields their texts, because a memory may repeat
     them. ``texts_in``: yields the texts in an input or a result."""
     sources = frozenset[str]() if first.prompt_sources is None else first.prompt_sources.texts
     yield from (text for text in texts_in(given) if text not in sources)
@@ -97,7 +97,7 @@ def constant_texts(
 
 
 def check_kinds(manner: Manner, case: CallInput, *, has_ended: bool = False) -> None:
-    """Raises InvalidInput if the input of a call, or a run that has ended, does not go with the kinds of
+    """Raises InvalidInput if the input of a call, or a run that has ended, does not fit the kinds of
     sources that the user wants."""
     if has_ended and (manner.source_kinds != ("documents",) or manner.replay_of != "whole_run"):
         raise InvalidInput(_UNKNOWN_RUN)
@@ -133,9 +133,9 @@ def tool_replay_of(
 
 def running_tools(first: Participation, manner: Manner) -> set[str]:
     """Returns the names of the tools that run in replays: those that retrieve, and those that the user
-    named safe and inside which the baseline called other tools. The calls inside are answered instead, so
-    that their results can be sources. Of the next action, these are the tools inside which it is taken:
-    what others returned is in the recorded conversation."""
+    named safe, if the baseline called other tools inside them. The inner calls are answered from the
+    record, so that their results can be sources. If the next action is replayed, only safe tools inside
+    which it is taken run; the results of others are in the recorded conversation."""
     outer = {name for each in first.tool_record.noted for name in each.within}
     opened = outer & manner.safe_tools if "tools" in manner.source_kinds else set[str]()
     if first.action is not None:
@@ -144,22 +144,22 @@ def running_tools(first: Participation, manner: Manner) -> set[str]:
 
 
 def only_running_tools(first: Participation, manner: Manner) -> frozenset[str] | None:
-    """Returns the names of the only tools that may run in replays; None if others may."""
+    """Returns the names of the only tools that may run in replays; None if all may."""
     if not manner.replays_tools or manner.on_new_tool_call == "live":
         return None
     return frozenset(running_tools(first, manner) | manner.safe_tools)
 
 
 def _noted_in(first: Participation) -> list[NotedResult]:
-    """Returns the results of the baseline. If the next action is explained, only those before it are
-    returned."""
+    """Returns the results that tools had in the baseline. If the next action is explained, returns only
+    those before it."""
     noted = list(first.tool_record.noted)
     return [each for each in noted if first.before is None or each.at < first.before]
 
 
 def _outermost(noted: Sequence[NotedResult], running: Collection[str]) -> Iterator[NotedResult]:
-    """Yields the results that replays get from the record: not those of tools that run in replays, and
-    not those of calls inside a tool that does not run."""
+    """Yields the results that replays get from the record: those of tools that do not run in replays, and
+    that were not called inside another such tool."""
     for each in noted:
         if each.call.name not in running and set(each.within) <= set(running):
             yield each

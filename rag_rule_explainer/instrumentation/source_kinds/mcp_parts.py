@@ -33,7 +33,7 @@ class McpBlocks:
         return [_text_of(each.block) for each in self.blocks]
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the result with the other blocks."""
+        """Returns the result without the omitted blocks, or with them blanked."""
         if not omitted:
             return self.like
         left = [
@@ -47,8 +47,8 @@ class McpBlocks:
 @dataclass(frozen=True, slots=True)
 class McpText:
     """The parts in a ``McpText`` are those of the only text in an MCP tool's result. ``inner``: these
-    parts; ``form``: what the structured content is: the text's value ("value"), the text itself ("text"),
-    either under one key, or not there ("")."""
+    parts; ``form``: what the structured content is: the text's value ("value"), this value under one key
+    ("value under one key"), the text under one key ("text"), or nothing ("")."""
 
     inner: Any
     like: Any
@@ -70,7 +70,7 @@ class McpText:
         return self.inner.texts
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the result with the other parts in its text, and in its structured content."""
+        """Returns the result with the omitted parts cut or blanked, in text and structured content."""
         if not omitted:
             return self.like
         text = self.inner.without(omitted, omit)
@@ -83,9 +83,9 @@ class McpText:
 
 
 def parts_of_mcp(result: Any, parts_of: Callable[[Any], Any]) -> Any:
-    """Returns the parts of what an MCP tool returned; None for any other result, for one of a tool that
-    failed, and for one whose structured content cannot be split as its blocks are. ``parts_of``: splits
-    a text."""
+    """Returns the parts of an MCP tool's result. Returns None for any other result, for that of a tool
+    that failed, and for one whose structured content cannot be split in the same way as its blocks.
+    ``parts_of``: splits a text."""
     try:
         rows = mcp_content.rows(result)
     except InvalidInput:

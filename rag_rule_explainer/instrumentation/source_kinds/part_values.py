@@ -65,7 +65,7 @@ def blanked(value: Any) -> Any:
         return {key: blanked(each) for key, each in cast("Mapping[Any, Any]", value).items()}
     kind = cast("Any", type(value))
     if hasattr(kind, "model_fields") or is_dataclass(kind):
-        with suppress(Exception):  # of the user's class
+        with suppress(Exception):  # the class may be the user's
             fields = fields_of(value) or {}
             if fields.get("type") == "text" and isinstance(fields.get("text"), str):
                 return with_fields(value, text="")

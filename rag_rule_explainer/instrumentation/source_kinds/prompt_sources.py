@@ -52,8 +52,8 @@ class FirstPrompt:
 @dataclass(frozen=True, slots=True)
 class PromptSources:
     """A ``PromptSources`` holds the sources in the first request of a baseline. ``groups``: the messages
-    of those that are whole messages; ``sections``: the texts of those that are parts of one. ``omit``:
-    says what remains of an omitted source: nothing, or its messages without their texts."""
+    of each source that has whole messages; ``sections``: the text of each source that is a part of one.
+    ``omit``: says what remains of an omitted source: nothing, or its messages without their texts."""
 
     sources: tuple[Source, ...]
     omit: Omit
@@ -127,7 +127,7 @@ class PromptOmitting:
         placed = _placed(self.known.sections, messages)
         delivered += (each for each in placed if each in self.kept)
         omitted = [one for each, found in placed.items() if each not in self.kept for one in found]
-        # From the end, so that what is cut moves nothing that is still to be cut.
+        # Cuts from the end, so that no cut moves a place that is still to be cut.
         for place, start, end in sorted(omitted, reverse=True):
             text = texts[place] or ""
             left = text[:start] + text[end:]
@@ -139,7 +139,7 @@ class PromptOmitting:
 def _start_of(
     group: Sequence[PromptMessage], messages: Sequence[PromptMessage], taken: Collection[int]
 ) -> int | None:
-    """Returns where the group begins among the messages; None if it is not there."""
+    """Returns the index at which the group begins among the messages, but not in ``taken``; else None."""
     size = len(group)
     for start in range(len(messages) - size + 1):
         if start not in taken and tuple(messages[start : start + size]) == tuple(group):
@@ -166,16 +166,16 @@ def _placed(
     sections: Mapping[str, str], messages: Sequence[PromptMessage]
 ) -> dict[str, list[tuple[int, int, int]]]:
     """Returns where each section is in a request: the place of the message, the start and the end. A
-    section that is not there is left out. Of sections with the same text, the first one is the first in
-    the request, and so on; the last one is also what follows."""
+    section that is not there is left out. Sections with the same text get its places in the request in
+    their order; the last of them gets all places that remain."""
     owners, found = dict[str, list[str]](), dict[str, list[tuple[int, int, int]]]()
     for identity, text in sections.items():
         owners.setdefault(text, []).append(identity)
     for each in _sections_in(messages):
         if each.text in owners:
             found.setdefault(each.text, []).append(each.at)
-    # A section that was joined with another text is no marked section of this request. Its text may also
-    # be a part of another section, so the places of those that were found are not searched.
+    # A section that was joined with another text is no marked section of this request, so its text is
+    # searched for; but not inside the sections that were found, of which it may be a part.
     for text in sorted(owners, key=len, reverse=True):
         if len(found.get(text, ())) < len(owners[text]):
             taken = [at for each in found.values() for at in each]

@@ -1,7 +1,7 @@
 """This module splits the result of a tool into parts, and makes a result without some of them.
 
-A list has its items as parts; so have a dict and an object with one list in them, and texts that contain
-a list; see ``written_list``. Any other result is one part.
+The parts of a list are its items; so are those of a dict or an object with one list in it, and of a text
+that contains a list, see ``written_list``. Any other result is one part.
 """
 
 import json
@@ -61,7 +61,7 @@ class ListedParts:
         return [text_of_part(each) for each in self.items]
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns a list, or a tuple, of the same type with the other items."""
+        """Returns a list or tuple of the same type, with the omitted items removed or blanked."""
         left = [
             blanked(each) if place in omitted else each
             for place, each in enumerate(self.items)
@@ -87,7 +87,7 @@ class EnclosedParts:
         return [text_of_part(each) for each in self.items]
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns what encloses the list, with the other items in it."""
+        """Returns the dict or object with the omitted items of its list removed or blanked."""
         if not omitted:
             return self.whole
         left = ListedParts(list(self.items)).without(omitted, omit)
@@ -110,7 +110,7 @@ class RewrittenParts:
         return [text_of_part(each) for each in self.items]
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the text, written with the other items."""
+        """Returns the text, written again with the omitted items removed or blanked."""
         if not omitted:
             return self.text
         return json_listing.response([ListedParts(list(self.items)).without(omitted, omit)], self.text)
@@ -140,7 +140,7 @@ class QuotedParts:
         return self.inner.texts
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the string with the other parts in it."""
+        """Returns the JSON string with the omitted parts of its text removed or blanked."""
         return self.quote(self.inner.without(omitted, omit))
 
 
@@ -158,7 +158,7 @@ class OnePart:
         return [text_of_part(self.value)]
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the result itself, or an empty or a blanked one of its type."""
+        """Returns the result or, if it is omitted, an empty or blanked one of its type."""
         if not omitted:
             return self.value
         return blanked(self.value) if omit == "blank" else emptied(self.value)

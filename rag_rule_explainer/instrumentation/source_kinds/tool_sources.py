@@ -87,8 +87,8 @@ class ToolSources:
         return cls(tuple(sources), omit, content_of, split)
 
     def served(self, key: str, place: int, kept: Collection[str]) -> tuple[Any, tuple[str, ...]] | None:
-        """Returns the result of this call of the baseline without the omitted sources, and the ids of
-        the others in it; None if nothing in it can be omitted. ``kept``: the ids of the retained
+        """Returns the result of this call of the baseline without the omitted sources, and the ids of the
+        sources left in it; None if nothing in it can be omitted. ``kept``: the ids of the retained
         sources."""
         known = self._split.get((key, place))
         if known is None:
@@ -103,9 +103,9 @@ class ToolSources:
         return () if known is None else known.ids
 
     def filtered(self, result: Any, kept: Collection[str]) -> tuple[Any, tuple[str, ...]]:
-        """Returns a result that the baseline did not have without those parts that have the text of
-        omitted sources, and the ids of the retained ones in it. A part with the text of several sources
-        is omitted if all of these are."""
+        """Returns a result that is not in the record, without the parts that have the text of an omitted
+        source, and the ids of the retained sources in it. If several sources have a part's text, the part
+        is omitted only if all of them are."""
         whole = self.content_of(result)
         parts = parts_of_result(whole.content)
         if parts is None:

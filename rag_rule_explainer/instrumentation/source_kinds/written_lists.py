@@ -26,7 +26,7 @@ _PRINTED = re.compile(r"(?P<name>[A-Za-z_][\w.]*)\(.*\)|<[^<>]*>|\{.*\}", re.DOT
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 _LONGEST_NUMBER = 600
-"""Longer numbers, which only integers are, are not read again: that takes long, and is not allowed."""
+"""Longer numbers are not parsed, because Python limits the number of digits of an integer."""
 _UNREAD = object()
 
 
@@ -102,9 +102,9 @@ def _in_brackets(text: str, core: Place) -> WrittenList | None:
 
 
 def _shown(value: Any, written: str) -> str:
-    """Returns the text of an item; what is written, if a key stands there twice, so that no value is
-    hidden behind another one, or if a number has a spelling of its own, such as 5.50, in which a model is
-    shown it."""
+    """Returns the text of an item. This is the item as it is written if a key occurs twice in it, so that
+    no value is hidden behind another one, or if a number has a spelling of its own, such as 5.50, because
+    a model is shown this spelling."""
     twice = list[bool]()
 
     def noted(pairs: list[tuple[str, Any]]) -> Any:
