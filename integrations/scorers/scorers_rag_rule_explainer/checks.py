@@ -46,7 +46,8 @@ def no_forbidden_rule(
     if max_size is not None:
         checked_whole("max_size", max_size, 0)
     searched = {"miner": Sampled(jointly=True, if_many=True), "rules": kind, **settings}
-    # A condition of its own for omission rules: by default it would be the negation.
+    # Omission rules must be about the forbidden condition, too. By default they would be about its
+    # negation.
     explainer = _explainer(application, forbidden, limits, {"omission_predicate": forbidden, **searched})
 
     def check(explanation: Explanation, _expected: Any) -> str:
