@@ -165,24 +165,23 @@ class NoSourcesCaptured(RagRuleError):
 
 class NoBackfill(RagRuleError):
     """This error says that an omitted document cannot be replaced as in production. A recheck left out a
-    document that a search had found, and the number of documents that the search returns is unknown. So
-    the document that would take its place is unknown too.
-
-    ``search``: the name of the search.
-    """
+    document that ``search`` had found, and it is not known how many documents this search returns; or it
+    failed, as ``why`` says, when it was asked for more. So what would take the place is unknown too."""
 
     PAGE = "NoBackfill"
 
-    def __init__(self, search: str) -> None:
-        self.search = search
+    def __init__(self, search: str, why: str = "") -> None:
+        self.search, self.why = search, why
+        unread = "it cannot be read how many documents it returns"
+        mend = "Give the search a parameter k, or the retriever an attribute k"
         super().__init__(
-            f"{search} found a document that is left out, and it cannot be read how many documents it "
-            "returns, so what would come in its place is not known. Give the search a parameter k, or "
-            "the retriever an attribute k, or remove the document from the index and explain again"
+            f"{search} found a document that is left out, and {why or unread}, so what would come in its "
+            f"place is not known. {'Let it return more' if why else mend}, or remove the document from "
+            "the index and explain again"
         )
 
-    def __reduce__(self) -> tuple[type["NoBackfill"], tuple[str]]:
-        return type(self), (self.search,)
+    def __reduce__(self) -> tuple[type["NoBackfill"], tuple[str, str]]:
+        return type(self), (self.search, self.why)
 
 
 class CallbackFailed(RagRuleError):

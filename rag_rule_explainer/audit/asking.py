@@ -1,7 +1,7 @@
 """This module asks one question of an audit: it explains the answer by the bad and the good outcome, and
 keeps what the audit needs. All engines use it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from time import monotonic
@@ -26,7 +26,7 @@ from ..rules import RuleKind
 from ..sources import SourceLike
 from ..sources.given import name_in
 from ..verdicts import Verdict
-from .documents import is_made_up_for, names_of
+from .documents import DocumentKey, is_made_up_for, keys_of, names_of
 from .engine import AuditJob
 from .metering import Meter, MeteredLimiter, TokenMeter
 from .questions import (
@@ -173,14 +173,15 @@ def _read(
     verdict, _ = outcome_with_all(first)
     outcome = "undecided" if doubted else _OUTCOMES[verdict]
     why_open = next((why for each in found if (why := _why_open(each))), "")
+    shown = tuple(_shown(first, question.documents))
     return AuditedQuestion(
         asked.id,
         asked.question,
         outcome,
         _why_undecided(first) if outcome == "undecided" else "",
         shortened(first.baseline.shown, _LONGEST_ANSWER),
-        tuple(_shown(first, question.documents)),
-        tuple(_rules(job, found)),
+        shown,
+        tuple(_rules(job, found, keys_of(shown))),
         not why_open,
         why_open,
         doubted,
@@ -218,7 +219,9 @@ def _shown(explanation: Explanation, documents: Sequence[SourceLike] | None) -> 
         yield ShownDocument(source.id, source.sha256, rank, source.pinned, named, name)
 
 
-def _rules(job: AuditJob, found: Sequence[Explanation]) -> Iterator[AuditedRule]:
+def _rules(
+    job: AuditJob, found: Sequence[Explanation], keys: Mapping[str, DocumentKey]
+) -> Iterator[AuditedRule]:
     for explanation, (retained, omitted) in zip(found, _promised(job), strict=True):
         for rule in explanation.rules:
             outcome = retained if rule.kind is RuleKind.RETENTION else omitted
@@ -228,10 +231,17 @@ def _rules(job: AuditJob, found: Sequence[Explanation]) -> Iterator[AuditedRule]
                 rule.sources,
                 rule.claim,
                 rule.evidence,
-                rule.minimal,
+                _minimal(rule, keys),
                 rule.confidence if rule.claim == "confident" else 1.0,
                 tuple(_untried(rule)),
             )
+
+
+def _minimal(rule: Finding, keys: Mapping[str, DocumentKey]) -> bool | None:
+    """Returns whether each document is needed. Of near-duplicates that were only retained or omitted
+    together, one may be enough, and the others may have no part in it."""
+    several = any(len({keys[each] for each in tied}) > 1 for tied in rule.tied)
+    return None if several and rule.minimal else rule.minimal
 
 
 def _untried(rule: Finding) -> Iterator[str]:

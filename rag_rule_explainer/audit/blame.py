@@ -22,8 +22,8 @@ the false discovery rate under any. Its price is that p-values must be smaller b
 + 1/m, which is 7 for 700 documents. Each further replay on either side makes the smallest p-value four
 times as small, so the price is one or two replays more.
 
-Near-duplicates that the search tied together are blamed together: what is claimed of one of them is
-claimed of all of them as one.
+Near-duplicates that the search tied together are tested each by itself, without the others: the search
+did not see what each of them does.
 
 Documents listed as proved are no false discoveries, so adding them to the list does not raise its rate.
 """
@@ -34,12 +34,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias, overload
 
-from ..printable import plain_id
+from ..printable import cut_in_the_middle, plain_id
 from ..verdicts import Verdict
 from .blame_plan import BlamePlan, PivotPair, Suspect, Trial
 from .randomization import PairTable, benjamini_yekutieli, stratified_p_value
 
 Basis: TypeAlias = Literal["proved", "tested"]
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class BlamedDocument:
         return f"{seen} that it was shown for [{replays}; p = {float(self.p_value):.2g}]"
 
     def __str__(self) -> str:
-        return f"{plain_id(self.document)}: {self.evidence}"
+        return f"{cut_in_the_middle(plain_id(self.document), _LONGEST_NAME)}: {self.evidence}"
 
 
 @dataclass(frozen=True, slots=True)

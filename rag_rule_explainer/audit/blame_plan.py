@@ -20,10 +20,9 @@ class PivotPair:
     """A ``PivotPair`` is two subsets of the documents of one question that differ by one document.
 
     ``document``: its name in the log. ``question``: the question's id. ``kept``: the ids of the larger
-    subset, in the order in which they are shown. ``removed``: the id of the document, and those of its
-    near-duplicates that are tied to it; the smaller subset is without them. The search saw the bad
-    outcome on the larger subset and not on the smaller. That may be an accident, and is not counted by
-    the test.
+    subset, in the order in which they are shown. ``removed``: the ids of the document; the smaller subset
+    is without them. The search saw the bad outcome on the larger subset, perhaps with near-duplicates of
+    the document, and not on the smaller. That may be an accident, and is not counted by the test.
     """
 
     document: str

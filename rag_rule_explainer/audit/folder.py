@@ -17,7 +17,7 @@ from pydantic import Field, FiniteFloat, TypeAdapter
 from ..allowed import brief
 from ..errors import InvalidInput
 from ..explanation.explanation import Explanation
-from ..printable import encodable
+from ..printable import encodable, shortened
 from ..report import FORMS
 from ..report.saving import write_whole
 from .metering import SpentTogether
@@ -106,7 +106,8 @@ class AuditFolder:
                 noted = _SPENT_BEFORE.validate_json(file.read_bytes())
             except ValueError as error:
                 raise InvalidInput(
-                    f"{file} cannot be read: {error}; give another folder, or remove the file"
+                    f"{file} cannot be read: it holds no three numbers, which are what was spent; give "
+                    "another folder, or remove the file"
                 ) from error
         replays, tokens, cost = noted or (0, 0, 0.0)
         return SpentTogether(
@@ -186,7 +187,7 @@ class AuditFolder:
     def _keep_texts(self, explanation: Explanation) -> None:
         for source in explanation.sources:
             if source.sha256 not in self._texts:
-                text = encodable(source.text[:_LONGEST_TEXT])
+                text = encodable(shortened(source.text, _LONGEST_TEXT))
                 self._append(_TEXTS, json.dumps({"sha256": source.sha256, "text": text}))
                 self._texts.add(source.sha256)
 
@@ -218,7 +219,7 @@ def kept_questions(path: Path) -> Iterator[AuditedQuestion]:
 
 
 def kept_texts(path: Path) -> dict[str, str]:
-    """Returns the texts of the documents, by their hashes. Long texts are cut off."""
+    """Returns the texts of the documents, by their hashes. A long text is cut off, and ends with "…"."""
     return dict(_lines_of(path / _TEXTS, _text_of))
 
 

@@ -57,7 +57,8 @@ def suspects_of_log(
 @dataclass(frozen=True, slots=True)
 class _Named:
     """A ``_Named`` is a rule that names suspects. ``settles``: True iff it proves that each of them is
-    needed; a rule that contains a smaller rule may name a document that is not needed."""
+    needed; a rule that contains a smaller rule may name a document that is not needed, and so may one
+    that names near-duplicates which were only retained or omitted together."""
 
     kind: RuleKind
     sources: tuple[str, ...]
@@ -80,7 +81,7 @@ class _Known:
 
 def _in_explanation(explanation: Explanation) -> _Known:
     rules = [
-        _Named(each.kind, each.sources, each.proved and each.minimal is True, each.tied)
+        _Named(each.kind, each.sources, each.proved and each.minimal is True and not each.tied, each.tied)
         for each in explanation.rules
     ]
     probes = {
@@ -151,16 +152,19 @@ def _best_pair(
 ) -> tuple[_Strength, tuple[str, ...], tuple[str, ...]]:
     """Returns the pair with the most evidence: its strength, its larger subset, and the documents that
     the smaller subset lacks. It is a pair of probes if there is one; otherwise it is made from a rule.
-    ``copies``: the ids of the document in the question."""
+    ``copies``: the ids of the document in the question.
+
+    Near-duplicates that the search only retained or omitted together with it are in neither subset, so
+    that the document is tested by itself. Of several lies that are alike, each is found in this way.
+    """
     groups = [group for rule in rules for group in rule.tied if not set(copies).isdisjoint(group)]
-    removed = {*copies, *(name for group in groups for name in group)}
-    tied = tuple(each for each in known.shown if each in removed)
-    pairs = list(_of_probes(known, frozenset(tied)))
-    if pairs:
-        samples, _, kept = max(pairs)
-        return (samples, len(kept)), kept, tied
-    kept = _of_rule(rules[0], known, frozenset(tied))
-    return (0, len(kept)), kept, tied
+    others = {name for group in groups for name in group} - {*copies}
+    removed = tuple(each for each in known.shown if each in copies)
+    unit = frozenset(copies) | others
+    pairs = list(_of_probes(known, unit))
+    samples, _, kept = max(pairs) if pairs else (0, 0, _of_rule(rules[0], known, unit))
+    alone = tuple(each for each in kept if each not in others)
+    return (samples, len(alone)), alone, removed
 
 
 def _of_probes(known: _Known, tied: frozenset[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:

@@ -17,6 +17,7 @@ from ..fixing.fixes import SURE
 from ..printable import as_json, encodable
 from ..rules import ClaimStatus, RuleKind
 from ..sources import SourceLike, SourceSet
+from ..sources.given import fingerprint_of
 
 AnswerOutcome: TypeAlias = Literal["bad", "not bad", "undecided", "failed", "stopped"]
 """An ``AnswerOutcome`` says what became of a question with all of its documents shown. "failed":
@@ -49,11 +50,11 @@ class LoggedQuestion:
 
     @property
     def mark(self) -> str:
-        """Returns a hash of the input and of the documents that are given; empty if neither is. Of other
-        objects, only the type counts."""
+        """Returns a hash of the input and of the documents that are given, with their metadata but not
+        their scores; empty if neither is. Of other objects, only the type counts."""
         if self.input is None and self.documents is None:
             return ""
-        documents = None if self.documents is None else [_id_and_text(each) for each in self.documents]
+        documents = None if self.documents is None else [_marked(each) for each in self.documents]
         given = json.dumps([as_json(self.input), documents])
         return sha256(given.encode("ascii")).hexdigest()
 
@@ -192,13 +193,14 @@ class AuditedAnswer:
     explanations: Sequence[Explanation] = field(default_factory=tuple[Explanation, ...])
 
 
-def _id_and_text(document: SourceLike) -> Any:
-    """Returns the id and the text of a document; any other value as JSON data."""
+def _marked(document: SourceLike) -> Any:
+    """Returns a text that differs if the id, the text or the metadata of a document do; any other value
+    as JSON data."""
     try:
         source = SourceSet.of([document]).sources[0]
     except InvalidInput:
         return as_json(document)
-    return [source.id, encodable(source.text)]
+    return fingerprint_of(source.id, source.text, source.metadata)
 
 
 @lru_cache(maxsize=1)

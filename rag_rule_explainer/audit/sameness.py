@@ -18,10 +18,13 @@ from typing import Any, cast
 from ..allowed import brief
 from ..explainer import Explainer
 from ..instrumentation.copies.copying import is_filled
+from ..predicates.combine import Function
 from ..settings import Settings
 from .engine import AuditJob
 
 _DEEPEST = 8
+_SETTING = frozenset({"__init__", "__post_init__", "__new__"})
+"""Methods that set what an object is made of."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _DECIDES_NO_RULE = frozenset(
     {
@@ -128,6 +131,8 @@ class _Reading:
 
     def _parts(self, value: Any) -> list[Any] | None:
         """Returns what a function or a dataclass is made of; None for anything else."""
+        if isinstance(value, Function) and (parts := _parts_of_object(value.function)) is not None:
+            return [*parts, value.text, value.remembered_as]
         if not isinstance(value, FunctionType):
             return _parts_of(value)
         if value in self._functions:
@@ -154,6 +159,37 @@ def _parts_of(value: Any) -> list[Any] | None:
         own = cast("Any", value)
         return [getattr(own, each.name) for each in fields(own) if each.init]
     return None
+
+
+def _parts_of_object(value: object) -> list[Any] | None:
+    """Returns the code and the settings of an object of a user's class that is a condition; None for
+    anything else. An attribute that its methods set, such as a counter, is no setting."""
+    if is_dataclass(value) or isinstance(value, FunctionType):
+        return None
+    methods = {
+        name: each
+        for kind in reversed(type(value).__mro__)
+        for name, each in vars(kind).items()
+        if isinstance(each, FunctionType)
+    }
+    if "__call__" not in methods:
+        return None
+    own = {
+        str(each.argval)
+        for name, method in methods.items()
+        for code in _codes_in(method.__code__)
+        for each in get_instructions(code)
+        if each.opname == "STORE_ATTR" and name not in _SETTING
+    }
+    held: dict[str, Any] = getattr(value, "__dict__", {})
+    settings = {name: each for name, each in held.items() if name not in own and _is_setting(each)}
+    return [methods, settings]
+
+
+def _is_setting(value: object) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(each, str) for each in cast("list[object]", value))
+    return isinstance(value, (*_SIMPLE, re.Pattern, tuple, frozenset, FunctionType))
 
 
 def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any]]:

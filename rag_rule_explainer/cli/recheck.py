@@ -63,6 +63,8 @@ class CorpusOptions:
                 raise InvalidInput(_NO_TOP_K)
             corpus = load_sources(subject.sources, subject.question or "", None).sources
         excluded = parsed_ids(self.exclude)
+        if self.exclude is not None and not excluded:
+            raise InvalidInput("--exclude names no document; give ids, or leave it out")
         new = () if self.replace is None else load_sources(self.replace, "", None).sources
         added = () if self.add is None else load_sources(self.add, "", None).sources
         ids = tuple(each.id for each in corpus or ())
@@ -75,6 +77,7 @@ class CorpusOptions:
             added,
             self.rounds,
             corpus,
+            subject.top_k,
         )
 
 

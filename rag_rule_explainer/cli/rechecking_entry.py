@@ -14,15 +14,16 @@ from ..testing.ranking import best_matches
 
 @dataclass(frozen=True, slots=True)
 class RecheckAsked:
-    """A ``RecheckAsked`` holds the change of the corpus that the user named. Its first four fields are
-    those of ``ChangeOptions``. ``exclude`` is None if the documents of the first sure fix are to be left
-    out. ``corpus``: all documents of ``--sources``; None for an application."""
+    """A ``RecheckAsked`` holds the change of the corpus that the user named. ``exclude``: the documents
+    to leave out; None for those of the first sure fix. ``corpus``: all documents of ``--sources``; None
+    for an application. ``top_k``: how many of them are retrieved at most."""
 
     exclude: tuple[str, ...] | None
     replace: Mapping[str, str]
     add: Sequence[Source]
     rounds: int
     corpus: Sequence[Source] | None = None
+    top_k: int | None = None
 
     @property
     def change(self) -> dict[str, Any]:
@@ -49,8 +50,11 @@ class _Corpus:
 
     def __call__(self, question: str, sources: Any, baseline: Any, pinned: Any) -> Recheck:
         before = self.explainer.explain(question, sources, baseline, pinned=pinned)
-        corpus = self.asked.corpus or ()
-        return recheck_corpus(self.explainer, before, corpus, rank=_ranked, **self.asked.change)
+        asked = self.asked
+        corpus = asked.corpus or ()
+        return recheck_corpus(
+            self.explainer, before, corpus, rank=_ranked, top_k=asked.top_k, **asked.change
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias, cast
 from ..allowed import brief, checked_list
 from ..errors import InvalidInput
 from ..explanation.explanation import Explanation
+from ..explanation.origin import content_hash
 from ..sources import Source
 from ..sources.given import given_parts, no_source
 from .fixes import Fix, fixes_of
@@ -65,23 +66,34 @@ class CorpusChange:
         """Returns the document that replaces a retrieved source; None if the source is not replaced."""
         return next((new for old, new in self.replaced if is_same_document(old, found)), None)
 
-    def also_without(self, explanation: Explanation, sources: Iterable[str]) -> "CorpusChange":
-        """Returns a change that also leaves out these sources of an explanation."""
+    def also_without(
+        self, explanation: Explanation, sources: Iterable[str], before: Explanation | None = None
+    ) -> "CorpusChange":
+        """Returns a change that also leaves out these sources of an explanation. ``before``: the
+        explanation before any change, whose ids they get if they were among its sources; None if a
+        document has the same id in each retrieval."""
         among = {*sources}
         more = [each for each in sources_in(explanation) if each.id in among]
         # If a document still causes the bad outcome with its new text, it is left out.
-        new = [new.id for _, new in self.replaced if new.id in among]
-        replaced = tuple(pair for pair in self.replaced if pair[1].id not in new)
-        olds = [old for old, each in self.replaced if each.id in new]
-        return replace(self, excluded=(*self.excluded, *olds, *more), replaced=replaced)
+        gone = [pair for pair in self.replaced if any(_is_one(pair[1], each) for each in more)]
+        more = [each for each in more if not any(_is_one(new, each) for _, new in gone)]
+        excluded = [*self.excluded, *(old for old, _ in gone)]
+        known = () if before is None else tuple(sources_in(before))
+        for each in more:
+            excluded.append(each if before is None else _named_once(each, excluded, known))
+        return replace(
+            self,
+            excluded=tuple(excluded),
+            replaced=tuple(pair for pair in self.replaced if pair not in gone),
+            added=tuple(each for each in self.added if not any(_has_text_of(each, one) for one in more)),
+        )
 
     def origin_of(self, shown: Source) -> str:
         """Returns in words why a source is shown that was not shown before the change: its text was
         rewritten, it was added, or it took the place of a source that was left out."""
         if any(is_same_document(new, shown) for _, new in self.replaced):
             return "rewritten"
-        parts = (given_parts(each) for each in self.added)
-        is_added = any(each is not None and each.text == shown.text for each in parts)
+        is_added = any(_has_text_of(each, shown) for each in self.added)
         return "added" if is_added else "promoted by the backfill"
 
     @property
@@ -143,6 +155,27 @@ def is_same_document(one: Source, other: Source) -> bool:
         return False
     names = _plain_name(one.id), _plain_name(other.id)
     return one.id == other.id or names[0] == names[1] or all(each.startswith(_UNNAMED) for each in names)
+
+
+def _is_one(new: Source, shown: Source) -> bool:
+    """Returns True iff a shown source is the document with this new text. A ranking may return it with
+    another text, such as a part of it."""
+    return new.id == shown.id or is_same_document(new, shown)
+
+
+def _has_text_of(given: object, shown: Source) -> bool:
+    parts = given_parts(given)
+    return parts is not None and parts.text == shown.text
+
+
+def _named_once(source: Source, others: Sequence[Source], before: Sequence[Source]) -> Source:
+    """Returns the source under an id that tells it from the others. An application's ids are unique in
+    one retrieval only: a document whose name another one has may have that name alone in the next."""
+    known = next((each for each in before if is_same_document(each, source)), source)
+    if all(each.id != known.id or each.text == known.text for each in others):
+        return known
+    name = f"{_plain_name(known.id)}{_MARK}{content_hash(known.text)[:8]}"
+    return Source(name, known.text, known.metadata)
 
 
 def _plain_name(identity: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from typing_extensions import Unpack
 
-from ..allowed import brief, checked_function, checked_list, showing, taken
+from ..allowed import brief, checked_function, checked_list, checked_whole, showing, taken
 from ..errors import InvalidInput
 from ..explainer import Explainer
 from ..explanation.explanation import Explanation
@@ -35,24 +35,28 @@ def recheck_corpus(
     corpus: Iterable[SourceLike],
     *,
     rank: Rank,
+    top_k: int | None = None,
     **fields: Unpack[ChangeFields],
 ) -> Recheck:
     """Returns whether the bad outcome is gone after a change of the corpus. Blocks.
 
     Each round ranks the changed corpus again, including new texts and added documents, shows the
-    application as many documents as ``before`` has sources, and explains the new answer. As long as the
+    application the first ``top_k`` of them, and explains the new answer. As long as the
     bad outcome is not gone, the next round also leaves out the next fix.
 
     ``before``: an explanation of this explainer, whose sources are documents of ``corpus``, under the
     same ids. ``rank``: a function of the question, the documents and a number that returns that many of
-    them, the best first.
+    them, the best first. ``top_k``: how many documents production shows at most; None for as many as
+    ``before`` has sources. Say it if ``before`` may have fewer because no other document matched.
 
     Raises InvalidInput for an id that the corpus does not have, and if ``before`` has no sure fix.
     """
     checked_function("rank", rank, "a function of the question, the documents and their number", 3)
     if type(before) is not Explanation:
         raise InvalidInput(f"before is {brief(before)}; pass what explain() returned")
-    options = taken(ChangeOptions, fields, Explainer, ("explainer", "before", "corpus", "rank"))
+    if top_k is not None:
+        checked_whole("top_k", top_k, 1)
+    options = taken(ChangeOptions, fields, Explainer, ("explainer", "before", "corpus", "rank", "top_k"))
     whole = SourceSet.of(corpus).sources
     asked = change_of(before, options.exclude, options.replace, options.add, whole)
     change = _named(asked, whole)
@@ -61,22 +65,21 @@ def recheck_corpus(
 
     def explain(change: CorpusChange) -> AfterChange:
         kept = [new for each in changed if (new := _changed(change, each)) is not None]
-        found = _ranked(rank, before, kept)
+        found = _ranked(rank, before.question, kept, top_k or len(before.sources))
         if not found:
             return _without_documents(asking, before)
         explanation = asking.explain(before.question, found, before.baseline)
         return with_verdict_of_all(asking, explanation)
 
-    recheck = rechecked(rechecking(before, change, options.rounds), explain)
+    recheck = rechecked(rechecking(before, change, options.rounds, ids_last=True), explain)
     pinned = any(each.pinned for each in before.sources)
     return replaced_fields(recheck, notes=(NOT_PINNED,)) if pinned else recheck
 
 
-def _ranked(rank: Rank, before: Explanation, corpus: Sequence[Source]) -> tuple[Any, ...]:
-    """Returns the documents that ``rank`` puts first. Raises InvalidInput if one of them is not in the
-    corpus, because a later change could not leave it out."""
-    most = len(before.sources)
-    given = rank(before.question, corpus, most)
+def _ranked(rank: Rank, question: str, corpus: Sequence[Source], most: int) -> tuple[Any, ...]:
+    """Returns the documents that ``rank`` puts first, at most ``most``. Raises InvalidInput if one of
+    them is not in the corpus, because a later change could not leave it out."""
+    given = rank(question, corpus, most)
     found = checked_list("what rank returns", given, "documents of the corpus")[:most]
     known = {each.id for each in corpus}
     for name in SourceSet.of(found).ids if found else ():

@@ -27,7 +27,8 @@ SURE: frozenset[ClaimStatus] = frozenset(_SURENESS[:4])
 _LONGEST_LIST = 400
 _MOST_FLIPS = 100
 _NONE_SOUGHT = "no omission rules were looked for; explain with rules='both'"
-_NEVER = "nothing has to be removed: {holds} on every subset that was promised"
+_NEVER = "nothing has to be removed: {holds} on every subset that was promised [{evidence}]"
+_PERHAPS_NEVER = "perhaps nothing has to be removed: {holds}, whatever is retained [{evidence}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +164,12 @@ def fixes_of(
     return Fixes(tuple(fixes), seen.flips(fixes), _why(explanation), notes)
 
 
+def is_sure_of_all(rule: Finding) -> bool:
+    """Returns True iff a rule is sure, and about all subsets. A rule that only has to hold on a share of
+    them may have been seen to break on the others."""
+    return rule.claim in SURE and rule.claim != "confident"
+
+
 def _listed(good: PredicateLike | Sequence[PredicateLike] | None) -> list[PredicateLike]:
     if good is None:
         return []
@@ -172,8 +179,11 @@ def _listed(good: PredicateLike | Sequence[PredicateLike] | None) -> list[Predic
 
 
 def _why(explanation: Explanation) -> str:
-    if any(not rule.sources for rule in explanation.omission_rules):
-        return _NEVER.format(holds=printable(explanation.predicates[RuleKind.OMISSION]))
+    without = next((rule for rule in explanation.omission_rules if not rule.sources), None)
+    if without is not None:
+        said = _NEVER if is_sure_of_all(without) else _PERHAPS_NEVER
+        holds = printable(explanation.predicates[RuleKind.OMISSION])
+        return said.format(holds=holds, evidence=without.evidence)
     if not explanation.complete:
         return f"there may be other fixes: {printable(explanation.why_incomplete)}"
     if not explanation.omission_rules:

@@ -1,7 +1,7 @@
 """This module checks, with freshly retrieved documents, whether a bad outcome is gone after a change of
 the corpus. As long as it is not gone, the next fix is tried too."""
 
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -9,10 +9,11 @@ from ..explanation.explanation import Explanation
 from ..explanation.records import Finding
 from ..explanation.wording import joined
 from ..printable import shortened
+from ..rules import RuleKind
 from ..verdicts import Verdict
 from .badness import badness_of
 from .change import CorpusChange, is_same_document, sources_in
-from .fixes import SURE, Fixes, fixes_of
+from .fixes import SURE, Fixes, fixes_of, is_sure_of_all
 
 RoundOutcome: TypeAlias = Literal["gone", "back", "another rule", "same rule", "still there", "undecided"]
 """The result of a round. *gone*: the application no longer gives the bad outcome. The next four mean that
@@ -78,10 +79,12 @@ class RecheckRound:
 
     @property
     def lasting(self) -> Finding | None:
-        """Returns the rule which says that the bad outcome occurs on no subset of the new sources; None
-        if there is no such rule."""
+        """Returns the rule which says that the bad outcome occurs on no subset of the new sources, with
+        its claim; None if there is no such rule. A rule that only has to hold on a share of the subsets
+        does not say so."""
         rules = () if self.explanation is None else self.explanation.omission_rules
-        return next((rule for rule in rules if not rule.sources), None)
+        about_all = (rule for rule in rules if not rule.sources and rule.claim != "confident")
+        return next(about_all, None)
 
     def __str__(self) -> str:
         without = joined(self.change.left_out)
@@ -122,7 +125,7 @@ class RecheckRound:
     def _on_subsets(self) -> str:
         """Returns a phrase that says whether the bad outcome is known to be gone on every subset of the
         sources that are retrieved now."""
-        if self.lasting is not None and self.lasting.claim in SURE:
+        if self.lasting is not None and is_sure_of_all(self.lasting):
             return f"on every subset of what is retrieved now [{self.lasting.evidence}]"
         explanation = self.explanation
         if explanation is not None:
@@ -173,9 +176,14 @@ class Recheck:
         return "\n".join(lines)
 
 
-def rechecking(before: Explanation, change: CorpusChange, rounds: int) -> Rechecking:
+def rechecking(
+    before: Explanation, change: CorpusChange, rounds: int, *, ids_last: bool = False
+) -> Rechecking:
     """Tries the change, and then further fixes, for at most ``rounds`` rounds. This is a generator: it
-    yields each change, the result after the change is sent to it, and it returns the ``Recheck``."""
+    yields each change, the result after the change is sent to it, and it returns the ``Recheck``.
+
+    ``ids_last``: True if a document has the same id in each retrieval.
+    """
     earlier, done, why = before, list[RecheckRound](), ""
     while True:
         seen = yield change
@@ -192,7 +200,7 @@ def rechecking(before: Explanation, change: CorpusChange, rounds: int) -> Rechec
             why = f"the new answer has no sure fix: {fixes.why or 'none passed its test'}"
             break
         earlier = seen
-        change = change.also_without(seen, fix.sources)
+        change = change.also_without(seen, fix.sources, None if ids_last else before)
     return Recheck(before, tuple(done), why)
 
 
@@ -245,12 +253,28 @@ def _by_which_rule(
     through = tuple(dict.fromkeys(name for rule in rules for name in rule.sources))
     if new := tuple(name for name in through if name in promoted):
         return "back", new
-    known = {(rule.kind, frozenset(rule.sources)) for rule in _of_bad_outcome(earlier)}
+    known = set(_rules_before(earlier, explanation))
     others = [rule for rule in rules if (rule.kind, frozenset(rule.sources)) not in known]
     if others and earlier.complete:
         return "another rule", through
     is_known = bool(rules) and not others and explanation.complete
     return ("same rule" if is_known else "still there"), through
+
+
+def _rules_before(
+    earlier: Explanation, explanation: Explanation
+) -> Iterator[tuple[RuleKind, frozenset[str]]]:
+    """Yields what the earlier rules say of the documents that are still shown, under their new ids."""
+    now = list(sources_in(explanation))
+    names = {
+        old.id: next((each.id for each in now if is_same_document(old, each)), "")
+        for old in sources_in(earlier)
+    }
+    for rule in _of_bad_outcome(earlier):
+        shown = frozenset(filter(None, (names[each] for each in rule.sources)))
+        # What an omission rule omits need not be shown. What a retention rule retains must be.
+        if rule.kind is RuleKind.OMISSION or len(shown) == len(rule.sources):
+            yield rule.kind, shown
 
 
 def _of_bad_outcome(explanation: Explanation) -> tuple[Finding, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer import Case, Explainer, InvalidInput, Limits, Source, contains, judged
-from rag_rule_explainer.audit import AuditedQuestion, audit
+from rag_rule_explainer.audit import Audit, AuditedQuestion, audit
 from rag_rule_explainer.audit.sameness import definition_of
 from rag_rule_explainer.errors import CallbackFailed
 from tests.audit.shop import CONDITION, FOUR, Shop, run, said
@@ -61,6 +61,23 @@ def test_a_question_whose_documents_changed_is_asked_again(tmp_path: Path) -> No
     assert shop.asked
     assert [each.outcome for each in found.questions] == ["not bad"]
     assert {row.name for row in found.documents} == {"guide", "list"}
+
+
+def test_a_question_whose_documents_have_another_title_is_asked_again(tmp_path: Path) -> None:
+    """A title is shown to the model with the text."""
+
+    def audited(**metadata: Any) -> Audit:
+        def replay(_: str, sources: Sequence[Source]) -> str:
+            return "bad" if any("2019" in each.passage for each in sources) else "fine"
+
+        documents = [Source("report", "A report.", metadata), Source("other", "Another one.")]
+        asked_now = {"question": "when?", "documents": documents}
+        return audit(Explainer(replay), [asked_now], CONDITION, out=tmp_path, report=False)
+
+    assert audited(title="Of 2019", score=0.5).questions[0].outcome == "bad"
+    again = audited(title="Of 2019", score=0.4).questions[0]
+    assert (again.outcome, again.replays) == ("bad", audited(title="Of 2019").questions[0].replays)
+    assert audited(title="Of 2024").questions[0].outcome == "not bad"
 
 
 def test_a_question_under_another_id_is_not_paid_twice(tmp_path: Path) -> None:

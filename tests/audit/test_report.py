@@ -92,3 +92,16 @@ def test_pages_of_an_earlier_report_go(tmp_path: Path) -> None:
     write_report(synthetic_audit(20, seed=2), tmp_path)
     assert len(list((tmp_path / "questions").iterdir())) == 20
     assert (tmp_path / "documents" / "notes.html").read_text() == "mine"
+
+
+def test_what_was_cut_off_is_seen(tmp_path: Path) -> None:
+    """Long texts and long names are not shown as if they were whole."""
+    documents = [Source("n" * 5000, "word " * 2000), Source("other", "short")]
+    asked = {"question": "why?", "documents": documents}
+    explainer = Explainer(lambda _, sources: "bad" if len(sources) == 2 else "fine")
+    found = audit(explainer, [asked], contains("bad"), out=tmp_path, fdr=0.05, deterministic=True)
+    (page,) = [
+        text for each in (tmp_path / "documents").iterdir() if "word word" in (text := each.read_text())
+    ]
+    assert "word…</div>" in page
+    assert max(map(len, str(found).splitlines())) < 400

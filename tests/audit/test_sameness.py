@@ -9,8 +9,9 @@ from typing import cast
 
 import pytest
 
-from rag_rule_explainer import Case
+from rag_rule_explainer import Answer, Case
 from rag_rule_explainer.audit.sameness import definition_of
+from rag_rule_explainer.predicates import as_predicate
 
 WORDS, LIMIT = ["bad"], 3
 
@@ -57,6 +58,27 @@ def test_what_a_function_uses_is_a_part_of_it(monkeypatch: pytest.MonkeyPatch) -
     assert len({before, changed, definition_of(using_another)}) == 3
     counting(cast("Case", None))
     assert definition_of(counting) == counted
+
+
+class Says:
+    """A condition that is an object. ``asked``: how often it was called."""
+
+    def __init__(self, *words: str) -> None:
+        self.words, self.asked = words, 0
+
+    def __call__(self, case: Case) -> bool:
+        self.asked += 1
+        return any(each in case.answer.text for each in self.words)
+
+
+def test_what_an_object_was_made_with_is_a_part_of_it() -> None:
+    says = Says("bad")
+    one, other = as_predicate(says), as_predicate(Says("fine"))
+    assert definition_of(one) != definition_of(other)
+    before = definition_of([one, other])
+    assert says(Case("?", Answer("bad"), Answer("bad"), ()))
+    assert definition_of([one, other]) == before
+    assert definition_of(one) == definition_of(as_predicate(Says("bad")))
 
 
 def test_the_definition_is_the_same_in_each_run_of_a_program() -> None:

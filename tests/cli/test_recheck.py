@@ -35,10 +35,22 @@ def test_new_texts_and_more_documents_come_from_files(
     assert "with plaque rewritten, with 1 added: gone" in run.err
 
 
+def test_as_many_are_shown_as_top_k_allows(rag_rules: RagRules, tmp_path: Path) -> None:
+    """Only one of the documents matches the question before another one is added."""
+    one = {"id": "one", "text": "The iron tower was built in 1889."}
+    sources = jsonl(tmp_path / "s.jsonl", one, {"id": "zoo", "text": "Zebras graze."})
+    more = jsonl(tmp_path / "more.jsonl", {"id": "book", "text": "The iron tower was built in 1066."})
+    run = rag_rules(*ASKED, "--sources", sources, "--top-k", 5, "--add", more, "--rounds", 1, "--json")
+    assert run.code in {0, 1}, run.err
+    shown = {each.id for each in Explanation.model_validate_json(run.out).sources}
+    assert shown == {"one", "book"}
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         ((), "give --top-k"),
+        (("--top-k", 2, "--exclude", ""), "--exclude names no document"),
         (("--top-k", 2, "--exclude", "nobody"), "'nobody', which is no source"),
         (("--top-k", 2, "--replace", "nowhere.jsonl"), "there is no nowhere.jsonl"),
     ],

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_rule_explainer import Case, Explainer, Explanation, Source, contains, equals, load
+from rag_rule_explainer import Case, Explainer, Explanation, Noise, Source, contains, equals, load
 from rag_rule_explainer.fixing import Fixes, OneTimeFlip
 from rag_rule_explainer.verdicts import Verdict
 
@@ -150,6 +150,16 @@ def test_what_cannot_be_fixed_says_why() -> None:
     assert "nothing has to be removed" in never.why
     assert "does not meet" in str(never) or "not met" in str(never)
     assert "rules='both'" in of(2, redundant, rules="retention").fixes().why
+
+
+def test_where_perhaps_nothing_has_to_be_removed_it_says_how_sure_that_is() -> None:
+    """Bad on one subset of eight, and not on the whole."""
+    share = of(3, lambda kept: kept == frozenset("b"), noise=Noise(min_confidence=0.8)).fixes()
+    assert not share
+    assert share.why.startswith("perhaps nothing has to be removed")
+    assert "held on 7 of 8 subsets" in share.why
+    never = of(3, lambda _: False).fixes()
+    assert never.why.endswith("on every subset that was promised [proved on all 8 subsets]")
 
 
 def test_a_promise_names_the_sources_that_were_pinned() -> None:

@@ -4,11 +4,25 @@ import asyncio
 from typing import Any
 
 import pytest
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_rag_rule_explainer import RuleExplainer as LangChainExplainer
 from plain_rag_rule_explainer import RuleExplainer, gate
+from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.errors import NoBackfill
-from tests.fixing.applications import BAD, FIVE, QUESTION, SHARED, TEXTS, WITHOUT_K, asking, direction
+from tests.fixing.applications import (
+    BAD,
+    FIVE,
+    QUESTION,
+    SHARED,
+    TEXTS,
+    WITHOUT_K,
+    asking,
+    chain,
+    direction,
+)
 
 
 def shown(recheck: Any, place: int) -> tuple[str, ...]:
@@ -92,7 +106,7 @@ def test_a_result_that_cannot_be_filled_up_is_noted() -> None:
     """All but four are left out, and the search has a k of five."""
     recheck = FIVE["a plain function"]().recheck(QUESTION, exclude=[*list(TEXTS)[4:], "D1"], rounds=1)
     assert shown(recheck, 0) == ("D2", "D3", "D4")
-    assert any("found no more" in note for note in recheck.notes)
+    assert any("asked for more results (k=" in note for note in recheck.notes)
 
 
 def test_a_store_is_left_as_it_was() -> None:
@@ -157,3 +171,78 @@ def test_a_raw_client_is_asked_for_more() -> None:
     recheck = RuleExplainer(asking(search), BAD, concurrency=1).recheck(QUESTION)
     assert [each.outcome for each in recheck.rounds] == ["back", "gone"]
     assert shown(recheck, 1) == ("D3", "D4", "D5", "D6", "D8")
+
+
+class _Blog(BaseRetriever):
+    """Its documents have no ids, and three of them have one name."""
+
+    k: int = 5
+
+    @override
+    def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
+        named = {name: "blog" if name in {"D1", "D2", "D7"} else name for name in TEXTS}
+        found = [
+            Document(page_content=text, metadata={"source": named[name]}) for name, text in TEXTS.items()
+        ]
+        return found[: self.k]
+
+
+def test_a_replaced_or_added_document_without_an_id_can_be_left_out_again() -> None:
+    """What a round leaves out is not in its explanation, by its text."""
+
+    @gate
+    def search(_query: str, k: int = 5) -> list[str]:
+        return list(TEXTS.values())[:k]
+
+    explainer = RuleExplainer(asking(search), BAD, concurrency=1)
+    before = explainer.explain(QUESTION)
+    first = before.sources[0].id
+    bad = "fact 1: is bad again"
+    changes: Any = ({"replace": {first: bad}}, {"exclude": [first], "add": [bad]})
+    for change in changes:
+        recheck = explainer.recheck(QUESTION, before=before, **change, rounds=4)
+        assert recheck.rounds[0].outcome == "back"
+        assert recheck.is_gone
+        for each in recheck.rounds[1:]:
+            assert each.explanation is not None
+            assert bad not in {source.text for source in each.explanation.sources}
+
+
+def test_documents_of_one_name_are_told_apart_in_all_rounds() -> None:
+    """An id such as blog#7134 stands where two have the name; where one is left, it is blog."""
+    explainer = LangChainExplainer(chain(_Blog()), BAD, concurrency=1)
+    before = explainer.explain(QUESTION)
+    one, other = (source.id for source in before.sources[:2])
+    assert one.startswith("blog#")
+    recheck = explainer.recheck(QUESTION, before=before, exclude=[one])
+    assert [each.outcome for each in recheck.rounds] == ["same rule", "back", "gone"]
+    assert recheck.left_out == (one, other, "blog")
+
+
+class _Fused(BaseRetriever):
+    """Its k is a constant of reciprocal rank fusion, and it refuses to return more than ``most``."""
+
+    k: int = 60
+    top_k: int = 5
+    most: int = 20
+
+    @override
+    def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
+        if self.top_k > self.most:
+            raise ValueError(f"at most {self.most} documents")
+        found = [Document(id=name, page_content=text) for name, text in TEXTS.items()]
+        return found[: self.top_k]
+
+
+def test_of_several_numbers_the_one_that_it_returned_is_its_k() -> None:
+    explainer = LangChainExplainer(chain(_Fused()), BAD, concurrency=1)
+    recheck = explainer.recheck(QUESTION)
+    assert [each.outcome for each in recheck.rounds] == ["back", "gone"]
+    assert not recheck.notes
+
+
+def test_a_search_that_refuses_to_return_more_is_named() -> None:
+    explainer = LangChainExplainer(chain(_Fused(most=6)), BAD, concurrency=1)
+    said = r"a _Fused .* failed when it was asked for more \(top_k=7\): ValueError: at most 6 documents"
+    with pytest.raises(NoBackfill, match=said):
+        explainer.recheck(QUESTION)

@@ -13,7 +13,10 @@ from .pages import MOST_ON_A_PAGE, Places, and_more, page, rule_item, section
 _NEEDED = {
     True: "Never needed: no rule of any question names it, and there are no other rules.",
     False: "",
-    None: "Whether it is ever needed is not decided: no sure rule names it, but there may be others.",
+    None: (
+        "Whether it is ever needed is not decided: no rule that is sure and minimal names it, but there "
+        "may be others."
+    ),
 }
 
 

@@ -17,8 +17,8 @@ CHOSEN_AMONG = (
     "production may choose others"
 )
 NOTHING_MORE = (
-    "a search that was asked for more results found no more, so what is left out has no document in its "
-    "place"
+    "a search that was asked for more results ({raised}) found no more, so what is left out has no "
+    "document in its place, if that is the number of its results"
 )
 ADDED_LAST = "added documents stand after the retrieved ones: where they would rank is not known"
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from ...errors import NoBackfill
+from ...probing.judging import error_text
 from ..recording.current import AnyPart
 from ..recording.nested import Nested
 from ..recording.refetching import CHOSEN_AMONG, NOTHING_MORE
@@ -52,7 +53,7 @@ def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retri
             return search.shape.result(found, form) if isinstance(result, Iterator) else result
     more, most = refetching.at_least, len(found)
     while len(changed.items) < len(found):
-        wide = search.wider(more)
+        wide = search.wider(more, len(found))
         if wide is None:
             if isinstance(part, Nested):
                 changed = None
@@ -60,13 +61,17 @@ def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retri
             raise refused(NoBackfill(_name(search.retriever)))
         if wide.chooses:
             refetching.note(CHOSEN_AMONG)
-        again = yield wide
+        try:
+            again = yield wide
+        except Exception as error:
+            why = f"it failed when it was asked for more ({wide.raised}): {error_text(error)}"
+            raise refused(NoBackfill(_name(search.retriever), why)) from error
         with noting_refusals():
             several = search.shape.found(again)
             changed = refetching.changed(several)
         if len(several) <= most:
             if len(changed.items) < len(found):
-                refetching.note(NOTHING_MORE)
+                refetching.note(NOTHING_MORE.format(raised=wide.raised or "more"))
             break
         more, most = more * 2, len(several)
     items = list(found) if changed is None else changed.items[: len(found)]

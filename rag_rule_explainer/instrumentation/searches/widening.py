@@ -36,18 +36,20 @@ _SETTINGS = "search_kwargs"
 class Wide(NamedTuple):
     """A ``Wide`` is a search for more results. ``search``: a function that makes the search; it may
     return an awaitable. ``chooses``: True if the search selects from a larger set of candidates. Results
-    that are then removed have influenced this selection."""
+    that are then removed have influenced this selection. ``raised``: the name of the number of results,
+    with its new value, such as "k=7"."""
 
     search: Callable[[], Any]
     chooses: bool = False
+    raised: str = ""
 
 
-Wider: TypeAlias = Callable[[int], Wide | None]
+Wider: TypeAlias = Callable[[int, int], Wide | None]
 """A function that returns the search for this many additional results; None if the number of results
-cannot be read."""
+cannot be read. The second argument is the number of results that the search returned."""
 
 
-def never_wider(more: int) -> Wide | None:  # noqa: ARG001 -- as every ``Wider``
+def never_wider(more: int, returned: int) -> Wide | None:  # noqa: ARG001 -- as every ``Wider``
     """Returns None. This ``Wider`` is for searches whose number of results cannot be read."""
     return None
 
@@ -56,16 +58,17 @@ def wider_call(call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[
     """Returns the function (``Wider``) that repeats a call with more results. The arguments of the call
     contain the number of results. This number may also be in a dict or an object among the arguments."""
 
-    def wider(more: int) -> Wide | None:
+    def wider(more: int, returned: int) -> Wide | None:
         try:
             bound = inspect.signature(call).bind(*args, **kwargs)
         except (TypeError, ValueError):
             return None
         bound.apply_defaults()
-        if not _raise_in(bound.arguments, more):
+        raised = _raise_in(bound.arguments, more, returned)
+        if not raised:
             return None
         chooses = _DIVERSITY in bound.arguments
-        return Wide(lambda: call(*bound.args, **bound.kwargs), chooses=chooses)
+        return Wide(lambda: call(*bound.args, **bound.kwargs), chooses, raised)
 
     return wider
 
@@ -78,19 +81,19 @@ def wider_object(owner: Any, call: Callable[[Any], Any]) -> Wider:
     larger.
     """
 
-    def wider(more: int) -> Wide | None:
+    def wider(more: int, returned: int) -> Wide | None:
         settings: Any = getattr(owner, _SETTINGS, None)
         if isinstance(settings, Mapping):
             changed = dict(cast("Mapping[str, Any]", settings))
-            if _raise_in(changed, more):
+            if raised := _raise_in(changed, more, returned):
                 own = _with(owner, _SETTINGS, changed)
                 chooses = getattr(owner, "search_type", None) == "mmr"
-                return None if own is None else Wide(lambda: call(own), chooses=chooses)
+                return None if own is None else Wide(lambda: call(own), chooses, raised)
         names = [each for each in _COUNTS if each not in _SETTINGS_OF_OTHERS]
         both = [each for plain in names for each in (plain, f"_{plain}")]
-        name = next((each for each in both if _is_count(getattr(owner, each, None))), "")
+        name = _count_among({each: getattr(owner, each, None) for each in both}, returned)
         own = _with(owner, name, getattr(owner, name) + more) if name else None
-        return None if own is None else Wide(lambda: call(own))
+        return None if own is None else Wide(lambda: call(own), False, f"{name}={getattr(own, name)}")
 
     return wider
 
@@ -98,34 +101,41 @@ def wider_object(owner: Any, call: Callable[[Any], Any]) -> Wider:
 def first_wider(*choices: Wider) -> Wider:
     """Returns a ``Wider`` that tries these in order, and returns the first search that is not None."""
 
-    def wider(more: int) -> Wide | None:
-        return next((found for each in choices if (found := each(more)) is not None), None)
+    def wider(more: int, returned: int) -> Wide | None:
+        return next((found for each in choices if (found := each(more, returned)) is not None), None)
 
     return wider
 
 
-def _raise_in(arguments: Any, more: int) -> bool:
-    """Increases the number of results in a dict of arguments by ``more``. Returns False if the dict has
-    no such number."""
-    for name in _COUNTS:
-        if _is_count(arguments.get(name)):
-            arguments[name] += more
-            if _is_count(arguments.get(_POOL)):
-                arguments[_POOL] += more
-            return True
+def _raise_in(arguments: Any, more: int, returned: int) -> str:
+    """Increases the number of results in a dict of arguments by ``more``. Returns its name and new value;
+    empty if the dict has no such number."""
+    name = _count_among({each: arguments.get(each) for each in _COUNTS}, returned)
+    if name:
+        arguments[name] += more
+        if _is_count(arguments.get(_POOL)):
+            arguments[_POOL] += more
+        return f"{name}={arguments[name]}"
     for name, each in list(arguments.items()):
         if isinstance(each, Mapping):
             inside = dict(cast("Mapping[str, Any]", each))
-            if _raise_in(inside, more):
+            if raised := _raise_in(inside, more, returned):
                 # Arguments that the call takes by ``**`` are in a nested dict.
                 arguments[name] = inside
-                return True
+                return raised
         elif _is_count(getattr(each, "similarity_top_k", None)):
             own = _with(each, "similarity_top_k", each.similarity_top_k + more)
             if own is not None:
                 arguments[name] = own
-                return True
-    return False
+                return f"similarity_top_k={own.similarity_top_k}"
+    return ""
+
+
+def _count_among(given: Mapping[str, Any], returned: int) -> str:
+    """Returns the name of the number of results; empty if there is none. Of several numbers, one that is
+    the number of results that were returned is it: a constant of a fusion may be called k as well."""
+    counts = [name for name, each in given.items() if _is_count(each)]
+    return next((name for name in counts if given[name] == returned), next(iter(counts), ""))
 
 
 def _is_count(given: object) -> bool:
