@@ -8,6 +8,7 @@ from ..allowed import brief, called_as, checked_flag
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .combine import Combinable
+from .pattern_sizes import MOST_PARTS, number_of_parts
 from .protocol import answer_key
 from .wording import equivalent, normal_form
 
@@ -107,6 +108,11 @@ class Matches(Combinable):
             if not self.pattern:
                 raise InvalidInput("matches('') holds for every answer; say which pattern to look for")
             re.compile(self.pattern)
+            if number_of_parts(self.pattern) > MOST_PARTS:
+                raise InvalidInput(
+                    f"{brief(self.pattern)} repeats so often that it would fill the memory; write "
+                    "smaller numbers of repetitions"
+                )
             regex.compile(self.pattern)
         except (re.error, regex.error, OverflowError, RecursionError) as error:
             raise InvalidInput(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from ..errors import InvalidInput, NotInTrace
 from ..printable import printable_within
 from .places import DocumentPlace, TracedPlaces, usual_id
-from .questions import history_in, traced_answer, traced_question
+from .questions import history_in, several_inputs, traced_answer, traced_question
 from .reading import SpansOfTrace
 from .spans import TracedMessage, TracedSpan
 
@@ -42,6 +42,11 @@ class TracedQuestion:
         own = None if self.top is None else traced_question(self.top.input)
         if own is not None:
             return own, ""
+        if self.top is not None and several_inputs(self.top.input):
+            raise NotInTrace(
+                f"the trace {self.id} is of several inputs at once: {_named(self.top)} has a list of "
+                "them, and none has a step of its own"
+            )
         texts = [each.text for span in self.spans for each in span.documents or () if each.text]
         for model in self.models[:1]:
             request = model.request
@@ -138,7 +143,7 @@ def questions_in(trace: SpansOfTrace) -> list[TracedQuestion]:
             trace.id,
             top,
             tuple(sorted(_under(top, below), key=lambda span: span.start)),
-            top.session or session,
+            next((each.session for each in _under(top, below) if each.session), session),
         )
         for top in tops
     ]
@@ -156,7 +161,7 @@ def _distinct(trace: SpansOfTrace) -> dict[str, TracedSpan]:
         if known is not each and replace(known, place=each.place) != each:
             raise InvalidInput(
                 f"{each.place}: the id {each.id} is that of another span in {known.place}, too; ids of "
-                "spans must be unique in a trace"
+                "spans must be unique in a trace: of one that was exported twice, keep one file"
             )
     return spans
 
@@ -178,10 +183,9 @@ def _tops(root: TracedSpan, below: dict[str | None, list[TracedSpan]]) -> list[T
         is_step = span.kind == "other"
         if is_step and traced_question(span.input) and traced_answer(span.output):
             found.append(span)
-        elif is_step and (span is root or (span.input is None and span.output is None)):
-            # A step with an input or an output of its own belongs to the answer to one question.
-            is_around = span.input is None and span.output is None
-            stack.extend(reversed(below.get(span.id, []) if is_around else []))
+        elif is_step and ((span.input is None and span.output is None) or several_inputs(span.input)):
+            # Any other step with an input or an output belongs to the answer to one question.
+            stack.extend(reversed(below.get(span.id, [])))
     return found
 
 

@@ -21,6 +21,8 @@ def plain_value(value: Any) -> Any:
         return [plain_value(each) for each in cast("list[Any]", items)] if isinstance(items, list) else []
     if kind in {"kvlistValue", "kvlist_value"} and isinstance(inside, Mapping):
         return listed_attributes(cast("Mapping[str, Any]", inside).get("values"))
+    if kind in {"bytesValue", "bytes_value"}:
+        return None
     return inside if kind in _VALUES or kind in {"double_value", "bool_value"} else fields
 
 
@@ -94,7 +96,5 @@ class SpanAttributes:
         if not isinstance(held, Mapping):
             return None
         items = cast("Mapping[str, Any]", held)
-        numbers = sorted(
-            int(each) for each in items if each.isascii() and each.isdigit() and len(each) < 9
-        )
-        return [items[str(each)] for each in numbers if str(each) in items] or None
+        numbers = [each for each in items if each.isascii() and each.isdigit() and len(each) < 9]
+        return [items[each] for each in sorted(numbers, key=int)] or None

@@ -2,13 +2,16 @@
 alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from .bounds import as_data
 from .messages import content_text, numbered_items
+from .spans import TracedRequest
 
 _CALLS = frozenset({"tool_calls", "function_call", "tool_call"})
 _OFFERED = frozenset({"tools", "functions"})
+_FORMS = frozenset({"response_format", "ls_structured_output_format", "response_schema"})
 _PARTS = frozenset({"content", "contents", "parts", "blocks"})
 _TEXTS = frozenset({"text", "input_text", "output_text"})
 _DEEPEST = 12
@@ -17,6 +20,35 @@ _DEEPEST = 12
 def besides_texts(given: Any) -> str:
     """Returns what a request holds that is no text, in words; empty if there is nothing of that kind."""
     return next(_unread(as_data(given), 0), "")
+
+
+def with_offers(request: TracedRequest | None, *parameters: Any) -> TracedRequest | None:
+    """Returns the request with what its parameters offer to the model beside its messages, such as tools.
+    ``parameters``: what tracers write of them, in any form."""
+    if request is None or request.unread:
+        return request
+    found = (_offered(each, 0) for each in parameters)
+    return replace(request, unread=next((each for each in found if each), ""))
+
+
+def _offered(parameters: Any, depth: int) -> str:
+    given = as_data(parameters)
+    if not isinstance(given, Mapping) or depth > _DEEPEST:
+        return ""
+    for key, value in cast("Mapping[str, Any]", given).items():
+        if key in _OFFERED and as_data(value):
+            return "tools that the model could call"
+        if key in _FORMS and _is_form(as_data(value)):
+            return "a form that the reply has to have"
+        if found := _offered(value, depth + 1):
+            return found
+    return ""
+
+
+def _is_form(value: Any) -> bool:
+    if not isinstance(value, Mapping):
+        return bool(value)
+    return bool(cast("Any", value)) and cast("Mapping[str, Any]", value).get("type") != "text"
 
 
 def _unread(given: Any, depth: int) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """This module defines how much of a trace is read. Traces are untrusted."""
 
+import json
 from typing import Any
 
 from pydantic_core import from_json
@@ -30,6 +31,28 @@ def as_data(value: Any) -> Any:
     if not begun.startswith(("{", "[", '"')):
         return value
     try:
-        return from_json(value)
+        return decoded_json(value)
     except ValueError:
         return value
+
+
+def decoded_json(written: str | bytes) -> Any:
+    """Returns the data in a text of JSON. Half a surrogate pair stays one: texts that were cut within an
+    emoji have it. Raises ValueError if the text is no JSON, or nested too deeply."""
+    try:
+        return from_json(written)
+    except ValueError:
+        half = b"\\ud" if isinstance(written, bytes) else "\\ud"
+        if half not in written.lower():  # pyright: ignore[reportOperatorIssue] -- of the same type
+            raise
+    try:
+        return json.loads(written)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def as_structure(value: Any) -> Any:
+    """Returns the list or the object in a text that is JSON; any other value unchanged. A text in quotes
+    stays as it is: only some tracers write texts as JSON, and users put quotes around what they ask."""
+    found = as_data(value)
+    return value if isinstance(found, str) else found

@@ -2,6 +2,7 @@
 
 import os.path
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -13,6 +14,8 @@ from .spans import TracedDocument
 
 _SHORTEST = 12
 """The minimum number of characters of a text that is recognised within another one."""
+_MOST_PLACES = 1000
+"""The maximum number of places of one text that are looked at."""
 _LONGEST_FILE = 32 << 20
 _EXPECTED = (
     'give lines like {"id": "D1", "text": "..."} in a .jsonl, or a folder of texts whose names are '
@@ -63,17 +66,23 @@ class ListedCorpus:
         found = list[tuple[int, int, TracedDocument]]()
         for each in self._make():
             own = (each.text or "").strip()
-            at = text.find(own) if len(own) >= _SHORTEST else -1
-            if at >= 0:
-                found.append((at, at + len(own), each))
+            if len(own) >= _SHORTEST:
+                found.extend((at, at + len(own), each) for at in islice(_places(text, own), _MOST_PLACES))
         found.sort(key=lambda place: (place[0], -place[1]))
-        kept = list[TracedDocument]()
+        kept = dict[int, TracedDocument]()
         end = -1
         for begin, until, each in found:
             if begin >= end:
-                kept.append(each)
+                kept.setdefault(id(each), each)
                 end = until
-        return tuple(kept)
+        return tuple(kept.values())
+
+
+def _places(text: str, part: str) -> Iterator[int]:
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + len(part))
 
 
 class AskedCorpus:
@@ -148,6 +157,8 @@ def _of_path(path: Path) -> Corpus:
         return ListedCorpus(str(path), lambda: _in_folder(path))
     if not os.path.exists(path):  # noqa: PTH110 -- as above
         raise InvalidInput(f"there is no corpus {path}; {_EXPECTED}")
+    if not os.path.isfile(path):  # noqa: PTH113 -- as above
+        raise InvalidInput(f"the corpus {path} is a stream, and may be read twice; {_EXPECTED}")
     return ListedCorpus(str(path), lambda: _in_file(path))
 
 

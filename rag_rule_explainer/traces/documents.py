@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from ..sources.given import ID_KEYS
 from .bounds import as_data
+from .messages import message_in
 from .spans import TracedDocument
 
 _LISTS = ("documents", "nodes", "source_nodes", "source_documents", "context", "output", "result")
@@ -66,7 +67,8 @@ def _plain(fields: Mapping[str, Any]) -> TracedDocument | None:
     identity = next((each for each in names if isinstance(each, (str, int)) and each != ""), None)
     is_reference = text is None and set(fields) <= {*ID_KEYS, "score", "metadata"} and "score" in fields
     # A message of a chat has a role or a type and a content, but is no document.
-    is_document = text is not None and not {"role", "tool_calls", "tool_call_id"} & set(fields)
+    is_message = message_in(fields) is not None or {"tool_calls", "tool_call_id"} & set(fields)
+    is_document = text is not None and not ("role" in fields or is_message)
     if not (is_document or is_reference):
         return None
     held = as_data(fields.get("metadata"))

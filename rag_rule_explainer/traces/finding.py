@@ -78,7 +78,10 @@ def _searched(question: TracedQuestion) -> list[tuple[TracedSpan, _Batch]]:
         for span in question.spans
         if span.kind in {"retrieval", "tool"} and span.documents
     ]
-    retrieving = {span.id for span, _ in found if span.kind == "retrieval"}
+    # A search that returned nothing has thrown away what those inside of it found.
+    retrieving = {
+        each.id for each in question.spans if each.kind == "retrieval" and each.documents is not None
+    }
     inside = {above.id for span, _ in found if span.id in retrieving for above in _above(span, by_id)}
     return [
         (span, batch)
@@ -99,18 +102,32 @@ def _reranked(
     question: TracedQuestion, batches: list[tuple[TracedSpan, _Batch]]
 ) -> list[tuple[TracedSpan, _Batch]]:
     """Returns the batches, with the result of a reranker in the place of the batches that it reranked."""
+    by_id = {each.id: each for each in question.spans}
+    known = {
+        each.id
+        for each in question.spans
+        if (each.kind == "retrieval" and each.documents is not None) or _is_read_reranker(each)
+    }
     for span in question.spans:
-        if span.kind != "rerank" or not span.documents:
+        # What is reranked inside of a search or of another reranker is part of its result.
+        if not _is_read_reranker(span) or any(above.id in known for above in _above(span, by_id)):
             continue
+        made, given = span.documents or (), span.given or ()
         # What it was given and kept nothing of is replaced as well.
-        keys = set(map(_key, (*span.documents, *(span.given or ()))))
+        keys = set(map(_key, (*made, *given)))
         kept = [
             (each, batch)
             for each, batch in batches
-            if each.start > span.start or not keys & set(map(_key, batch))
+            if each.start > span.start or (keys and not keys & set(map(_key, batch)))
         ]
-        batches = [*kept, (span, span.documents)]
+        batches = [*kept, *([(span, made)] if made else [])]
     return sorted(batches, key=lambda pair: pair[0].start)
+
+
+def _is_read_reranker(span: TracedSpan) -> bool:
+    """Returns True iff the span is a reranker of which the trace says what it returned: documents, or
+    nothing of what it was given."""
+    return span.kind == "rerank" and (span.documents is not None or bool(span.given))
 
 
 def _key(document: TracedDocument) -> str:

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+from .attributes import SpanAttributes
+from .besides_texts import with_offers
 from .bounds import as_data
 from .documents import traced_documents
 from .messages import content_text, messages_in
@@ -32,6 +34,8 @@ def genai_span(envelope: Envelope) -> TracedSpan | None:
     result = attributes.get("gen_ai.tool.call.result")
     query = attributes.get("gen_ai.retrieval.query.text")
     request = request_in(sent) if kind == "model" and sent is not None else None
+    offered = {"tools": as_data(attributes.get("gen_ai.tool.definitions"))}
+    request = with_offers(request, offered, {"response_format": _form(attributes)})
     replies = messages_in(said)
     return TracedSpan(
         **envelope.fields(),
@@ -45,6 +49,11 @@ def genai_span(envelope: Envelope) -> TracedSpan | None:
         model=attributes.text("gen_ai.response.model") or attributes.text("gen_ai.request.model"),
         session=attributes.text("gen_ai.conversation.id"),
     )
+
+
+def _form(attributes: SpanAttributes) -> Any:
+    form = attributes.get("gen_ai.output.type")
+    return None if form in {None, "text"} else form
 
 
 def _with_system(request: TracedRequest, instructions: Any) -> TracedRequest:

@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from ..allowed import brief
 from ..errors import InvalidInput, NotInTrace
 from ..printable import printable_within
 from ..sources import Source, SourceSet
@@ -63,7 +64,9 @@ class Incident:
         be read, or holds several questions and ``trace_id`` does not name one; NotInTrace, a kind of
         InvalidInput, if the question, the answer or the documents are not in the trace.
         """
-        source = Path(path)
+        source = _place(path)
+        if trace_id is not None and not isinstance(trace_id, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"trace_id is {brief(trace_id)}; give the id of a trace as a str")
         question = _only_question(source, trace_id)
         return _incident(question, corpus_of(corpus), source, Conversations(source, question.session))
 
@@ -80,7 +83,7 @@ class Incident:
         ``on_unread``: called with the error of each question that cannot be read, which is then left out;
         if None, the error is raised. Everything else is as for ``from_trace``.
         """
-        source, texts = Path(path), corpus_of(corpus)
+        source, texts = _place(path), corpus_of(corpus)
         talks = Conversations(source)
         for trace in traces_in(source):
             for question in questions_in(trace):
@@ -96,6 +99,12 @@ class Incident:
     def sources(self) -> SourceSet | None:
         """Returns the logged documents as sources; None if none were logged."""
         return None if self.documents is None else SourceSet.of(self.documents)
+
+
+def _place(path: "str | Path") -> Path:
+    if not isinstance(path, (str, Path)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        raise InvalidInput(f"a trace is {brief(path)}; give the path of a file or of a folder")
+    return Path(path)
 
 
 def _incident(

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from .bounds import as_data
+from .besides_texts import with_offers
+from .bounds import as_structure
 from .documents import artifact_in, traced_documents
 from .messages import traced_reply
 from .model_requests import request_in
@@ -40,8 +41,9 @@ def langfuse_observation(record: Mapping[str, Any], place: str) -> TracedSpan | 
             "session": session if isinstance(session, str) else None,
         },
         kind,
-        as_data(fields.get("input")),
-        as_data(fields.get("output")),
+        as_structure(fields.get("input")),
+        as_structure(fields.get("output")),
+        fields.get("model_parameters"),
     )
 
 
@@ -58,12 +60,13 @@ def langfuse_span(envelope: Envelope) -> TracedSpan | None:
             "session": attributes.text("session.id"),
         },
         kind,
-        as_data(attributes.get(f"{_OBSERVATION}.input")),
-        as_data(attributes.get(f"{_OBSERVATION}.output")),
+        as_structure(attributes.get(f"{_OBSERVATION}.input")),
+        as_structure(attributes.get(f"{_OBSERVATION}.output")),
+        attributes.get(f"{_OBSERVATION}.model.parameters"),
     )
 
 
-def _span(fields: dict[str, Any], written: str, given: Any, made: Any) -> TracedSpan:
+def _span(fields: dict[str, Any], written: str, given: Any, made: Any, parameters: Any) -> TracedSpan:
     kind = _KINDS.get(written.upper(), "other")
     documents = traced_documents(made) if kind == "retrieval" else None
     if kind == "tool":
@@ -75,7 +78,7 @@ def _span(fields: dict[str, Any], written: str, given: Any, made: Any) -> Traced
         input=given,
         output=made,
         documents=documents,
-        request=request_in(given) if kind == "model" else None,
+        request=with_offers(request_in(given), parameters) if kind == "model" else None,
         reply=traced_reply(made) if kind == "model" else None,
     )
 

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
+from .besides_texts import with_offers
 from .documents import artifact_in, traced_documents
 from .messages import traced_reply
 from .model_requests import request_in
-from .spans import TracedKind, TracedSpan
+from .spans import TracedKind, TracedRequest, TracedSpan
 from .times import sortable_time
 
 _KINDS: dict[str, TracedKind] = {"retriever": "retrieval", "tool": "tool", "llm": "model"}
@@ -32,17 +33,25 @@ def langsmith_span(record: Mapping[str, Any], place: str) -> TracedSpan | None:
         name=name if isinstance(name, str) else "",
         place=place,
         tracer="LangSmith",
-        start=sortable_time(str(record.get("dotted_order") or record.get("start_time") or "")),
+        start=sortable_time(str(record.get("start_time") or record.get("dotted_order") or "")),
         input=given,
         output=made,
         documents=_documents(kind, made),
-        request=request_in(record.get("inputs")) if kind == "model" else None,
+        request=_request(record) if kind == "model" else None,
         reply=traced_reply(record.get("outputs")) if kind == "model" else None,
         model=model if isinstance(model, str) else None,
         session=next((each for each in sessions if isinstance(each, str)), None),
         # LangSmith calls a project a session.
         project=project if isinstance(project, str) else None,
     )
+
+
+def _request(record: Mapping[str, Any]) -> TracedRequest | None:
+    request, extra = request_in(record.get("inputs")), record.get("extra")
+    if not isinstance(extra, Mapping):
+        return request
+    fields = cast("Mapping[str, Any]", extra)
+    return with_offers(request, fields.get("invocation_params"), fields.get("options"))
 
 
 def _documents(kind: TracedKind, made: Any) -> Any:

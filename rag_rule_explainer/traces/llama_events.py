@@ -6,8 +6,8 @@ Events name neither their trace nor their parent, so both are inferred from the 
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import InvalidInput
 from .documents import traced_documents
+from .events_of_question import EventsOfQuestion, check_nesting
 from .messages import traced_reply
 from .model_requests import request_in
 from .questions import traced_question
@@ -31,6 +31,7 @@ _FIELDS = (
     ("ReRankStartEvent", {"nodes", "top_n", "model_name", "query"}),
     ("ReRankEndEvent", {"nodes"}),
     ("QueryStartEvent", {"query"}),
+    ("GetResponseStartEvent", {"query_str", "text_chunks"}),
 )
 """The fields by which an event is recognised if its class is not written."""
 _OPENING = frozenset({"QueryStartEvent", "RetrievalStartEvent", "SynthesizeStartEvent"})
@@ -43,7 +44,8 @@ class LlamaEvents:
     event that ends a query, a synthesis or a workflow."""
 
     def __init__(self) -> None:
-        self._questions, self._open = 1, dict[str, str]()
+        self._questions, self._open = 1, dict[str, tuple[str, str]]()
+        self._reranked, self._question = dict[str, Any](), EventsOfQuestion()
 
     def span(self, record: Mapping[str, Any], place: str) -> TracedSpan | None:
         """Returns the step that ends with this event; None if none does."""
@@ -51,35 +53,53 @@ class LlamaEvents:
             return None
         name, own = _class_of(record), str(record.get("span_id") or record["id_"])
         trace = f"question {self._questions}"
-        if name in _OPENING:
-            self._check_one_question(name, record, place)
-            self._open[own] = _asked(record)
+        if self._begins(name, own, record, place):
             return None
         inside = [each for each in self._open if each != own]
+        is_inner = any(self._open[each][0] == "RetrievalStartEvent" for each in inside)
         if name in _CLOSING:
-            self._open.pop(own, None)
+            self._end(own, place)
         parent = inside[-1] if inside else None
         made = _ended(record, name)
         if made is None:
             return None
-        is_outermost = parent is None and made["kind"] == "other"
-        if is_outermost:
+        self._note(made, own, is_inner=is_inner)
+        if parent is None and made["kind"] == "other":
+            self._question.check(place)
             self._questions += 1
+            self._reranked, self._question = {}, EventsOfQuestion()
         # A model or a reranker may end several times within one span, so its own id is the event's.
         identity = own if name in _CLOSING or name == "workflow.output" else str(record["id_"])
         start = sortable_time(str(record.get("timestamp") or ""))
         place_of = {"trace": trace, "id": identity, "parent": parent, "place": place}
         return TracedSpan(**place_of, **made, name=name, tracer="LlamaIndex", start=start)
 
-    def _check_one_question(self, name: str, record: Mapping[str, Any], place: str) -> None:
-        asked = {each for each in self._open.values() if each}
-        now = _asked(record)
-        if name == "QueryStartEvent" and asked and now not in asked:
-            raise InvalidInput(
-                f"{place}: a query begins inside of another one, and events do not say which documents "
-                "belong to which; write the events of each question into a file of its own, or record "
-                "spans (OpenInference, MLflow)"
-            )
+    def _end(self, own: str, place: str) -> None:
+        is_first = next(iter(self._open), None) == own
+        _, asked = self._open.pop(own, ("", ""))
+        if is_first:
+            # What began inside of a step ends before it; a step that failed has no end.
+            check_nesting(place, (asked for _, asked in self._open.values()), asked)
+
+    def _begins(self, name: str, own: str, record: Mapping[str, Any], place: str) -> bool:
+        """Returns True iff a step begins with this event."""
+        if name in _OPENING:
+            now, opened = _asked(record), self._open.values()
+            if name != "RetrievalStartEvent":
+                check_nesting(place, (asked for _, asked in opened), now)
+            self._open[own] = name, now
+        elif name == "ReRankStartEvent":
+            self._reranked[own] = record.get("nodes")
+        elif name == "GetResponseStartEvent":
+            self._question.synthesize(record)
+        return name in _OPENING or name in {"ReRankStartEvent", "GetResponseStartEvent"}
+
+    def _note(self, made: dict[str, Any], own: str, *, is_inner: bool) -> None:
+        if made["kind"] == "rerank":
+            made["given"] = traced_documents(self._reranked.pop(own, None))
+            self._question.use(each.text for each in (*(made["documents"] or ()), *(made["given"] or ())))
+        elif made["kind"] == "retrieval" and not is_inner:
+            self._question.search(traced_question(made["input"]) or "", made["documents"])
 
 
 def is_llama_event(record: Mapping[str, Any]) -> bool:

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
+from .besides_texts import with_offers
 from .bounds import as_data
 from .documents import artifact_in, traced_documents
 from .messages import traced_reply
 from .model_requests import request_in
 from .opentelemetry import Envelope
-from .spans import TracedKind, TracedSpan
+from .spans import TracedKind, TracedRequest, TracedSpan
 
 _KINDS: dict[str, TracedKind] = {
     "RETRIEVER": "retrieval",
@@ -40,10 +41,16 @@ def mlflow_span(envelope: Envelope) -> TracedSpan | None:
         output=made,
         documents=_documents(kind, made),
         given=traced_documents(given) if kind == "rerank" else None,
-        request=request_in(given) if kind == "model" else None,
+        request=_request(envelope, given) if kind == "model" else None,
         reply=traced_reply(made) if kind == "model" else None,
         model=model if isinstance(model, str) else None,
     )
+
+
+def _request(envelope: Envelope, given: Any) -> TracedRequest | None:
+    attributes = envelope.attributes
+    offered = {"tools": as_data(attributes.get("mlflow.chat.tools"))}
+    return with_offers(request_in(given), offered, attributes.get("invocation_params"))
 
 
 def _documents(kind: TracedKind, made: Any) -> Any:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from .besides_texts import besides_texts
-from .bounds import as_data
+from .bounds import as_structure
 from .messages import content_text, messages_in
 from .spans import TracedRequest
 
@@ -18,7 +18,7 @@ def request_in(given: Any) -> TracedRequest | None:
 
     The input may be messages, a dict with messages or prompts, or a text.
     """
-    given = as_data(given)
+    given = as_structure(given)
     if isinstance(given, str):
         return TracedRequest((("user", given),), is_chat=False) if given else None
     found, unread = messages_in(given), besides_texts(given)

@@ -1,8 +1,10 @@
 """This module reads spans that OpenInference's instrumentations write, as Phoenix keeps them."""
 
+from typing import Any
+
 from .attributes import SpanAttributes
-from .besides_texts import besides_texts
-from .bounds import as_data
+from .besides_texts import besides_texts, with_offers
+from .bounds import as_data, as_structure
 from .documents import artifact_in, traced_documents
 from .messages import TracedMessage, has_calls, message_in
 from .model_requests import request_in
@@ -32,7 +34,7 @@ def openinference_span(envelope: Envelope) -> TracedSpan | None:
         **envelope.fields(),
         kind=kind,
         tracer="OpenInference",
-        input=as_data(attributes.get("input.value")),
+        input=_given(attributes),
         output=as_data(output) if _is_json(attributes) else output,
         documents=documents,
         given=traced_documents(attributes.listed("reranker.input_documents")),
@@ -68,8 +70,19 @@ def _documents(envelope: Envelope, kind: TracedKind) -> tuple[TracedDocument, ..
     )
 
 
+def _given(attributes: SpanAttributes) -> Any:
+    given = attributes.get("input.value")
+    is_json = attributes.text("input.mime_type") == "application/json"
+    return as_data(given) if is_json else as_structure(given)
+
+
 def _request(envelope: Envelope) -> TracedRequest | None:
     attributes = envelope.attributes
+    offered = (attributes.listed("llm.tools"), attributes.get("llm.invocation_parameters"))
+    return with_offers(_request_alone(attributes), {"tools": offered[0]}, offered[1])
+
+
+def _request_alone(attributes: SpanAttributes) -> TracedRequest | None:
     listed = attributes.listed("llm.input_messages")
     messages = [message_in(each) for each in listed or ()]
     if messages and all(messages):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from .bounds import as_data
+from .bounds import as_data, as_structure
 from .messages import content_text, message_in, messages_in
 from .spans import TracedMessage
 
@@ -29,16 +29,21 @@ _LESS_SURE = (
 _SELDOM = ("messages", "message", "content", "text", "raw", "outputs", "generations", "blocks")
 _DEEPEST = 6
 _OBJECT = re.compile(r"\s*<[\w. ]*(?:object|generator)[^>]*>\s*|[A-Z]\w+\((?:\w+=.*|\)\s*)", re.DOTALL)
-"""Matches the ``repr`` of an object that a tracer could not write as data."""
+"""Matches what may be the ``repr`` of an object that a tracer could not write as data."""
+_ID = re.compile(
+    r"(?:^|_)(?:id|uuid|lang|language|locale|user|session|thread|tenant)$|[a-z](?:Id|ID|Lang|Session)$"
+)
+"""Matches the names of arguments that are no questions."""
 _STOPPED = re.compile(r"StopEvent\(result=(?P<quote>['\"])(?P<said>[^\\]*?)(?P=quote)\)")
 
 
-def traced_question(given: Any, depth: int = 0) -> str | None:
+def traced_question(given: Any, depth: int = 0, *, alone: bool = True) -> str | None:
     """Returns the question in an input: a text, the last message of a user, or the entry under a usual
-    key, such as "question". Returns None if there is none."""
-    given = as_data(given)
+    key, such as "question". Returns None if there is none. ``alone``: the only text of an input is its
+    question, whatever its key is."""
+    given = as_structure(given)
     if isinstance(given, str):
-        return (given.strip() and not _OBJECT.fullmatch(given) and given) or None
+        return (given.strip() and not _is_object(given) and given) or None
     if isinstance(given, (list, tuple)) and depth <= _DEEPEST:
         said = [text for role, text in messages_in(given) if role == "user"]
         items = cast("Sequence[Any]", given)
@@ -50,10 +55,29 @@ def traced_question(given: Any, depth: int = 0) -> str | None:
     if message is not None:
         return message[1] if message[0] == "user" else None
     fields = cast("Mapping[str, Any]", given)
-    found = (traced_question(fields[key], depth + 1) for key in _QUESTIONS if fields.get(key) is not None)
+    found = (
+        # Of a function, the question may be among the arguments without a name.
+        traced_question(fields[key], depth + 1, alone=key != "kwargs" or not fields.get("args"))
+        for key in _QUESTIONS
+        if fields.get(key) is not None
+    )
     question = next((each for each in found if each), None)
-    texts = [each for each in fields.values() if isinstance(each, str) and each.strip()]
-    return texts[0] if question is None and len(texts) == 1 and len(fields) == 1 else question
+    if question is not None or not alone or len(fields) != 1:
+        return question
+    ((key, value),) = fields.items()
+    return value if isinstance(value, str) and value.strip() and not _ID.search(key) else None
+
+
+def several_inputs(given: Any) -> bool:
+    """Returns True iff an input holds several inputs of an application, such as a list of questions."""
+    given = as_structure(given)
+    if isinstance(given, Mapping) and len(cast("Mapping[str, Any]", given)) == 1:
+        (given,) = cast("Mapping[str, Any]", given).values()
+    if not isinstance(given, list) or messages_in(cast("Any", given)):
+        return False
+    items = cast("list[Any]", given)
+    asked = [traced_question(each) for each in items if isinstance(each, (str, Mapping))]
+    return len(items) > 1 and len(asked) == len(items) and all(asked)
 
 
 def history_in(given: Any) -> tuple[TracedMessage, ...]:
@@ -106,7 +130,14 @@ def _said(text: str) -> str | None:
     stopped = _STOPPED.fullmatch(text)
     if stopped is not None:
         return stopped["said"]
-    return None if _OBJECT.fullmatch(text) or not text.strip() else text
+    return None if _is_object(text) or not text.strip() else text
+
+
+def _is_object(text: str) -> bool:
+    if _OBJECT.fullmatch(text) is None:
+        return False
+    # The ``repr`` ends with its last bracket, or was cut before it.
+    return text.rstrip().endswith((">", ")")) or text.count("(") > text.count(")")
 
 
 def _in_list(items: Sequence[Any], depth: int) -> str | None:

@@ -10,10 +10,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from pydantic_core import from_json
-
 from ..errors import InvalidInput
-from .bounds import DEEPEST, LONGEST_RECORD, MOST_VALUES
+from .bounds import DEEPEST, LONGEST_RECORD, MOST_VALUES, decoded_json
 
 CONTAINERS = frozenset(
     {"resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans", "traces", "runs"}
@@ -77,7 +75,7 @@ def _whole_lines(opened: BufferedReader) -> Iterator[dict[str, Any]]:
         if not line:
             return
         try:
-            found: Any = from_json(line) if line.strip() else {}
+            found: Any = decoded_json(line) if line.strip() else {}
         except ValueError:
             found = None
         if not isinstance(found, dict) or len(line) == _LONGEST_LINE:

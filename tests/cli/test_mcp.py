@@ -158,6 +158,18 @@ async def test_nothing_is_spent_without_a_cap_or_above_it(
     assert not SavedFolder(tmp_path).names()
 
 
+@pytest.mark.parametrize(("asked", "used"), [(21, 0), (20, 9)])
+async def test_no_estimate_is_made_with_a_limit_that_no_explanation_may_have(
+    tmp_path: Path, asked: int, used: int
+) -> None:
+    run = list[str]()
+    answering = served(tmp_path, ReplayAllowance(20, 9, used=used), RunnableLambda(run.append))
+    async with connected(answering) as session:
+        result = await session.call_tool("estimate", {**ASKED, "max_replays": asked})
+    assert result.isError
+    assert not run
+
+
 async def test_the_calls_of_a_server_share_what_it_may_spend(tmp_path: Path) -> None:
     allowance = ReplayAllowance(None, 7)
     async with connected(served(tmp_path, allowance)) as session:
@@ -216,6 +228,15 @@ def test_a_folder_is_made_only_inside_of_one_that_exists(tmp_path: Path) -> None
     with pytest.raises(InvalidInput, match="No such file or directory; give another folder"):
         SavedFolder.of(tmp_path / "typo" / "rules")
     assert not (tmp_path / "typo").exists()
+
+
+@pytest.mark.parametrize("timeout", ["nan", "-1"])
+def test_a_mistake_in_the_settings_is_told_before_the_server_starts(
+    timeout: str, rag_rules: RagRules, tmp_path: Path
+) -> None:
+    run = rag_rules("mcp", "--app", "nowhere:x", "--folder", tmp_path / "f", "--timeout", timeout)
+    assert_refused(run, "timeout")
+    assert not (tmp_path / "f").exists()
 
 
 def test_no_folder_is_made_for_an_application_that_does_not_exist(

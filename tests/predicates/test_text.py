@@ -153,6 +153,17 @@ class TestMatches:
         with pytest.raises(InvalidInput, match=r"is not a regular expression: .*; escape"):
             matches(pattern)
 
+    @pytest.mark.parametrize(
+        "pattern", [".{1000000000}", "(?:(?:a{1000}){1000}){1000}", "(a|b{1000000})c", "(?=a{1000000})"]
+    )
+    def test_a_pattern_that_would_fill_the_memory_is_refused(self, pattern: str) -> None:
+        with pytest.raises(InvalidInput, match="repeats so often that it would fill the memory"):
+            matches(pattern)
+
+    def test_large_patterns_that_take_little_memory_are_taken(self) -> None:
+        for pattern in ("a{0,1000000}b", r"(?:\d{4}-){3}\d{2}", "x" * 20_000, "(?:a{1000}){0,1000}b"):
+            assert not holds(matches(pattern), "no")
+
 
 class TestOneOf:
     def test_compares_by_near_exact_match(self) -> None:

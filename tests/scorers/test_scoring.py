@@ -150,6 +150,20 @@ def test_the_answer_of_the_framework_is_the_one_that_is_explained() -> None:
     assert same.reason.startswith("there is such a rule")
 
 
+@pytest.mark.parametrize("answer", ["", " ", {"answer": ""}])
+def test_an_empty_answer_of_the_framework_is_not_replaced_by_another_one(answer: Any) -> None:
+    made = no_forbidden_rule(SHOP, SAYS, retries=0)
+    scored = made.of_record({"question": PASSED}, "question", answer, None)
+    assert (scored.value, scored.reason.partition(";")[0]) == (None, "the baseline is empty")
+
+
+@pytest.mark.parametrize("documents", [[2], [""], ["D2", None]])
+def test_what_is_no_id_of_a_document_is_undecided(documents: Any) -> None:
+    scored = scorer().score(PASSED, documents)
+    assert scored.undecided
+    assert "ids are texts, such as 'D1'" in scored.reason
+
+
 def test_a_mistake_in_the_settings_is_told_at_once() -> None:
     with pytest.raises(InvalidInput, match="concurency"):
         scorer(concurency=3)

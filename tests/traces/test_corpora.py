@@ -1,6 +1,7 @@
 """Texts of documents that a trace only names, from a corpus in any form."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,14 @@ def test_a_corpus_that_does_not_do_is_refused_by_name(name: str, trace: Path) ->
         Incident.from_trace(trace, corpus=corpus)
 
 
+def test_a_corpus_that_is_a_stream_is_refused_before_it_is_waited_for(
+    trace: Path, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(InvalidInput, match=r"pipe\.jsonl is a stream, and may be read twice"):
+        Incident.from_trace(trace, corpus=tmp_path / "pipe.jsonl")
+
+
 def test_lines_that_are_no_documents_are_named(trace: Path, tmp_path: Path) -> None:
     file = tmp_path / "corpus.jsonl"
     file.write_text('{"id": "a", "text": "x"}\n{"id": "b"}\n')
@@ -144,6 +153,19 @@ def test_a_file_that_is_no_corpus_is_told_what_one_is(trace: Path, tmp_path: Pat
     file.write_text("id,text\na,A text")
     with pytest.raises(InvalidInput, match=r"the corpus .* is not valid JSON.*; give lines like"):
         Incident.from_trace(trace, corpus=file)
+
+
+def test_a_text_inside_of_another_one_is_found_where_it_stands_alone(tmp_path: Path) -> None:
+    texts = {"long": "Amber is fossil tree resin.", "short": "fossil tree resin."}
+    for sent, ids in {
+        "\n".join(texts.values()): ["long", "short"],
+        texts["long"]: ["long"],
+        "\n".join([texts["short"], texts["long"]]): ["short", "long"],
+    }.items():
+        request = renamed(FOUND, run_type="llm", inputs={"messages": [{"role": "user", "content": sent}]})
+        (tmp_path / "trace.json").write_bytes(runs(RUN, request))
+        incident = Incident.from_trace(tmp_path / "trace.json", corpus=texts)
+        assert [each.id for each in incident.documents or ()] == ids
 
 
 def test_short_texts_are_not_looked_for(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,13 +16,15 @@ from hypothesis import strategies as st
 
 from rag_rule_explainer import Source
 from rag_rule_explainer.errors import NotInTrace
-from rag_rule_explainer.traces import RecordedRequest
+from rag_rule_explainer.traces import Incident, RecordedRequest
 from rag_rule_explainer.traces.asked import TracedQuestion
+from rag_rule_explainer.traces.besides_texts import with_offers
 from rag_rule_explainer.traces.finding import FoundDocuments
 from rag_rule_explainer.traces.model_requests import request_in
 from rag_rule_explainer.traces.places import DocumentPlace
 from rag_rule_explainer.traces.recorded_request import request_of
 from rag_rule_explainer.traces.spans import TracedMessage, TracedRequest, TracedSpan
+from tests.traces.cells import CELLS, Cell, corpus_of
 
 SENTENCES = [
     "Amber is fossil tree resin.",
@@ -355,3 +358,61 @@ def test_what_cannot_be_replayed_is_refused_by_name(
 
 def test_a_request_compares_by_what_it_holds() -> None:
     assert RecordedRequest() == RecordedRequest()
+
+
+OFFER = [{"type": "function", "function": {"name": "search"}}]
+FORM = {"type": "json_schema", "json_schema": {"name": "answer"}}
+OFFERED: dict[str, tuple[TracedRequest | None, str]] = {
+    "a list": (with_offers(TracedRequest(()), {"tools": OFFER}), "tools that the model could call"),
+    "JSON": (with_offers(TracedRequest(()), json.dumps({"functions": OFFER})), "tools that the model"),
+    "inside": (with_offers(TracedRequest(()), {"kwargs": {"tools": OFFER}}), "tools that the model"),
+    "a form": (with_offers(TracedRequest(()), {"response_format": FORM}), "a form that the reply"),
+    "nothing": (with_offers(TracedRequest(()), None, "", "[", {"tools": [], "functions": None}), ""),
+    "a text": (with_offers(TracedRequest(()), {"response_format": {"type": "text"}}), ""),
+}
+
+
+@pytest.mark.parametrize("name", OFFERED)
+def test_what_is_offered_to_a_model_beside_its_messages_is_told(name: str) -> None:
+    request, said = OFFERED[name]
+    assert request is not None
+    assert request.unread.startswith(said)
+    assert bool(request.unread) == bool(said)
+
+
+_TOOLS = json.dumps({"tools": OFFER})[1:-1]
+WRITTEN_BY = {
+    **dict.fromkeys(("langsmith", "runs"), ('"_type": "telling"', _TOOLS)),
+    **dict.fromkeys(
+        ("openinference", "phoenix", "mlflow"),
+        (r"\"_type\": \"telling\"", json.dumps(_TOOLS)[1:-1]),
+    ),
+    "langfuse-otel": ('model.parameters", "value": {"stringValue": "{', json.dumps(_TOOLS)[1:-1]),
+    "opentelemetry": ('{"key": "gen_ai.input.messages"', ""),
+}
+"""What each tracer writes right before the parameters of a request, and how it writes tools there."""
+_DEFINED = {"key": "gen_ai.tool.definitions", "value": {"stringValue": json.dumps(OFFER)}}
+
+
+def with_tools(cell: Cell) -> str:
+    """The trace as it would be if the model could call a tool."""
+    place, tools = WRITTEN_BY[cell.tracer]
+    whole = cell.file.read_text()
+    assert place in whole
+    if cell.tracer == "opentelemetry":
+        return whole.replace(place, f"{json.dumps(_DEFINED)}, {place}")
+    return whole.replace(place, f"{place}{tools}" if place.endswith("{") else f"{tools}, {place}")
+
+
+@pytest.mark.parametrize("tracer", WRITTEN_BY)
+def test_tools_are_found_where_each_tracer_writes_them(tracer: str, tmp_path: Path) -> None:
+    cell = next(each for each in CELLS if str(each) == f"{tracer}-langchain-retriever")
+    file = tmp_path / cell.file.name
+    file.write_text(with_tools(cell))
+    corpus = corpus_of(cell) if cell.holds != "texts" else None
+    request = Incident.from_trace(file, corpus=corpus).request
+    assert request is not None
+    assert request.refusal.endswith("holds tools that the model could call")
+    as_recorded = Incident.from_trace(cell.file, corpus=corpus).request
+    assert as_recorded is not None
+    assert not as_recorded.refusal

@@ -263,3 +263,73 @@ def test_events_of_questions_at_the_same_time_are_refused(tmp_path: Path) -> Non
     file.write_text("\n".join([lines[0], other[0], *lines[1:], *other[1:]]))
     with pytest.raises(InvalidInput, match="a query begins inside of another one"):
         Incident.from_trace(file)
+
+
+def chat(name: str, question: str, other: str) -> list[dict[str, Any]]:
+    """The events of a question to a chat engine, of which the first document is another one."""
+    (cell,) = [cell.file for cell in CELLS if str(cell) == "events-llama_index-chat"]
+    written = cell.read_text().replace("Why do dunes and basalt look as they do?", question)
+    written = written.replace('"amber"', json.dumps(other)).replace("Amber is", f"{other.title()} is")
+    records = [json.loads(line) for line in written.splitlines()]
+    return [
+        {**each, "id_": f"{name} {each['id_']}", "span_id": f"{name} {each['span_id']}"}
+        for each in records
+    ]
+
+
+ONE, TWO = chat("one", "What is amber?", "amber"), chat("two", "What is jade?", "jade")
+MIXED: dict[str, tuple[list[dict[str, Any]], str]] = {
+    "both have searched before one is answered": (
+        [*ONE[:2], *TWO[:2], *ONE[2:], *TWO[2:]],
+        "found for 'What is jade\\?', so they may be those of another question",
+    ),
+    "both search at the same time": (
+        [ONE[0], TWO[0], ONE[1], TWO[1], *ONE[2:], *TWO[2:]],
+        "begins inside",
+    ),
+    "both are answered at the same time": ([*ONE[:3], *TWO[:3], *ONE[3:], *TWO[3:]], "begins inside"),
+    "one fails after its search": ([*ONE[:2], *TWO], "found for 'What is amber\\?'"),
+    "one fails in its search": ([*ONE[:1], *TWO], "begins inside"),
+    "one fails when it is answered": ([*ONE[:4], *TWO], "begins inside"),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_events_that_may_be_of_several_questions_are_refused(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "events.jsonl"
+    events, said = MIXED[name]
+    file.write_text("\n".join(map(json.dumps, events)))
+    for wanted in ("question 1", "question 2"):
+        with pytest.raises(InvalidInput, match=f"{said}.* write the events of each question"):
+            Incident.from_trace(file, trace_id=wanted)
+
+
+def test_questions_to_a_chat_engine_one_after_the_other_are_told_apart(tmp_path: Path) -> None:
+    file = tmp_path / "events.jsonl"
+    file.write_text("\n".join(map(json.dumps, [*ONE, *TWO])))
+    second = Incident.from_trace(file, trace_id="question 2")
+    assert second.question == "What is jade?"
+    assert [each.id for each in second.documents or ()] == ["jade", "basalt", "dunes"]
+
+
+def test_searches_of_langsmith_stand_in_the_order_in_which_they_began(tmp_path: Path) -> None:
+    """LangSmith orders runs by their branches of the tree."""
+    times = {"f1": ("b1", "00:00:09"), "f2": ("b2", "00:00:02")}
+    branches = [
+        renamed(RUN, id=each, parent_run_id="r", inputs={"x": 1}, outputs={"y": 1})
+        for each in ("b1", "b2")
+    ]
+    found = [
+        renamed(
+            FOUND,
+            id=name,
+            parent_run_id=branch,
+            start_time=f"2026-01-01T{time}",
+            dotted_order=f"20260101T000000000000Zr.20260101T00000{branch[1]}000000Z{branch}",
+            outputs={"documents": [{"page_content": f"the text of {name}", "id": name}]},
+        )
+        for name, (branch, time) in times.items()
+    ]
+    file = tmp_path / "trace.json"
+    file.write_bytes(runs(RUN, *branches, *found))
+    assert [each.id for each in Incident.from_trace(file).documents or ()] == ["f2", "f1"]

@@ -172,6 +172,9 @@ def _right(expected: Any) -> list[str]:
     right = list(checked_list("documents", [] if named is None else named, "ids of documents"))
     if not right:
         raise InvalidInput("the record names no right documents; give their ids under 'documents'")
+    wrong = [each for each in right if not isinstance(each, str) or not each.strip()]
+    if wrong:
+        raise InvalidInput(f"'documents' names {brief(wrong[0])}; ids are texts, such as 'D1'")
     return right
 
 

@@ -80,9 +80,9 @@ class RuleScorer:
         """Returns the score of one record of a data set.
 
         ``inputs``: the inputs of the record. ``key``: the key of the application's input in them; None if
-        the application gets all of them. ``outputs``: what the application returned; empty or None if it
-        returned nothing. ``reference``: what is expected of the answer, or a mapping that may have this
-        under the key ``expects``. Raises InvalidInput if the inputs have no such key.
+        the application gets all of them. ``outputs``: what the application returned; None or an empty
+        mapping if it returned nothing. ``reference``: what is expected of the answer, or a mapping that
+        may have this under the key ``expects``. Raises InvalidInput if the inputs have no such key.
         """
         given = inputs
         if key is not None and isinstance(inputs, Mapping):
@@ -91,7 +91,9 @@ class RuleScorer:
                 known = brief(list(named))
                 raise InvalidInput(f"a record has {known} and no {key!r}; say key=, or key=None for all")
             given = named[key]
-        return self.score(given, self._expected(reference), outputs or None)
+        # An empty answer is one. To ask for another one would score what the user never got.
+        is_none = outputs is None or (isinstance(outputs, Mapping) and not outputs)
+        return self.score(given, self._expected(reference), None if is_none else outputs)
 
     def _expected(self, reference: Any) -> Any:
         if self.expects is None:

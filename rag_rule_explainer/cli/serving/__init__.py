@@ -10,7 +10,7 @@ import typer
 
 from ...instrumentation.importing import load_application
 from ...instrumentation.integration import Integration
-from ...settings import DEFAULT_TIMEOUT
+from ...settings import DEFAULT_TIMEOUT, Settings, SettingsFields
 from ..options import (
     App,
     Concurrency,
@@ -94,6 +94,13 @@ def serve_mcp(served: ServedOptions, spending: ServedSpending) -> None:
       130  interrupted
     """
     sdk = McpSdk.installed()
+    settings: SettingsFields = {
+        "concurrency": spending.concurrency,
+        "timeout": spending.timeout,
+        "store": parsed_store(spending.store, spending.namespace),
+    }
+    # A mistake in them would else be told to the agent, at each call.
+    Settings.of(Settings(), settings)
     with stdout_kept():
         application = load_application(str(served.app))
         integration = Integration.of(application, served.framework)
@@ -106,11 +113,7 @@ def serve_mcp(served: ServedOptions, spending: ServedSpending) -> None:
         integration,
         served,
         ReplayAllowance(spending.max_replays, spending.all_replays),
-        {
-            "concurrency": spending.concurrency,
-            "timeout": spending.timeout,
-            "store": parsed_store(spending.store, spending.namespace),
-        },
+        settings,
         folder,
     )
     run_server(sdk, answering)

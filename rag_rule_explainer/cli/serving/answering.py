@@ -56,9 +56,11 @@ class ServedApplication:
 
     def estimate(self, asked: AskedOfServer) -> Estimate:
         """Returns what it would cost to explain the answer. The run of the application that this takes
-        counts as one replay. Raises InvalidInput if all replays are used."""
-        self.allowance.cap(1)
-        limits = Limits(asked.max_replays or self.allowance.each)
+        counts as one replay. Raises InvalidInput if all replays are used, or if ``explain`` would refuse
+        the limit."""
+        most = asked.max_replays or self.allowance.each
+        self.allowance.cap(most or 1)
+        limits = Limits(most)
         return self._spending(
             asked, limits, CallProgress(), lambda explainer, given: explainer.estimate(given)
         )

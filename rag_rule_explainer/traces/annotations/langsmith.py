@@ -1,7 +1,9 @@
 """This module writes notes as feedback of LangSmith, on runs."""
 
+import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .placed import ANNOTATION_NAME, PlacedNotes
@@ -41,6 +43,23 @@ def langsmith_client() -> Any:
 
 def send_to_langsmith(payload: dict[str, Any], client: Any) -> Iterator[int]:
     """Sends the feedback one by one, and yields 1 for each."""
+    with _quiet():
+        yield from _sent(payload, client)
+
+
+@contextmanager
+def _quiet() -> Generator[None]:
+    """Keeps the client from printing the traceback of an error that it also raises, if the user has set
+    up no log."""
+    log, nowhere = logging.getLogger("langsmith"), logging.NullHandler()
+    log.addHandler(nowhere)
+    try:
+        yield
+    finally:
+        log.removeHandler(nowhere)
+
+
+def _sent(payload: dict[str, Any], client: Any) -> Iterator[int]:
     # A client that sends in the background sends feedback at once if it does not name its trace.
     is_direct = getattr(client, "tracing_queue", None) is None
     for each in payload["feedback"]:

@@ -1,12 +1,15 @@
 """This module writes notes as feedback of MLflow: assessments of traces and of spans."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 from .placed import ANNOTATION_NAME, PlacedNote, PlacedNotes
 
 _ID, _SOURCE = "rag_rules_id", "rag-rules"
+_REDIRECTS = "MLFLOW_ALLOW_HTTP_REDIRECTS"
 
 
 def mlflow_payload(notes: PlacedNotes) -> dict[str, Any]:
@@ -43,6 +46,24 @@ def mlflow_client() -> Any:
 def send_to_mlflow(payload: dict[str, Any], client: Any) -> Iterator[int]:
     """Sends the assessments one by one, and yields 1 for each. An assessment that the trace has already
     is replaced, because MLflow would keep both."""
+    with _without_redirects():
+        yield from _sent(payload, client)
+
+
+@contextmanager
+def _without_redirects() -> Generator[None]:
+    """Keeps MLflow from following redirects, unless the user has said whether it is to: the rules would
+    arrive at a server that the user never named."""
+    said = os.environ.get(_REDIRECTS)
+    os.environ.setdefault(_REDIRECTS, "false")
+    try:
+        yield
+    finally:
+        if said is None:
+            os.environ.pop(_REDIRECTS, None)
+
+
+def _sent(payload: dict[str, Any], client: Any) -> Iterator[int]:
     trace = payload["trace_id"]
     kept: list[Any] = client.get_trace(trace).info.assessments
     known = dict[str | None, str]()

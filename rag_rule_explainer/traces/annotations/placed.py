@@ -132,12 +132,21 @@ def _check_same(explanation: Explanation, incident: Incident) -> None:
                 f"{incident.place} has another text of {plain_id(source.id)} than the explanation; name "
                 "the trace that was explained"
             )
+    _check_documents(explanation, incident, set(logged))
+
+
+def _check_documents(explanation: Explanation, incident: Incident, logged: set[str]) -> None:
+    """Raises InvalidInput if the explanation is not of the documents of the trace: what was proved beside
+    other documents may be false beside these."""
     known = {each.id for each in (*explanation.sources, *explanation.held_out)}
-    if logged and not known & set(logged):
-        raise InvalidInput(
-            f"{incident.place} has none of the documents of the explanation; name the trace that was "
-            "explained"
-        )
+    hidden = set(incident.request.hidden) if incident.request is not None else set[str]()
+    if logged and not known & logged:
+        what = "none of the documents of the explanation"
+    elif lacking := sorted(logged - known - hidden):
+        what = f"a document that the explanation lacks, {plain_id(lacking[0])}"
+    else:
+        return
+    raise InvalidInput(f"{incident.place} has {what}; name the trace that was explained")
 
 
 def _placed(explanation: Explanation, traced: TracedPlaces) -> Iterator[PlacedNote]:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -198,15 +199,25 @@ REFUSED: dict[str, tuple[Callable[[Incident, Explanation], object], str]] = {
 }
 
 
-def _with_text(source: Any) -> Any:
-    from dataclasses import replace
+def test_documents_that_were_not_explained_are_not_said_to_be_hidden() -> None:
+    """What was proved beside some documents may be false beside others."""
+    incident = incident_of(next(each for each in CELLS if each.tracer == "phoenix"))
+    documents = list(incident.documents or ())
+    fewer = by_first_two(replace(incident, documents=tuple(documents[:2])))
+    with pytest.raises(InvalidInput, match=f"that the explanation lacks, {documents[2].id}; name"):
+        Annotations(fewer, incident, "phoenix")
+    assert incident.request is not None
+    hidden = replace(incident.request, hidden=tuple(each.id for each in documents[2:]))
+    payload = Annotations(fewer, replace(incident, request=hidden), "phoenix").payload
+    labels = [each["result"]["label"] for each in payload["document_annotations"]["data"]]
+    assert labels[2:] == ["not shown"] * len(documents[2:])
 
+
+def _with_text(source: Any) -> Any:
     return replace(source, text="another")
 
 
 def _with_id(source: Any) -> Any:
-    from dataclasses import replace
-
     return replace(source, id=f"{source.id}2")
 
 

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import logging
+import os
 import socket
 from typing import Any
 from uuid import UUID
@@ -94,6 +96,19 @@ def test_a_tool_that_refuses_is_said_with_its_reason_and_what_was_sent_before() 
     assert str(told.value).endswith("More: rag-rules help NotSent")
 
 
+def test_no_client_prints_a_traceback_beside_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python prints what nobody takes of a log. The test runner takes all, so this log ends before it."""
+    printed, log = list[str](), logging.getLogger("langsmith")
+    last = logging.Handler()
+    monkeypatch.setattr(last, "emit", lambda record: printed.append(record.getMessage()))
+    monkeypatch.setattr(logging, "lastResort", last)
+    monkeypatch.setattr(log, "propagate", False)
+    with taking(lambda path, body: (422, {"detail": "no such run"})) as place, pytest.raises(NotSent):
+        annotations("langsmith", "langsmith").send(langsmith(place))
+    assert printed == []
+    assert log.handlers == []
+
+
 def test_a_tool_that_is_not_there_is_said_to_be_so() -> None:
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
@@ -142,6 +157,31 @@ def test_scores_that_langfuse_rejects_are_told_of() -> None:
     with pytest.raises(NotSent, match="langfuse rejected 1 scores: no such trace"):
         annotations("langfuse", "langfuse").send(client)
     assert len(client.asked[0]) == 4
+
+
+class AskedForRedirects:
+    """What of MLflow is asked before annotations are sent. It keeps whether redirects are followed."""
+
+    def __init__(self) -> None:
+        self.followed: list[str | None] = []
+
+    def get_trace(self, _: str) -> Any:
+        self.followed.append(os.environ.get("MLFLOW_ALLOW_HTTP_REDIRECTS"))
+        raise ConnectionError("302")
+
+
+@pytest.mark.parametrize(("own", "seen"), [(None, "false"), ("true", "true")])
+def test_mlflow_follows_redirects_only_if_the_user_says_so(
+    own: str | None, seen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MLFLOW_ALLOW_HTTP_REDIRECTS", raising=False)
+    if own is not None:
+        monkeypatch.setenv("MLFLOW_ALLOW_HTTP_REDIRECTS", own)
+    client = AskedForRedirects()
+    with pytest.raises(NotSent, match="302"):
+        annotations("mlflow", "mlflow").send(client)
+    assert client.followed == [seen]
+    assert os.environ.get("MLFLOW_ALLOW_HTTP_REDIRECTS") == own
 
 
 def test_a_client_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,31 @@
+"""This module tells how large a user's regular expression is, before it is compiled. An agent may write
+it, and the library ``regex`` writes each repetition out: ``.{1000000000}`` would fill the memory."""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, cast
+
+MOST_PARTS = 100_000
+"""The maximum number of parts of a pattern whose repetitions are written out: some 30 MB."""
+_REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
+
+
+def number_of_parts(pattern: str) -> int:
+    """Returns the number of characters and groups in a pattern if each of its repetitions is written out
+    as often as it has to match. Raises ``re.error`` if the pattern is not valid."""
+    parser = import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
+    return _parts(parser.parse(pattern))
+
+
+def _parts(given: Any) -> int:
+    if isinstance(given, tuple):
+        items = cast("tuple[Any, ...]", given)
+        if len(items) == 2 and str(items[0]) in _REPEATS:
+            least, _, inside = items[1]
+            return max(1, int(least)) * _parts(inside)
+        return sum(map(_parts, items[1:]))
+    if hasattr(given, "__getitem__") and not isinstance(given, str):
+        parts = [given[place] for place in range(len(cast("Sequence[Any]", given)))]
+        return len(parts) + sum(max(0, _parts(each) - 1) for each in parts)
+    return 1
