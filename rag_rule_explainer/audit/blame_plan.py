@@ -45,8 +45,8 @@ class Suspect:
     """A ``Suspect`` is a document that a rule of the bad outcome names.
 
     ``shown``: the number of questions with a bad outcome that it was shown in. ``implicated``: the ids of
-    those in which a rule names it, and ``proved`` those in which such a rule is proved. ``pairs``: its
-    pairs, those to test first at the beginning, each of another question.
+    those in which a rule names it, and ``proved`` those in which such a rule is proved. ``pairs``: the
+    pairs on which it is tested, at most one of each question, in the order in which they are preferred.
     """
 
     document: str
@@ -77,7 +77,7 @@ class BlamePlan:
 
     ``fdr``: the share of innocent documents that is allowed, on average, among those that are listed.
     ``proved``: documents of a deterministic application that a proved rule names, which need no test.
-    ``tested``: the other ones, each with the number of replays of either of its subsets. ``left_out``:
+    ``tested``: the other ones, each with the number of replays on each subset of its pairs. ``left_out``:
     documents that stay untested, because the limit of replays does not reach for them, or because no pair
     of theirs is known.
     """
@@ -173,8 +173,8 @@ def _with_fewer_pairs(suspect: Suspect) -> Suspect:
 def _affordable(
     suspects: Sequence[Suspect], fdr: float, most: int | None
 ) -> tuple[tuple[Suspect, int], ...]:
-    """Returns as many of the suspects, from the first on, as the limit allows. The fewer are tested, the
-    fewer replays each of them needs."""
+    """Returns the first suspects, as many as the limit of replays allows, each with the number of replays
+    on each subset of its pairs. The fewer suspects are tested, the fewer replays each of them needs."""
     whole = _counted(suspects, fdr)
     if most is None or _replays(whole) <= most:
         return whole

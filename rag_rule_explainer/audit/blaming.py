@@ -60,7 +60,7 @@ class Blaming:
     ) -> "Blaming":
         """Returns a ``Blaming`` that makes the replays which the audit still needs. ``meter``: that of
         the audit, which counts these replays as well, so that the audit's limits hold for everything
-        together. ``spent``: the replays that it has counted so far."""
+        together. ``spent``: the number of replays that the audit has made so far."""
         file = None if result.folder is None else result.folder / _FILE
         suspects = suspects_of_log(result.names, partial(_explanation, result.folder))
         explainer = explainer_for(job, meter)
@@ -79,7 +79,7 @@ class Blaming:
             if left is None:
                 left = max(0, job.limits.replays - spent)
                 if not isinstance(explainer, Explainer):
-                    # It also runs once for each question, to retrieve.
+                    # The application also runs once for each question, to retrieve its documents again.
                     left = max(0, left - len(planned(left).questions))
                 _append(file, {"plan": mark, "replays": left})
             most = left if most is None else min(left, most)

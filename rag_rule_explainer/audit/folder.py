@@ -148,8 +148,8 @@ class AuditFolder:
 
     def rename(self, asked: Sequence[LoggedQuestion]) -> None:
         """Changes the ids of questions that the folder holds under other ids to the ids that they have
-        now, such as the numbers of their lines in a file in which lines have moved. Nothing is asked
-        twice for an id."""
+        now, such as the numbers of their lines in a file in which lines have moved. So no question is
+        asked again only because its id has changed."""
         held = {each.id for each in asked if self.holds(each)}
         moved = {
             _asked_as(each): each
@@ -212,9 +212,9 @@ def _asked_as(known: AuditedQuestion) -> tuple[str, str]:
 
 
 def kept_questions(path: Path) -> Iterator[AuditedQuestion]:
-    """Yields the questions that a folder holds; of one that was asked again, the latest is the last.
-    Raises InvalidInput for a line that is no question, unless it is the last one and was cut off by a
-    crash."""
+    """Yields the questions that a folder holds, in the order in which they were written. A question that
+    was asked again is yielded again. Raises InvalidInput for a line that is no question, unless it is the
+    last one and was cut off by a crash."""
     yield from _lines_of(path / _QUESTIONS, AuditedQuestion.from_json_line)
 
 
@@ -247,8 +247,8 @@ def _lines_of(file: Path, read: Callable[[bytes], Any]) -> Iterator[Any]:
     content = file.read_bytes()
     *lines, rest = content.split(b"\n")
     if rest:
-        # The process ended while it wrote this line. The next line must not be appended to it. The file
-        # is not written anew: to be killed at that would lose all of it.
+        # The process ended while it wrote this line. The line is cut off, so that the next one is not
+        # appended to it. Writing the whole file anew would lose all of it if the process were killed.
         with suppress(OSError):
             os.truncate(file, len(content) - len(rest))
     for number, line in enumerate(lines, start=1):

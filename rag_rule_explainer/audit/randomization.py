@@ -84,9 +84,9 @@ def repetitions_for(bound: float, pairs: int, error: float, power: float) -> int
     blame in all its ``pairs`` is expected to have a p-value of at most ``bound`` with the probability
     ``power``.
 
-    It is a plan and no guarantee: it assumes that the share ``error`` of the replays comes out wrong,
-    each for itself, and adds the pairs up as one. The test is valid with any number of replays. Returns
-    MOST_REPETITIONS if no smaller number is enough.
+    It is a plan and no guarantee. It assumes that each replay comes out wrong with the probability
+    ``error``, independently of the others, and treats the pairs as one pair with all their replays. The
+    test is valid with any number of replays. Returns MOST_REPETITIONS if no smaller number is enough.
     """
     for count in range(1, MOST_REPETITIONS):
         perfect = Fraction(1, comb(2 * count, count) ** pairs)

@@ -87,8 +87,8 @@ def smallest_removal(names: DocumentNames) -> Removal:
     chosen, least = cover(wanted.values(), MOST_CORES)
     whole = [question for question in reached if question.exhaustive]
     if len(whole) < len(reached):
-        # Of the others, a smaller rule may not have been found. So they do not say what is needed, but
-        # that the answers are bad as long as nothing is removed.
+        # The bound counts only questions whose search was complete. For any other question, a smaller
+        # rule may exist, so all that is known is that at least one document must be removed.
         least = max(1, cover([wanted[question.id] for question in whole], MOST_CORES)[1])
     relied = {each.id: _surest(names, each, chosen) for each in reached}
     ended = [rule for rule in relied.values() if rule.is_always_so]

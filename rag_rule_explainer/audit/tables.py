@@ -29,8 +29,8 @@ _NEVER_SHOWN = "no question decides it"
 
 @dataclass(slots=True)
 class DocumentRow:
-    """A ``DocumentRow`` says what one document does. All fields but the first three, and ``named``, hold
-    ids of questions, in their order.
+    """A ``DocumentRow`` says what one document does. Except the first three fields and ``named``, each
+    field holds ids of questions, in their order.
 
     ``shown``: it was shown. ``bad``, ``not_bad``: it was shown, and the answer is bad, or not bad.
     ``retained``: a rule names it by which answers are bad while its documents are retained. ``omitted``:
