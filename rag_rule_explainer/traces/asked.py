@@ -79,8 +79,8 @@ class TracedQuestion:
         )
 
     def gaps(self) -> str:
-        """Returns a note if steps are missing between those of the trace (else ""). The outermost step is
-        often part of one that the tracer does not record."""
+        """Returns a note if steps are missing between those of the trace (else ""). A missing parent of
+        the outermost step is no gap, because tracers often do not record it."""
         ids, top = {each.id for each in self.spans}, self.top
         lost = {each.parent for each in self.spans if each is not top and each.parent is not None} - ids
         if len(lost) <= 1 if top is None else not lost - {top.parent}:

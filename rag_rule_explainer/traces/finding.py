@@ -78,7 +78,8 @@ def _searched(question: TracedQuestion) -> list[tuple[TracedSpan, _Batch]]:
         for span in question.spans
         if span.kind in {"retrieval", "tool"} and span.documents
     ]
-    # A search that returned nothing has thrown away what those inside of it found.
+    # A search that returned nothing has dropped what the searches inside of it found, so these are left
+    # out, too.
     retrieving = {
         each.id for each in question.spans if each.kind == "retrieval" and each.documents is not None
     }
@@ -113,7 +114,7 @@ def _reranked(
         if not _is_read_reranker(span) or any(above.id in known for above in _above(span, by_id)):
             continue
         made, given = span.documents or (), span.given or ()
-        # What it was given and kept nothing of is replaced as well.
+        # A batch is also replaced if the reranker got its documents and kept none of them.
         keys = set(map(_key, (*made, *given)))
         kept = [
             (each, batch)

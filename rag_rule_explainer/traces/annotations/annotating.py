@@ -44,9 +44,9 @@ class Annotations:
         return len(self._notes.each)
 
     def write(self, folder: "str | Path" = ".") -> Path:
-        """Writes the payload into a file, whose name has those of the tool and of the trace. Returns the
-        file. It replaces that of the same trace and condition alone. Raises InvalidInput if it cannot be
-        written."""
+        """Writes the payload into a file, whose name contains the names of the tool and of the trace.
+        Returns the file. An earlier file of the same trace and condition is replaced, and no other file.
+        Raises InvalidInput if it cannot be written."""
         file = annotations_file(folder, self._tool.name, self._notes.trace, self._notes.condition)
         # ``dumps`` writes ASCII and escapes control characters, so the file suits every reader.
         write_whole(file, f"{json.dumps(self.payload, indent=2)}\n")

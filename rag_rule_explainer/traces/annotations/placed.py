@@ -24,8 +24,8 @@ _NOT_SHOWN = TraceNote("not shown", None, "it was not shown to the model, so it 
 @dataclass(frozen=True, slots=True)
 class PlacedNote:
     """A ``PlacedNote`` is a note with its place. ``step``: the id of the step of the trace. ``document``:
-    the place of the document; None for the note on the answer, and for those on documents that are in no
-    step, which stand beside it."""
+    the place of the document; None for the note on the answer. It is also None for a document that is in
+    no step; the note on it is at the step of the answer."""
 
     note: TraceNote
     step: str
