@@ -88,8 +88,8 @@ class BlamedDocument:
 @dataclass(frozen=True, slots=True)
 class BlameList(Sequence[BlamedDocument]):
     """A ``BlameList`` is the sequence of the documents to blame: proved ones first, then those with the
-    smallest p-values. ``not_shown``: documents that were tested and not found to blame, which does not
-    say that they are innocent. ``plan``: what was planned."""
+    smallest p-values. ``not_shown``: documents that were tested and not found to blame. This does not
+    prove that they are innocent. ``plan``: the plan of the replays that tested them."""
 
     plan: BlamePlan
     found: tuple[BlamedDocument, ...]

@@ -164,7 +164,7 @@ def _append(file: Path | None, line: Mapping[str, object]) -> None:
 
 
 def _lines(file: Path | None) -> Iterator[Any]:
-    """Yields the lines of the file. One that a killed run left behind half written is no line."""
+    """Yields the data in the lines of the file. A line that a killed run has half written is left out."""
     if file is None or not file.is_file():
         return
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():

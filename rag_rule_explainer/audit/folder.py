@@ -50,8 +50,8 @@ class AuditFolder:
     ``identity``: the name of the audit, which stays the same if its folder is moved; empty if it has
     none. ``known``: what became of each question so far, by its id. ``form``: the form of saved
     explanations; None to save none. ``settings``: the settings of this run, and of earlier ones, each
-    under a mark, which is a short hash. ``run``: holds the folder until ``close``; None if it need not be
-    held.
+    under a mark, which is a short hash. ``run``: the lock that keeps other runs from using the folder
+    until ``close``; None if there is no lock.
     """
 
     path: Path
@@ -178,7 +178,7 @@ class AuditFolder:
     def _saved(self, question: AuditedQuestion, explanation: Explanation) -> str:
         if self.form is None:
             return ""
-        # An id may be that of another question by now, whose explanation must not be overwritten.
+        # The id may have belonged to another question, whose explanation must not be overwritten.
         named = json.dumps([question.id, question.question, question.given]).encode("ascii")
         name = f"{_EXPLANATIONS}/{sha256(named).hexdigest()[:20]}.{self.form}"
         write_whole(self.path / name, FORMS[self.form].written(explanation))

@@ -37,8 +37,8 @@ def suspects_of_log(
 ) -> tuple[Suspect, ...]:
     """Returns the same as ``suspects_of``, for an audit.
 
-    ``read``: returns the saved explanation of a question whose condition is the bad outcome; None if
-    there is none. The rules that the audit keeps are then used in its place.
+    ``read``: returns the saved explanation of a question, whose condition must be the bad outcome; None
+    if there is none. The rules that the audit keeps are then used in its place.
     """
     by_id = {each.id: each for each in names.questions}
 

@@ -155,7 +155,7 @@ class AuditedQuestion:
     @property
     def is_explained(self) -> bool:
         """Returns True iff there is an explanation of the answer. Only such a question counts in the
-        tables; the others are named apart."""
+        tables of the report; all others are listed separately."""
         return self.outcome in {"bad", "not bad", "undecided"}
 
     def rules_of(self, kind: RuleKind, outcome: RuleOutcome) -> tuple[AuditedRule, ...]:

@@ -24,11 +24,11 @@ class Removal:
     ``documents``: the names of the documents. ``ended``: the ids of the questions whose bad answer cannot
     come back without them, as far as ``claim`` goes. ``not_ended``: ids of questions with a bad answer
     that no sure omission rule ends, each with the reason. ``claim``: the weakest claim among the rules
-    that are relied on for ``ended``; None if there is none. It is "relative" if one of them does not
-    speak of all subsets, and ``limits`` says in words of which it does not. ``at_least``: no set of
+    that are relied on for ``ended``; None if there is none. It is "relative" if one of these rules does
+    not cover all subsets; ``limits`` names the subsets that are not covered. ``at_least``: no set of
     fewer documents ends the bad answers of ``ended``. ``rare``: the ids of the questions whose bad answer
-    was seen to come back without them, on some subsets, as a minimum confidence below 1 allows; it stays
-    away on a share of ``confidence`` of the subsets at least.
+    was seen to come back on some subsets without the documents, as a minimum confidence below 1 allows.
+    The answer is not bad on at least the share ``confidence`` of the subsets.
     """
 
     documents: tuple[str, ...]

@@ -108,8 +108,8 @@ _SIMPLE = (
 
 @dataclass(slots=True)
 class _Reading:
-    """A ``_Reading`` makes data for JSON of one value. ``_functions``: those read so far, because
-    functions may use each other."""
+    """A ``_Reading`` makes data for JSON of one value. ``_functions``: the functions that were read. None
+    is read again, because functions may use each other."""
 
     _functions: set[FunctionType] = field(default_factory=set[FunctionType])
 

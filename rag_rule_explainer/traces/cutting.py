@@ -1,7 +1,7 @@
 """This module finds where the texts of sources stand in a request to a model, to cut them out.
 
-What it finds is certain, or the request is refused: a text may stand there more often than the
-application wrote it, inside of another one, or in another form.
+If it is not certain which places are to be cut out, the request is refused. For example, a text may stand
+there more often than the application wrote it, inside of another text, or in another form.
 """
 
 from collections import defaultdict

@@ -126,8 +126,8 @@ def _reranked(
 
 
 def _is_read_reranker(span: TracedSpan) -> bool:
-    """Returns True iff the span is a reranker of which the trace says what it returned: documents, or
-    nothing of what it was given."""
+    """Returns True iff the span is a reranker, and the trace says which documents it returned, or which
+    ones it got. In the second case it returned none of them."""
     return span.kind == "rerank" and (span.documents is not None or bool(span.given))
 
 

@@ -1,5 +1,5 @@
-"""This module ends the stream of a workflow's events where the run of the workflow ends, and refuses
-workflows whose runs cannot be ended early."""
+"""This module ends the stream of a workflow's events when the run of the workflow ends, and refuses
+releases of LlamaIndex whose runs cannot be ended early."""
 
 import asyncio
 import re

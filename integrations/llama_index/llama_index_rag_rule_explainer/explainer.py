@@ -44,7 +44,7 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     stores) are recorded and served, and all others retrieve as usual.
 
     The input is a question. For a chat engine it may also be a dict of ``message`` and ``chat_history``;
-    for a workflow, a dict of the arguments of its ``run``. ``documents=`` may also be nodes.
+    for a workflow, a dict of the arguments of its ``run``. Documents may also be given as nodes.
     ``question_of`` and ``answer_of`` read the question from the input and the answer from the output; by
     default they understand str, query bundles, messages, responses, and dicts with the usual keys.
 

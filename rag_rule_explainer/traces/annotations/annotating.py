@@ -23,7 +23,7 @@ class Annotations:
     ``tool``: "phoenix", "langsmith", "langfuse", "mlflow" or "otlp".
 
     ``payload`` is what the tool's API takes, as JSON data. Raises InvalidInput if the incident is not
-    from a trace of this tool, or not the explained one.
+    from a trace of this tool, or if the explanation is that of another answer.
     """
 
     def __init__(self, explanation: Explanation, incident: Incident, tool: str) -> None:
