@@ -238,8 +238,8 @@ def _rules(
 
 
 def _minimal(rule: Finding, keys: Mapping[str, DocumentKey]) -> bool | None:
-    """Returns whether each document is needed. Of near-duplicates that were only retained or omitted
-    together, one may be enough, and the others may have no part in it."""
+    """Returns True if the rule needs each of its documents, False if not, and None if this is not known,
+    as for near-duplicates that were only retained or omitted together: one of them may be enough."""
     several = any(len({keys[each] for each in tied}) > 1 for tied in rule.tied)
     return None if several and rule.minimal else rule.minimal
 

@@ -30,8 +30,8 @@ from .sameness import application_of, definition_of, settings_of
 
 Found = TypeVar("Found")
 _SECONDS_TO_NOTE = 1.0
-"""The number of seconds between two records of what was spent. A run that is killed loses no more than
-this from its count."""
+"""The number of seconds between two records of what was spent. If a run is killed, only what it has spent
+since its last record is not counted."""
 
 
 @showing(AuditOptions, AuditFields)
@@ -241,7 +241,7 @@ class _Run:
 
     @asynccontextmanager
     async def _metered(self, result: Audit) -> AsyncGenerator[Meter, None]:
-        """Provides, for the block, a meter that applies the audit's limits to further replays as well."""
+        """Provides, for the block, a meter by which the audit's limits also hold for further replays."""
         if isinstance(self.engine, MeteredEngine):
             async with self.engine.metered(self.job, self._began) as meter:
                 yield meter

@@ -49,7 +49,8 @@ class BlamedDocument:
 
     ``basis``: "proved" if a proved rule of a deterministic application names it; "tested" if fresh
     replays were compared. ``p_value``: the exact probability of such a difference, or a larger one, if
-    the document changes nothing; None if it is proved. ``tables``: the fresh replays of each pair.
+    the document changes nothing; None if it is proved. ``tables``: for each pair of subsets with and
+    without the document, how many of the fresh replays are bad.
     """
 
     suspect: Suspect
@@ -87,8 +88,8 @@ class BlamedDocument:
 @dataclass(frozen=True, slots=True)
 class BlameList(Sequence[BlamedDocument]):
     """A ``BlameList`` is the sequence of the documents to blame: proved ones first, then those with the
-    smallest p-values. ``not_shown``: documents that were tested and not found to blame, which does not
-    say that they are innocent. ``plan``: what was planned."""
+    smallest p-values. ``not_shown``: documents that were tested and not found to blame. This does not
+    prove that they are innocent. ``plan``: the plan of the replays that tested them."""
 
     plan: BlamePlan
     found: tuple[BlamedDocument, ...]
@@ -146,7 +147,8 @@ def blame_list(plan: BlamePlan, outcomes: Mapping[Trial, Verdict]) -> BlameList:
 
 
 def tables_of(plan: BlamePlan, outcomes: Mapping[Trial, Verdict]) -> dict[PivotPair, PairTable]:
-    """Returns the counts of each pair."""
+    """Returns for each pair how many of its replays are bad, on the subset with the document and on the
+    one without it. A replay without an outcome counts as UNKNOWN."""
     counts = defaultdict[tuple[PivotPair, bool, Verdict], int](int)
     pairs = dict.fromkeys(pair for suspect, _ in plan.tested for pair in suspect.pairs)
     for trial in plan.trials():

@@ -45,8 +45,8 @@ class Suspect:
     """A ``Suspect`` is a document that a rule of the bad outcome names.
 
     ``shown``: the number of questions with a bad outcome that it was shown in. ``implicated``: the ids of
-    those in which a rule names it, and ``proved`` those in which such a rule is proved. ``pairs``: its
-    pairs, those to test first at the beginning, each of another question.
+    those in which a rule names it, and ``proved`` those in which such a rule is proved. ``pairs``: the
+    pairs on which it is tested, at most one of each question, in the order in which they are preferred.
     """
 
     document: str
@@ -77,7 +77,7 @@ class BlamePlan:
 
     ``fdr``: the share of innocent documents that is allowed, on average, among those that are listed.
     ``proved``: documents of a deterministic application that a proved rule names, which need no test.
-    ``tested``: the other ones, each with the number of replays of either of its subsets. ``left_out``:
+    ``tested``: the other ones, each with the number of replays on each subset of its pairs. ``left_out``:
     documents that stay untested, because the limit of replays does not reach for them, or because no pair
     of theirs is known.
     """
@@ -141,9 +141,9 @@ def plan_blame(
     ``fdr``: the false discovery rate, above 0 and below 1. ``deterministic``: True if the application is
     known to answer the same question from the same documents always alike; documents that a proved rule
     names then need no test. A rule of an application that varies may be called proved because each of its
-    subsets was asked once, so by default its documents are tested, too. ``most_replays``: an upper bound;
-    documents that fewer questions implicate are left out first. The choice rests on the search alone, so
-    the test is as valid as without it. Raises InvalidInput for other values.
+    subsets was asked once, so by default its documents are tested, too. ``most_replays``: the largest
+    number of replays; documents that fewer questions implicate are left out first. This choice rests on
+    the search alone, so the test stays valid. Raises InvalidInput for other values.
     """
     check_rate(fdr)
     if most_replays is not None:
@@ -173,8 +173,8 @@ def _with_fewer_pairs(suspect: Suspect) -> Suspect:
 def _affordable(
     suspects: Sequence[Suspect], fdr: float, most: int | None
 ) -> tuple[tuple[Suspect, int], ...]:
-    """Returns as many of the suspects, from the first on, as the limit allows. The fewer are tested, the
-    fewer replays each of them needs."""
+    """Returns the first suspects, as many as the limit of replays allows, each with the number of replays
+    on each subset of its pairs. The fewer suspects are tested, the fewer replays each of them needs."""
     whole = _counted(suspects, fdr)
     if most is None or _replays(whole) <= most:
         return whole

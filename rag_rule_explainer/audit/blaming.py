@@ -60,7 +60,7 @@ class Blaming:
     ) -> "Blaming":
         """Returns a ``Blaming`` that makes the replays which the audit still needs. ``meter``: that of
         the audit, which counts these replays as well, so that the audit's limits hold for everything
-        together. ``spent``: the replays that it has counted so far."""
+        together. ``spent``: the number of replays that the audit has made so far."""
         file = None if result.folder is None else result.folder / _FILE
         suspects = suspects_of_log(result.names, partial(_explanation, result.folder))
         explainer = explainer_for(job, meter)
@@ -79,7 +79,7 @@ class Blaming:
             if left is None:
                 left = max(0, job.limits.replays - spent)
                 if not isinstance(explainer, Explainer):
-                    # It also runs once for each question, to retrieve.
+                    # The application also runs once for each question, to retrieve its documents again.
                     left = max(0, left - len(planned(left).questions))
                 _append(file, {"plan": mark, "replays": left})
             most = left if most is None else min(left, most)
@@ -164,7 +164,7 @@ def _append(file: Path | None, line: Mapping[str, object]) -> None:
 
 
 def _lines(file: Path | None) -> Iterator[Any]:
-    """Yields the lines of the file. One that a killed run left behind half written is no line."""
+    """Yields the data in the lines of the file. A line that a killed run has half written is left out."""
     if file is None or not file.is_file():
         return
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():

@@ -1,5 +1,6 @@
-"""This module finds the smallest set of documents that contains one of the choices of each question. The
-solver python-sat does this; where its work is cut short, its cores give a lower bound."""
+"""This module finds the smallest set of documents that contains, for each question, all documents of one
+of its choices. The solver python-sat does this. If it has to give up, the conflicts that it has found so
+far, which it calls cores, give a lower bound of the size."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
@@ -14,8 +15,11 @@ MOST_CORES: Final = 2_000
 
 def cover(wanted: Iterable[Choices], most_cores: int = MOST_CORES) -> tuple[Choice, int]:
     """Returns the smallest set that contains one choice of each question, and a lower bound of its size.
-    Both agree unless the solver had to give up after ``most_cores`` cores for a part of the questions
-    that has no document in common with the others."""
+
+    ``most_cores``: the number of conflicts after which the solver gives up. It solves groups of questions
+    that have no document in common one by one. If it gives up for a group, the set may not be the
+    smallest, and the bound may be lower than its size.
+    """
     forced, questions = _forced({_minimal(each) for each in wanted})
     chosen, at_least = set(forced), len(forced)
     for part in _parts(questions):
@@ -29,8 +33,8 @@ def cover(wanted: Iterable[Choices], most_cores: int = MOST_CORES) -> tuple[Choi
 
 
 def _forced(questions: set[Choices]) -> tuple[Choice, list[Choices]]:
-    """Returns the documents of all questions that have one choice only, and the questions that are left
-    once these documents are taken, without these documents."""
+    """Returns the documents that every solution needs, because a question has no other choice, and those
+    questions of which they contain no choice. Their choices are returned without these documents."""
     forced, left = frozenset[DocumentKey](), questions
     while single := [next(iter(each)) for each in left if len(each) == 1]:
         forced = forced.union(*single)

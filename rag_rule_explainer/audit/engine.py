@@ -66,6 +66,6 @@ class MeteredEngine(Protocol):
     such as those that test which documents are to blame."""
 
     def metered(self, job: AuditJob, began: float, /) -> AbstractAsyncContextManager[Meter]:
-        """Gives, for the block, a meter that counts what the questions of the job have spent as well.
-        ``began``: the monotonic time from which the seconds of the job's limits count."""
+        """Provides, for the block, a meter that includes what the questions of the job have spent.
+        ``began``: the monotonic time from which the seconds of the job's limits are counted."""
         ...

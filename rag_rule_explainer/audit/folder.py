@@ -50,8 +50,8 @@ class AuditFolder:
     ``identity``: the name of the audit, which stays the same if its folder is moved; empty if it has
     none. ``known``: what became of each question so far, by its id. ``form``: the form of saved
     explanations; None to save none. ``settings``: the settings of this run, and of earlier ones, each
-    under a mark, which is a short hash. ``run``: holds the folder until ``close``; None if it need not be
-    held.
+    under a mark, which is a short hash. ``run``: the lock that keeps other runs from using the folder
+    until ``close``; None if there is no lock.
     """
 
     path: Path
@@ -148,8 +148,8 @@ class AuditFolder:
 
     def rename(self, asked: Sequence[LoggedQuestion]) -> None:
         """Changes the ids of questions that the folder holds under other ids to the ids that they have
-        now, such as the numbers of their lines in a file in which lines have moved. Nothing is asked
-        twice for an id."""
+        now, such as the numbers of their lines in a file in which lines have moved. So no question is
+        asked again only because its id has changed."""
         held = {each.id for each in asked if self.holds(each)}
         moved = {
             _asked_as(each): each
@@ -178,7 +178,7 @@ class AuditFolder:
     def _saved(self, question: AuditedQuestion, explanation: Explanation) -> str:
         if self.form is None:
             return ""
-        # An id may be that of another question by now, whose explanation must not be overwritten.
+        # The id may have belonged to another question, whose explanation must not be overwritten.
         named = json.dumps([question.id, question.question, question.given]).encode("ascii")
         name = f"{_EXPLANATIONS}/{sha256(named).hexdigest()[:20]}.{self.form}"
         write_whole(self.path / name, FORMS[self.form].written(explanation))
@@ -212,9 +212,9 @@ def _asked_as(known: AuditedQuestion) -> tuple[str, str]:
 
 
 def kept_questions(path: Path) -> Iterator[AuditedQuestion]:
-    """Yields the questions that a folder holds; of one that was asked again, the latest is the last.
-    Raises InvalidInput for a line that is no question, unless it is the last one and was cut off by a
-    crash."""
+    """Yields the questions that a folder holds, in the order in which they were written. A question that
+    was asked again is yielded again. Raises InvalidInput for a line that is no question, unless it is the
+    last one and was cut off by a crash."""
     yield from _lines_of(path / _QUESTIONS, AuditedQuestion.from_json_line)
 
 
@@ -247,8 +247,8 @@ def _lines_of(file: Path, read: Callable[[bytes], Any]) -> Iterator[Any]:
     content = file.read_bytes()
     *lines, rest = content.split(b"\n")
     if rest:
-        # The process ended while it wrote this line. The next line must not be appended to it. The file
-        # is not written anew: to be killed at that would lose all of it.
+        # The process ended while it wrote this line. The line is cut off, so that the next one is not
+        # appended to it. Writing the whole file anew would lose all of it if the process were killed.
         with suppress(OSError):
             os.truncate(file, len(content) - len(rest))
     for number, line in enumerate(lines, start=1):

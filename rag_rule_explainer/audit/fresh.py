@@ -43,10 +43,11 @@ class FreshVerdicts:
 class FreshReplays:
     """A ``FreshReplays`` replays and judges trials of one question.
 
-    Nothing is taken from memory or from the store: a test that counted the answers by which its pair was
-    chosen would be wrong. ``condition``: holds iff an answer is bad. ``before``: what the audit
-    kept of the question. ``baseline``: its answer, with which conditions compare answers. A trial whose
-    documents are not found any more, with the same texts, has no verdict.
+    No answer is taken from memory or from the store. The pairs of subsets to test were chosen by such
+    answers, so a test that counted them would be wrong. ``condition``: holds iff an answer is bad.
+    ``before``: what the audit kept of the question. ``baseline``: the answer with all documents, with
+    which a condition may compare other answers. A trial whose documents are not found again, with the
+    same texts, has no verdict.
     """
 
     explainer: Explainer

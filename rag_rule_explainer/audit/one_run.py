@@ -1,5 +1,5 @@
-"""This module keeps two runs of an audit from using the same folder at the same time: each would count
-what it spends from what it read when it began, and would overwrite the count of the other."""
+"""This module keeps two runs of an audit from using the same folder at the same time. Otherwise each run
+would know only its own spending since its beginning, and would overwrite the count of the other run."""
 
 import os
 from contextlib import suppress

@@ -13,7 +13,8 @@ from .documents import DocumentNames
 from .questions import AuditedQuestion
 
 _Strength = tuple[int, int]
-"""The number of samples behind a pair, and of its documents."""
+"""How much evidence a pair rests on: the number of samples on each of its subsets (0 if it was made from
+a rule), and the number of documents of the larger subset."""
 Named = Callable[[str, str], str]
 """A function that returns the name that a document has in the log, from the question's id and its id
 there."""
@@ -24,8 +25,8 @@ def suspects_of(explanations: Iterable[tuple[str, Explanation]]) -> tuple[Suspec
     that it is named in.
 
     ``explanations``: the question's id and the explanation of each question whose answer was bad; they
-    are read one at a time. A document is named by its id. The bad outcome is what the condition of
-    retention rules looks for, and what that of omission rules excludes.
+    are read one at a time. A document is named by its id. The bad outcome is that the condition of
+    retention rules holds, or that the condition of omission rules does not hold.
     """
     known = ((question, _in_explanation(each)) for question, each in explanations)
     return _suspects(known, lambda _question, identity: identity)
@@ -36,8 +37,8 @@ def suspects_of_log(
 ) -> tuple[Suspect, ...]:
     """Returns the same as ``suspects_of``, for an audit.
 
-    ``read``: returns the saved explanation of a question whose condition is the bad outcome; None if
-    there is none. The rules that the audit keeps are then used in its place.
+    ``read``: returns the saved explanation of a question, whose condition must be the bad outcome; None
+    if there is none. The rules that the audit keeps are then used in its place.
     """
     by_id = {each.id: each for each in names.questions}
 
@@ -68,8 +69,8 @@ class _Named:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A ``_Known`` holds what is known of one question. ``probes``: by the documents shown,
-    their order, the number of samples, and whether the bad outcome was seen."""
+    """A ``_Known`` holds what is known of one question. ``probes``: for each subset of documents that was
+    shown, their order, the number of samples, and whether the bad outcome was seen."""
 
     shown: tuple[str, ...]
     pinned: frozenset[str]
@@ -139,7 +140,8 @@ def _suspects(log: Iterable[tuple[str, _Known]], named: Named) -> tuple[Suspect,
                 rules[name].append(rule)
         for name, own in rules.items():
             found[name].implicated.append(question)
-            # A rule about one of two copies does not settle what is so without both.
+            # If the question shows two copies of a document, a rule about one copy proves nothing about
+            # the subsets without both.
             if len(copies[name]) == 1 and any(each.settles for each in own):
                 found[name].proved.append(question)
             strength, kept, removed = _best_pair(copies[name], own, known)
@@ -154,8 +156,8 @@ def _best_pair(
     the smaller subset lacks. It is a pair of probes if there is one; otherwise it is made from a rule.
     ``copies``: the ids of the document in the question.
 
-    Near-duplicates that the search only retained or omitted together with it are in neither subset, so
-    that the document is tested by itself. Of several lies that are alike, each is found in this way.
+    Near-duplicates that the search only retained or omitted together with this document are in neither
+    subset, so that the document is tested by itself. In this way, each of several similar lies is found.
     """
     groups = [group for rule in rules for group in rule.tied if not set(copies).isdisjoint(group)]
     others = {name for group in groups for name in group} - {*copies}
@@ -179,8 +181,8 @@ def _of_probes(known: _Known, tied: frozenset[str]) -> Iterator[tuple[int, int, 
 
 
 def _of_rule(rule: _Named, known: _Known, tied: frozenset[str]) -> tuple[str, ...]:
-    """Returns the subset on which only the rule's document makes the outcome bad, if nothing but the rule
-    decides."""
+    """Returns a subset on which the outcome is bad, but is not bad without the ``tied`` documents, as far
+    as the outcome depends on this rule alone."""
     among = frozenset(rule.sources)
     if rule.kind is RuleKind.OMISSION:
         return tuple(each for each in known.shown if each not in among or each in tied)

@@ -51,7 +51,8 @@ class LoggedQuestion:
     @property
     def mark(self) -> str:
         """Returns a hash of the input and of the documents that are given, with their metadata but not
-        their scores; empty if neither is. Of other objects, only the type counts."""
+        their scores; empty if neither is. Of an object in the input that is no JSON data, only the type
+        is part of the hash."""
         if self.input is None and self.documents is None:
             return ""
         documents = None if self.documents is None else [_marked(each) for each in self.documents]
@@ -64,8 +65,8 @@ class ShownDocument:
     """A ``ShownDocument`` is a document that was shown with a question. ``id``: its id in the
     explanation. ``sha256``: the hash of its text. ``rank``: its place, from 1. ``pinned``: True iff it
     was never omitted, so that no rule names it. ``named``: False if the id was made up for a document
-    that has none. ``name``: the name that its metadata give, if the id was made up although they do,
-    because several documents of the question have this name; empty otherwise."""
+    that has none. ``name``: the name in its metadata, if several documents of the question have this name
+    and the id was therefore made up; empty otherwise."""
 
     id: str
     sha256: str
@@ -154,7 +155,7 @@ class AuditedQuestion:
     @property
     def is_explained(self) -> bool:
         """Returns True iff there is an explanation of the answer. Only such a question counts in the
-        tables; the others are named apart."""
+        tables of the report; all others are listed separately."""
         return self.outcome in {"bad", "not bad", "undecided"}
 
     def rules_of(self, kind: RuleKind, outcome: RuleOutcome) -> tuple[AuditedRule, ...]:
@@ -194,8 +195,8 @@ class AuditedAnswer:
 
 
 def _marked(document: SourceLike) -> Any:
-    """Returns a text that differs if the id, the text or the metadata of a document do; any other value
-    as JSON data."""
+    """Returns a hash of the id, the text and the metadata of a document. If the value is no document,
+    returns it as JSON data."""
     try:
         source = SourceSet.of([document]).sources[0]
     except InvalidInput:

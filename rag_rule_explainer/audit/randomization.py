@@ -25,7 +25,7 @@ MOST_REPETITIONS = 200
 class PairTable:
     """A ``PairTable`` counts the replays of a pair: ``bad_with`` of ``of_with`` replays with the document
     are bad, and ``bad_without`` of ``of_without`` without it. ``unknown_with`` and ``unknown_without``
-    count replays without a verdict, which are among neither."""
+    count replays without a verdict, which are not in the other counts."""
 
     bad_with: int
     of_with: int
@@ -60,8 +60,8 @@ def stratified_p_value(tables: Iterable[PairTable]) -> Fraction:
 
 
 def benjamini_yekutieli(p_values: Sequence[Fraction], rate: float) -> list[bool]:
-    """Returns which hypotheses are rejected, so that of those rejected at most the share ``rate`` is
-    expected to be true, whatever the dependence among the p-values.
+    """Returns which hypotheses are rejected. The expected share of true hypotheses among the rejected
+    ones is at most ``rate``, whatever the dependence among the p-values.
 
     Source: Y. Benjamini and D. Yekutieli, The control of the false discovery rate in multiple testing
     under dependency, Annals of Statistics 29 (2001), theorem 1.3.
@@ -84,9 +84,9 @@ def repetitions_for(bound: float, pairs: int, error: float, power: float) -> int
     blame in all its ``pairs`` is expected to have a p-value of at most ``bound`` with the probability
     ``power``.
 
-    It is a plan and no guarantee: it assumes that the share ``error`` of the replays comes out wrong,
-    each for itself, and adds the pairs up as one. The test is valid with any number of replays. Returns
-    MOST_REPETITIONS if no smaller number is enough.
+    It is a plan and no guarantee. It assumes that each replay comes out wrong with the probability
+    ``error``, independently of the others, and treats the pairs as one pair with all their replays. The
+    test is valid with any number of replays. Returns MOST_REPETITIONS if no smaller number is enough.
     """
     for count in range(1, MOST_REPETITIONS):
         perfect = Fraction(1, comb(2 * count, count) ** pairs)

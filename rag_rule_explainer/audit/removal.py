@@ -24,11 +24,11 @@ class Removal:
     ``documents``: the names of the documents. ``ended``: the ids of the questions whose bad answer cannot
     come back without them, as far as ``claim`` goes. ``not_ended``: ids of questions with a bad answer
     that no sure omission rule ends, each with the reason. ``claim``: the weakest claim among the rules
-    that are relied on for ``ended``; None if there is none. It is "relative" if one of them does not
-    speak of all subsets, and ``limits`` says in words of which it does not. ``at_least``: no set of
+    that are relied on for ``ended``; None if there is none. It is "relative" if one of these rules does
+    not cover all subsets; ``limits`` names the subsets that are not covered. ``at_least``: no set of
     fewer documents ends the bad answers of ``ended``. ``rare``: the ids of the questions whose bad answer
-    was seen to come back without them, on some subsets, as a minimum confidence below 1 allows; it stays
-    away on a share of ``confidence`` of the subsets at least.
+    was seen to come back on some subsets without the documents, as a minimum confidence below 1 allows.
+    The answer is not bad on at least the share ``confidence`` of the subsets.
     """
 
     documents: tuple[str, ...]
@@ -87,8 +87,8 @@ def smallest_removal(names: DocumentNames) -> Removal:
     chosen, least = cover(wanted.values(), MOST_CORES)
     whole = [question for question in reached if question.exhaustive]
     if len(whole) < len(reached):
-        # Of the others, a smaller rule may not have been found. So they do not say what is needed, but
-        # that the answers are bad as long as nothing is removed.
+        # The bound counts only questions whose search was complete. For any other question, a smaller
+        # rule may exist, so all that is known is that at least one document must be removed.
         least = max(1, cover([wanted[question.id] for question in whole], MOST_CORES)[1])
     relied = {each.id: _surest(names, each, chosen) for each in reached}
     ended = [rule for rule in relied.values() if rule.is_always_so]

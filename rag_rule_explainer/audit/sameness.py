@@ -37,10 +37,13 @@ _DECIDES_NO_RULE = frozenset(
 
 
 def definition_of(conditions: object) -> str:
-    """Returns a text that differs if a text, a number, a pattern or the code of a function in the
-    conditions does, or one of these among the globals of their modules that they use. Of other objects,
-    such as the client of a judge, only the type counts, so that the text is the same in each run of a
-    program. The code of functions may differ between versions of Python."""
+    """Returns a text by which a later run recognises that the conditions have changed.
+
+    It depends on the texts, numbers, patterns and codes of functions in the conditions, and on those
+    globals of the functions' modules that they use. Of other objects, such as the client of a judge, it
+    depends only on the type, so that it is the same in each run of a program. The code of functions, and
+    with it the text, may differ between versions of Python.
+    """
     data = json.dumps(_Reading().data(conditions, _DEEPEST))
     return sha256(data.encode("ascii")).hexdigest()[:16]
 
@@ -105,8 +108,8 @@ _SIMPLE = (
 
 @dataclass(slots=True)
 class _Reading:
-    """A ``_Reading`` makes data for JSON of one value. ``_functions``: those read so far, because
-    functions may use each other."""
+    """A ``_Reading`` makes data for JSON of one value. ``_functions``: the functions that were read. None
+    is read again, because functions may use each other."""
 
     _functions: set[FunctionType] = field(default_factory=set[FunctionType])
 

@@ -1,6 +1,6 @@
-"""This module says what each document does over all questions of a log. Everything is read from rules:
-only a rule that is proved, or that passed the votes or the test that was asked for, counts, and only if
-it is known to be minimal."""
+"""This module says what each document does over all questions of a log. Everything is read from rules
+that are known to be minimal, and that are sure: a sure rule is proved, or has passed the votes or the
+test that was asked for."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ _IMPLICATING: frozenset[_Way] = frozenset(
     {(_RETENTION, "bad"), (_OMISSION, "not bad"), (_OMISSION, "good")}
 )
 TOWARDS_BAD: frozenset[_Way] = frozenset({*_IMPLICATING, (_RETENTION, "not good")})
-"""Rules by which a document makes answers bad: they are bad with it, or better without it."""
+"""Rules by which a document makes answers bad: answers are bad with it, or better without it."""
 AWAY_FROM_BAD: frozenset[_Way] = frozenset(
     {(_RETENTION, "not bad"), (_RETENTION, "good"), (_OMISSION, "bad"), (_OMISSION, "not good")}
 )
@@ -29,8 +29,8 @@ _NEVER_SHOWN = "no question decides it"
 
 @dataclass(slots=True)
 class DocumentRow:
-    """A ``DocumentRow`` says what one document does. All fields but the first three, and ``named``, hold
-    ids of questions, in their order.
+    """A ``DocumentRow`` says what one document does. Except the first three fields and ``named``, each
+    field holds ids of questions, in their order.
 
     ``shown``: it was shown. ``bad``, ``not_bad``: it was shown, and the answer is bad, or not bad.
     ``retained``: a rule names it by which answers are bad while its documents are retained. ``omitted``:
@@ -38,12 +38,13 @@ class DocumentRow:
     ``omitted``, and the answers are good. ``implicated``: at least one of the last three. ``unsure``:
     only a rule that is not sure, or perhaps not minimal, implicates it. ``clear``: no rule implicates it,
     and there are no further rules. ``unneeded``: no rule of any outcome names it, and there are no
-    further rules. ``decisive``: the answer is bad, and never without this document, whichever others are
-    there (pinned ones always are, and near-duplicates that were tied are there together).
+    further rules. ``decisive``: the answer is bad, but never bad without this document, whichever other
+    documents are shown (pinned ones always are, and near-duplicates that were tied are shown together).
     ``single_point``: the answer is not bad (or is good, if there is such a condition), and never so
-    without this document. ``redundant``: another document is enough in its place; the questions are
-    listed by the name of that document. ``conflicts``: this document makes answers bad, and another one
-    better, or the other way round. ``named``: True iff a sure, minimal rule of any outcome names it.
+    without this document. ``redundant``: by the name of another document, the questions in which that
+    document is enough in place of this one. ``conflicts``: by the name of another document, the questions
+    in which one of the two makes the answer bad, and the other one makes it better. ``named``: True iff a
+    sure, minimal rule of any outcome names it.
     """
 
     key: DocumentKey
@@ -171,7 +172,7 @@ class _Reading:
         return cls(question, {key: rows[key] for key in own}, rules, pinned)
 
     def note(self) -> None:
-        """Notes everything."""
+        """Adds the id of the question to all fields of the rows to which it belongs."""
         for key, row in self.rows.items():
             self._note_each(key, row)
         self._note_single()

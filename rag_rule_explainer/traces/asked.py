@@ -16,8 +16,9 @@ class TracedQuestion:
     """A ``TracedQuestion`` is one question to the application, with all steps of its answer.
 
     ``id``: the id of the trace, or that of a step if the trace has several questions. ``top``: the step
-    that the user's input went to; None if the steps have no common one. ``spans``: in the order in which
-    they began. ``session``: the conversation; None if none is named.
+    that got the user's input, and that contains all other steps; None if there is no such step.
+    ``spans``: the steps, in the order in which they began. ``session``: the id of the conversation; None
+    if the trace names none.
     """
 
     id: str
@@ -79,8 +80,8 @@ class TracedQuestion:
         )
 
     def gaps(self) -> str:
-        """Returns a note if steps are missing between those of the trace (else ""). The outermost step is
-        often part of one that the tracer does not record."""
+        """Returns a note if steps are missing between those of the trace (else ""). A missing parent of
+        the outermost step is no gap, because tracers often do not record it."""
         ids, top = {each.id for each in self.spans}, self.top
         lost = {each.parent for each in self.spans if each is not top and each.parent is not None} - ids
         if len(lost) <= 1 if top is None else not lost - {top.parent}:
@@ -95,8 +96,8 @@ class TracedQuestion:
         return () if self.top is None else history_in(self.top.input)
 
     def places(self, documents: Mapping[str, tuple[DocumentPlace, ...]]) -> TracedPlaces:
-        """Returns where the answer and the documents stand in the trace. Without a common step of all
-        steps, the answer stands in the first one."""
+        """Returns where the answer and the documents stand in the trace. If no step contains all others,
+        the first step is taken as the place of the answer."""
         top = self.top or self.spans[0]
         project = next((each.project for each in self.spans if each.project), None)
         return TracedPlaces(usual_id(self.trace), usual_id(top.id), documents, project)

@@ -37,8 +37,8 @@ def as_data(value: Any) -> Any:
 
 
 def decoded_json(written: str | bytes) -> Any:
-    """Returns the data in a text of JSON. Half a surrogate pair stays one: texts that were cut within an
-    emoji have it. Raises ValueError if the text is no JSON, or nested too deeply."""
+    """Returns the data in a text of JSON. It may contain halves of surrogate pairs, which are in texts
+    that were cut within an emoji. Raises ValueError if the text is no JSON, or nested too deeply."""
     try:
         return from_json(written)
     except ValueError:

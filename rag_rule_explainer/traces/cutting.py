@@ -1,7 +1,7 @@
 """This module finds where the texts of sources stand in a request to a model, to cut them out.
 
-What it finds is certain, or the request is refused: a text may stand there more often than the
-application wrote it, inside of another one, or in another form.
+If it is not certain which places are to be cut out, the request is refused. For example, a text may stand
+there more often than the application wrote it, inside of another text, or in another form.
 """
 
 from collections import defaultdict
@@ -23,7 +23,8 @@ _SHORTEST = 12
 @dataclass(frozen=True, slots=True)
 class Cut:
     """A ``Cut`` is a place in a message where a source stands. ``message``: the number of the message.
-    ``begin`` and ``end``: the place in its text, with the metadata that stand right before the text.
+    ``begin`` and ``end``: the place in the message's text. It includes the source's metadata, if they
+    stand right before the source's text. ``source``: the id of the source.
     """
 
     message: int
@@ -156,9 +157,10 @@ def _check_left(
     sources: Sequence[Source],
     question: str,
 ) -> None:
-    """Raises NotInTrace if a part of a text, or the text in another form, stands in what is left: of a
-    text that is cut out elsewhere, too. Earlier messages of the conversation stay as they are, but the
-    instructions before them are written anew for each question."""
+    """Raises NotInTrace if what is left of the request contains a part of a source's text, or this text
+    in another form. This is also checked for sources that are cut out elsewhere. Earlier messages of the
+    conversation are not checked, but the system's messages before them are, because an application writes
+    them anew for each question."""
     left = Remains(
         piece
         for number, (role, said) in enumerate(messages)

@@ -1,7 +1,7 @@
-"""This module checks that the events of LlamaIndex that are read as one question belong to one.
+"""This module checks that events of LlamaIndex that are read as one question do not belong to several.
 
-Events name no question. If an application answers several at once, or if one failed in the middle, the
-documents of one may stand among the events of another.
+Events do not name their question. If an application answers several questions at the same time, or if a
+question has failed before its end, its documents may stand among the events of another question.
 """
 
 from collections.abc import Iterable, Mapping
@@ -43,8 +43,8 @@ class EventsOfQuestion:
             self.use(each for each in cast("list[Any]", chunks) if isinstance(each, str))
 
     def check(self, place: str) -> None:
-        """Raises InvalidInput if a search may be of another question: nothing that it found was used, or
-        not all, and the searches had different queries."""
+        """Raises InvalidInput if a search may belong to another question: if nothing that it found was
+        used for the answer, or if not all of it was used and the searches had different queries."""
         if not self.is_synthesized:
             return
         has_one_query = len({query for query, _ in self.found}) < 2

@@ -78,7 +78,8 @@ def _searched(question: TracedQuestion) -> list[tuple[TracedSpan, _Batch]]:
         for span in question.spans
         if span.kind in {"retrieval", "tool"} and span.documents
     ]
-    # A search that returned nothing has thrown away what those inside of it found.
+    # A search that returned nothing has dropped what the searches inside of it found, so these are left
+    # out, too.
     retrieving = {
         each.id for each in question.spans if each.kind == "retrieval" and each.documents is not None
     }
@@ -113,7 +114,7 @@ def _reranked(
         if not _is_read_reranker(span) or any(above.id in known for above in _above(span, by_id)):
             continue
         made, given = span.documents or (), span.given or ()
-        # What it was given and kept nothing of is replaced as well.
+        # A batch is also replaced if the reranker got its documents and kept none of them.
         keys = set(map(_key, (*made, *given)))
         kept = [
             (each, batch)
@@ -125,8 +126,8 @@ def _reranked(
 
 
 def _is_read_reranker(span: TracedSpan) -> bool:
-    """Returns True iff the span is a reranker of which the trace says what it returned: documents, or
-    nothing of what it was given."""
+    """Returns True iff the span is a reranker, and the trace says which documents it returned, or which
+    ones it got. In the second case it returned none of them."""
     return span.kind == "rerank" and (span.documents is not None or bool(span.given))
 
 

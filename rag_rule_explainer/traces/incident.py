@@ -30,8 +30,8 @@ class Incident:
     that the application retrieved, in order; None if the log has none. ``pinned``: ids of documents that
     are always retained. ``given``: the application's whole input, as the trace has it. ``history``: the
     earlier messages of its conversation, as (role, text). ``model``: the name of the model. ``session``:
-    the id of the conversation. ``place``: the trace, for messages. ``notes``: what a reader should know
-    of how the incident was read. ``request``: what the model was sent, if it was asked once. ``traced``:
+    the id of the conversation. ``place``: the trace as messages name it. ``notes``: what is worth knowing
+    about how the incident was read. ``request``: what the model was sent, if asked once. ``traced``:
     where the answer and the documents stand in the trace; None if there is no trace.
     """
 

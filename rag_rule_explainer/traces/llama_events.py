@@ -68,7 +68,8 @@ class LlamaEvents:
             self._question.check(place)
             self._questions += 1
             self._reranked, self._question = {}, EventsOfQuestion()
-        # A model or a reranker may end several times within one span, so its own id is the event's.
+        # Several calls of a model or a reranker may end within one span. So the id of such a step is the
+        # id of the event.
         identity = own if name in _CLOSING or name == "workflow.output" else str(record["id_"])
         start = sortable_time(str(record.get("timestamp") or ""))
         place_of = {"trace": trace, "id": identity, "parent": parent, "place": place}

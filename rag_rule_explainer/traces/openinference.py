@@ -57,7 +57,7 @@ def _documents(envelope: Envelope, kind: TracedKind) -> tuple[TracedDocument, ..
     if kind != "retrieval":
         return None
     written = traced_documents(attributes.listed("retrieval.documents"))
-    # Of LangChain's documents, the ids stand in the output alone.
+    # For LangChain's documents, only the output of the span has the ids, not its attributes.
     whole = traced_documents(output)
     if written is None or whole is None or len(whole) != len(written):
         return written or whole

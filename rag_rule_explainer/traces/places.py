@@ -12,7 +12,8 @@ from .spans import TracedKind
 
 class DocumentPlace(NamedTuple):
     """A ``DocumentPlace`` is where a document stands in a trace. ``step``: the id of the step that
-    returned it. ``position``: among the documents of this step, from 0. ``kind``: that of the step."""
+    returned it. ``position``: its place among the documents of this step, from 0. ``kind``: the kind of
+    the step, such as "retrieval"."""
 
     step: str
     position: int

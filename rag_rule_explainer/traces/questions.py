@@ -39,8 +39,8 @@ _STOPPED = re.compile(r"StopEvent\(result=(?P<quote>['\"])(?P<said>[^\\]*?)(?P=q
 
 def traced_question(given: Any, depth: int = 0, *, alone: bool = True) -> str | None:
     """Returns the question in an input: a text, the last message of a user, or the entry under a usual
-    key, such as "question". Returns None if there is none. ``alone``: the only text of an input is its
-    question, whatever its key is."""
+    key, such as "question". Returns None if there is none. ``alone``: True if the text of a dict with one
+    entry is the question, unless its key shows that it is not, as "user_id" does."""
     given = as_structure(given)
     if isinstance(given, str):
         return (given.strip() and not _is_object(given) and given) or None
@@ -56,7 +56,8 @@ def traced_question(given: Any, depth: int = 0, *, alone: bool = True) -> str | 
         return message[1] if message[0] == "user" else None
     fields = cast("Mapping[str, Any]", given)
     found = (
-        # Of a function, the question may be among the arguments without a name.
+        # The trace of a function has "args" and "kwargs". If it has "args", the question may be one of
+        # them, so the only text in "kwargs" is not taken for it.
         traced_question(fields[key], depth + 1, alone=key != "kwargs" or not fields.get("args"))
         for key in _QUESTIONS
         if fields.get(key) is not None
@@ -147,6 +148,6 @@ def _in_list(items: Sequence[Any], depth: int) -> str | None:
     if len(items) == 1:
         return traced_answer(items[0], depth + 1)
     if items and all(isinstance(each, str) for each in items):
-        # A streamed answer, as its pieces.
+        # These texts are the pieces of a streamed answer.
         return "".join(items)
     return content_text(items) or None

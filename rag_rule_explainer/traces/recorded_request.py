@@ -52,8 +52,8 @@ class RecordedRequest:
 
 
 def _runs(cuts: Sequence[Cut], text: str) -> Iterator[list[Cut]]:
-    """Yields the cuts in runs that are joined by the same separator, as ``str.join`` makes them. The
-    separators of omitted sources are then left out with them."""
+    """Yields the cuts in groups. The sources in a group have equal separators between them, as if
+    ``str.join`` had joined them. The separator of an omitted source can then be left out, too."""
     run = list[Cut]()
     for cut in cuts:
         gap = text[run[-1].end : cut.begin] if run else ""

@@ -23,14 +23,14 @@ from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import Promp
 
 
 def note_chat_reply(run_id: UUID | None, reply: Generation, said: Said) -> None:
-    """Records the reply of a model. Only that of a chat model can be given to the application again."""
+    """Records the reply of a model. Only a reply of a chat model can later be served in a replay."""
     is_chat = isinstance(reply, ChatGeneration) and isinstance(reply.message, AIMessage)
     note_reply(run_id, reply if is_chat else None, said)
 
 
 def _served(run_manager: Any) -> ChatResult | None:
-    """Returns the recorded reply to the request that is about to be sent; None if it is to be sent. The
-    tokens of a recorded reply were spent in the baseline."""
+    """Returns the recorded reply to the current request; None if the request must be sent to the model.
+    The reply has no token counts, because its tokens were spent in the baseline."""
     reply: ChatGeneration | None = None if run_manager is None else recorded_reply(run_manager.run_id)
     if reply is None:
         return None
@@ -88,7 +88,8 @@ def _with_text(message: BaseMessage, text: str | None) -> BaseMessage:
 def _streams(_: str, method: Callable[..., bool]) -> Any:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> bool:
-        # A model that does not stream is asked for its whole reply, which may then be a recorded one.
+        # In a replay of the next action, models do not stream. LangChain then asks for a whole reply,
+        # by the method in whose place ``_generating`` can serve a recorded one.
         return not ends_at_next_action() and method(self, *args, **kwargs)
 
     return call

@@ -35,8 +35,8 @@ def current_part(retriever: object) -> AnyPart | None:
 def _drops_documents(retriever: object) -> bool:
     """Returns True iff the retriever, or one inside it, passes documents of a retriever to a compressor.
 
-    Returns False if an object that is no retriever may search inside it. Such a search could not be
-    recorded, so the outer retriever is recorded instead.
+    Returns False if the retriever contains an object that is no retriever and may search. Such a search
+    could not be recorded, so the outer retriever is recorded instead.
     """
     retriever = _unbound(retriever)
     if not isinstance(retriever, BaseRetriever):

@@ -92,8 +92,9 @@ def gate(
 
     A function, sync or async, may return documents, (document, score) pairs, strings, dicts, or objects
     with a text. ``text_of`` reads the text of an item of any other kind. ``item_of`` makes an item of
-    that kind from a document; it is needed for ``documents=``. If the function returns one string, this
-    is one source. The id of a source is the item's ``id``, or else a name in the item's metadata.
+    that kind from a document; it is needed if ``explain`` is called with ``documents=``. If the function
+    returns one string, this is one source. The id of a source is the item's ``id``, or else a name in the
+    item's metadata.
 
     A function may also be a method of a raw client, such as ``collection.query``: see
     ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits the client's responses into items,

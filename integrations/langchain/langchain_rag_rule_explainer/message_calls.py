@@ -19,13 +19,13 @@ in a structured form."""
 
 @dataclass(slots=True, eq=False)
 class CallsOfModels:
-    """A ``CallsOfModels`` passes the tool calls of models, and their results, to the current run."""
+    """A ``CallsOfModels`` records on the current run which tools models call, and with which results."""
 
     _forms: dict[object, Entries] = field(default_factory=dict[object, Entries])
 
     def note_request(self, messages: Sequence[BaseMessage], event: Entries) -> None:
-        """Records which calls are answered in a request; see ``note_answers``. ``event``: the keywords of
-        LangChain's event."""
+        """Records the results of tool calls that the messages of a request hold; see ``note_answers``.
+        ``event``: the keywords of LangChain's event at the start of the request."""
         form = _entries(_entries(event.get("options")).get(_FORMAT))
         if form:
             self._forms[event.get("run_id")] = form
@@ -34,8 +34,8 @@ class CallsOfModels:
             note_answers(run, _results_in(messages))
 
     def note_reply(self, message: BaseMessage | None, run_id: object) -> None:
-        """Records the calls in a model's reply that the application is to run, or in what has arrived of
-        it. ``run_id``: the one of the request."""
+        """Records the calls in a model's reply for which the application is to run tools. ``message``:
+        the reply, or the part of it that has arrived. ``run_id``: LangChain's id of the request."""
         run = participation()
         if run is None or not isinstance(message, AIMessage):
             return
@@ -46,14 +46,14 @@ class CallsOfModels:
 
     @staticmethod
     def note_step(name: object, metadata: Entries) -> None:
-        """Records that a node of a graph begins. What it runs comes after the calls so far. ``name``: of
-        the run that begins; ``metadata``: of LangChain's event."""
+        """Records that a new step of a graph begins, if the run that begins is a node of a graph.
+        ``name``: the name of the run. ``metadata``: the metadata of LangChain's event."""
         run = participation()
         if run is not None and name is not None and name == metadata.get("langgraph_node"):
             run.calls.note_step()
 
     def structured(self, message: BaseMessage | None, run_id: object) -> tuple[ToolCall, ...]:
-        """Returns the calls in a reply by which a model gives an answer in a structured form."""
+        """Returns those calls in a reply that are the model's answer in a structured form."""
         form = self._forms.get(run_id)
         if form is None or not isinstance(message, AIMessage):
             return ()
@@ -73,9 +73,9 @@ def _results_in(messages: Sequence[BaseMessage]) -> Iterator[tuple[str, str]]:
 
 
 def _identified(message: AIMessage) -> Iterator[tuple[str, ToolCall]]:
-    """Yields the tool calls of a message with their ids, as LangChain normalises them; else the call in
-    the old format of OpenAI. Calls whose arguments are no JSON come last, because LangChain keeps them
-    apart."""
+    """Yields the tool calls of a message, each with its id. If LangChain has read none, yields the call
+    in the old format of OpenAI. Calls whose arguments are no JSON come after the others, because
+    LangChain has a separate list for them."""
     calls: list[Entries] = [*message.tool_calls, *message.invalid_tool_calls]
     former = _entries(message.additional_kwargs.get("function_call"))
     if not calls and former:

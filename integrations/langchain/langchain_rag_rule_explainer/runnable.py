@@ -66,17 +66,18 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
     query that the baseline did not make: all retained documents ("kept", the default for chains), the
     retained documents among the results of a live retrieval ("filter", the default if models call
     tools), or an error ("error"). ``on_no_retrieval``: "error" if a replay that retrieves nothing is an
-    error; otherwise its answer is accepted. ``stub_tools``: results in place of calls, by the name of
-    the tool. ``on_new_tool_call``: what a replay gets for a tool call that the baseline did not make:
-    its end ("unknown", the default with a condition about tool calls), a run of the tool ("live"), or
-    the result of a function of the call; other calls get the recorded results. By default, tools run in
-    replays. ``safe_tools``: the names of tools that may run for new calls. ``unexecuted_tools``: the
-    names of tools for whose calls the application runs nothing, as it only denies them, hands over, or
-    takes them as structured answers. ``source_kinds``: which kinds of sources there are, of "documents",
-    "tools", "turns", "memory", "instructions" and "examples". ``omit``: whether an omitted source is not
-    there ("remove"), or without its texts ("blank"). ``replay_of``: "whole_run", or "next_action": one
-    request to a model in the recorded conversation. ``allow_length``: True if replies that were cut off
-    at their length limit count as answers.
+    error; otherwise its answer is accepted. ``stub_tools``: by the name of a tool, the result that is
+    used instead of a call of the tool. ``on_new_tool_call``: if set, tool calls of replays get the
+    recorded results; it says what happens at a call that the baseline did not make: "unknown" ends the
+    replay without a verdict, "live" runs the tool, and a function of the call returns the result. By
+    default, tools run in replays; with a condition about tool calls, the default is "unknown".
+    ``safe_tools``: the names of tools that may run for new calls. ``unexecuted_tools``: the names of
+    tools for whose calls the application runs nothing, because it only denies them, hands the task to
+    another agent, or reads them as structured answers.
+    ``source_kinds``: the kinds of sources, from "documents", "tools", "turns", "memory", "instructions"
+    and "examples". ``omit``: whether an omitted source is left out ("remove"), or shown without its texts
+    ("blank"). ``replay_of``: "whole_run", or "next_action": one request to a model in the recorded
+    conversation. ``allow_length``: True if replies cut off at their length limit count as answers.
 
     ``ignore``: regular expressions of texts that change in every request, such as a request number. Such
     texts may differ between the baseline's requests to models and those of a replay on all sources.

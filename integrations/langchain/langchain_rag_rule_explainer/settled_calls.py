@@ -1,7 +1,8 @@
 """This module notes the tool calls that LangChain itself answers, so that no code of the application runs
 for them: an answer in a structured form, a refusal by a middleware, a call of an unknown tool.
 
-Whoever makes the message with the result is asked for, as any application can use the same words.
+They are recognised by the module whose code makes the message with the result. The words of the message
+do not show it, because an application may use the same words.
 """
 
 import inspect
@@ -16,7 +17,7 @@ from rag_rule_explainer.instrumentation.run_context import participation
 _OWN = re.compile(r"langchain\.agents\.(factory|middleware\.\w+)|deepagents\..+")
 """The modules that answer calls without running anything for them."""
 _AFTER_A_RUN = re.compile(r".*\.(tool_retry|tool_error|shell_tool)")
-"""The modules among these that make messages of what the application's code has raised or returned."""
+"""Exceptions among these modules: they make messages after the application's code ran for a call."""
 _UNKNOWN_TOOL = "_validate_tool_call"
 """The function by which a node for tools answers the call of a tool that it does not have."""
 

@@ -68,7 +68,8 @@ def _running(name: str, method: Any) -> Any:
 
 
 def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> UsedTool | None:
-    """Returns the call of a tool as a use of the current run; None outside of runs, and for a stub."""
+    """Records a tool call on the current run, and returns what is recorded or served for this call.
+    Returns None outside of runs, and if the tool is a stub."""
     run = participation()
     if run is None or isinstance(tool, StubTool):
         return None
@@ -91,7 +92,8 @@ def _identity_in(given: Any, kwargs: Mapping[str, Any]) -> Any:
 def _standing_in(
     tool: BaseTool, outcome: ToolOutcome, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> StubTool:
-    """Returns a tool with this outcome. If it is a message, it answers the call that is made now."""
+    """Returns a stub that has the given outcome in place of the tool. If the outcome is a message, it
+    gets the id of the current call."""
     identity = _identity_in(_given(args, kwargs), kwargs)
     result = (
         outcome if outcome.error is not None else ToolOutcome(answering(outcome.copy().result, identity))
@@ -100,8 +102,8 @@ def _standing_in(
 
 
 def answering(result: Any, identity: str | None) -> Any:
-    """Returns the result of a tool. If it is a message, or a command with one, it gets the id of the call
-    that it answers."""
+    """Returns the result of a tool. If it is a tool message, or a command with tool messages, these get
+    the id ``identity`` of the call that they answer; None leaves their ids unchanged."""
     if isinstance(result, ToolMessage):
         return result.model_copy(update={"tool_call_id": identity or result.tool_call_id})
     update: Any = getattr(result, "update", None)
@@ -114,8 +116,8 @@ def answering(result: Any, identity: str | None) -> Any:
 
 
 def _kept(tool: BaseTool, used: UsedTool, result: Any) -> Any:
-    """Returns the result of a tool that ran, and records it, unless it has messages of the conversation:
-    a replay has other ones."""
+    """Returns the result of a tool that ran, and records it for replays. A result that has messages of
+    the conversation is not recorded, because the conversation of a replay has other messages."""
     run = participation()
     if run is not None and used.record is not None and _has_conversation(result):
         run.unkept.add(tool.name)
@@ -124,8 +126,8 @@ def _kept(tool: BaseTool, used: UsedTool, result: Any) -> Any:
 
 
 def _has_conversation(result: Any) -> bool:
-    """Returns True iff the result is a command that passes messages on, as tools do that hand over to
-    another agent."""
+    """Returns True iff the result is a command with messages other than tool messages. The tools that
+    hand a task over to another agent return such commands, to pass the conversation on."""
     update: Any = getattr(result, "update", None)
     if not isinstance(result, ToolOutputMixin) or not isinstance(update, Mapping):
         return False
@@ -135,9 +137,9 @@ def _has_conversation(result: Any) -> bool:
 
 
 def result_content(result: Any) -> ResultContent:
-    """Returns the content that a model is shown of a tool's result: that of the message, also within a
-    command, or the result itself. A changed message loses its artifact, which may hold what is omitted.
-    A command without a message has no content."""
+    """Returns the content that a model is shown of a tool's result. It is the content of the tool message
+    if the result is one or is a command with one, and otherwise the result itself. A changed message
+    loses its artifact, which may hold omitted texts. A command without a tool message has no content."""
     if isinstance(result, ToolMessage):
         return ResultContent(_content_of(result), partial(_with_content, result))
     if not isinstance(result, ToolOutputMixin):
@@ -182,7 +184,8 @@ def _given_by_the_model(tool: BaseTool, given: Any) -> Any:
 
 def _fields_of(schema: Any) -> Any:
     """Returns the names of the fields of a pydantic model, of either version."""
-    # The older name is a deprecated one of the newer models, also where a tool takes no arguments.
+    # Version 2 of pydantic still has the older name ``__fields__`` but warns about its use. So the newer
+    # name is preferred, also if it holds no fields.
     return schema.model_fields if hasattr(schema, "model_fields") else getattr(schema, "__fields__", {})
 
 

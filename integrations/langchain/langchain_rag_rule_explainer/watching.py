@@ -71,7 +71,7 @@ class Watch(UsageMetadataCallbackHandler):
         self._accepts = frozenset(accepts)
         self._guard = threading.Lock()
         self._streamed: set[UUID] = set()
-        # The runs of models within the call of another model, or within a retrieval.
+        # The ids of calls of models that were made inside of another model's call, or of a retrieval.
         self._apart: set[object] = set()
         self._calls = CallsOfModels()
         self.steps = 0
@@ -97,7 +97,7 @@ class Watch(UsageMetadataCallbackHandler):
 
     @property
     def said(self) -> list[Said]:
-        """Returns the replies, in order. A stream that has not ended counts with what has arrived."""
+        """Returns the replies, in order. Of a stream that has not ended, returns what has arrived."""
         left = [(key, self._left(key, arrived)) for key, arrived in self._streams.open()]
         recorded = dict(self._said)
         recorded.update({(key, 0): said for key, said in left})
@@ -179,8 +179,8 @@ class Watch(UsageMetadataCallbackHandler):
 
     @override
     def on_llm_error(self, error: BaseException, **kwargs: Any) -> None:
-        # The application closed the stream, or the garbage collector did, which may be at any point in
-        # the code: so nothing is recorded here. What has arrived is kept until the next request.
+        # The application or the garbage collector closed the stream. The garbage collector may do so at
+        # any point in the code, so nothing is recorded here. What has arrived is kept and recorded later.
         if isinstance(error, GeneratorExit):
             return
         self.failed = True
@@ -188,8 +188,8 @@ class Watch(UsageMetadataCallbackHandler):
             self._streams.end(kwargs.get("run_id"))
 
     def end_streams(self, *, of_this_reader: bool = False) -> None:
-        """Records the replies of streams that the application left before their ends, with what had
-        arrived. Must be called at the end of the run."""
+        """Records what had arrived of the streams that the application did not read to their ends. Must
+        be called at the end of the run. ``of_this_reader``: see ``OpenStreams.open``."""
         for run_id, arrived in self._streams.open(of_this_reader=of_this_reader):
             self._streams.end(run_id)
             said = self._said[run_id, 0] = self._left(run_id, arrived)
@@ -197,7 +197,8 @@ class Watch(UsageMetadataCallbackHandler):
             self.exchanges.note_reply(run_id, *reply_texts(arrived.reply))
 
     def _left(self, run_id: object, arrived: Arrived[Generation]) -> Said:
-        # The application left the stream by itself: that it was not cut off needs no finish reason.
+        # A missing finish reason does not mean here that the model was cut off: the application itself
+        # stopped reading the stream.
         read = self._read(arrived.reply, None, run_id)
         return replace(read, reports=False, apart=run_id in self._apart, within=arrived.within)
 

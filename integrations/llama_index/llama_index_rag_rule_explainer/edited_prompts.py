@@ -1,5 +1,5 @@
-"""This module removes omitted turns and instructions from the requests to chat models, and gives models'
-recorded replies where no request is to be sent."""
+"""This module removes omitted turns and instructions from the requests to chat models. In replays of the
+next action, it also returns recorded replies of the models in place of requests."""
 
 import inspect
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
@@ -17,9 +17,9 @@ _MESSAGES = "messages"
 
 
 def asking_with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
-    """Returns a function that makes the replacement of a model's method, as ``wrapping`` does. A method
-    that takes messages then gets them without the sources that the current replay omits. In a replay of
-    the next action, the replies before it come from the record."""
+    """Returns a function like ``wrapping``, which makes the replacement of a model's method. Its
+    replacements also remove the sources that the current replay omits from the messages of a request, and
+    serve the recorded replies before the next action in a replay of this action."""
 
     def made(name: str, method: Any) -> Any:
         wrapped, edit = wrapping(name, method), _edited if "chat" in name else _unedited

@@ -194,7 +194,8 @@ class Calling(Entry):
         output.
 
         If the function raises an error because it needs the running event loop, it is called again in the
-        event loop's thread. Raises InvalidInput if a tool ran before that, which would run once more.
+        event loop's thread. Raises InvalidInput if a tool ran before this error, because the second call
+        would run the tool again.
         """
         try:
             return await anyio.to_thread.run_sync(self.engine, given)

@@ -1,5 +1,5 @@
-"""This module ends the stream of a workflow's events where the run of the workflow ends, and refuses
-workflows whose runs cannot be ended early."""
+"""This module ends the stream of a workflow's events when the run of the workflow ends, and refuses
+releases of LlamaIndex whose runs cannot be ended early."""
 
 import asyncio
 import re
@@ -15,8 +15,8 @@ from rag_rule_explainer.instrumentation.run_context import participation, refuse
 from .recorded_replies import check_that_runs_can_end_early
 
 _PASSES = 8
-"""The number of times that the event loop goes round before a stream is known to have no event left. An
-event that is in its queue takes fewer."""
+"""How often the event loop may run other tasks before a stream is taken to have no further event. An
+event that is already in the stream's queue arrives sooner."""
 _END = object()
 
 
@@ -35,7 +35,8 @@ def _streaming(_name: str, method: Any) -> Any:
             async for event in events:
                 yield event
             return
-        # It is not cancelled where nobody reads the events any more, as that would cancel the run.
+        # This task is not cancelled when the caller stops reading events, because that would cancel the
+        # run of the workflow.
         running = asyncio.ensure_future(handler)
         running.add_done_callback(read_error)
         try:
@@ -74,8 +75,8 @@ async def _next_of(events: AsyncGenerator[Any, None], running: "asyncio.Future[A
 
 
 def _beginning(_name: str, method: Any) -> Any:
-    """Returns the replacement of the method that begins a workflow's run. It raises InvalidInput in a
-    baseline of which only the next action is explained, if replays could not end there."""
+    """Returns the replacement of the method that begins a workflow's run. If only the next action is
+    explained, it raises InvalidInput for releases of LlamaIndex whose runs cannot end at this action."""
 
     @wraps(method)
     def run(workflow: Any, *args: Any, **kwargs: Any) -> Any:

@@ -44,7 +44,7 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     stores) are recorded and served, and all others retrieve as usual.
 
     The input is a question. For a chat engine it may also be a dict of ``message`` and ``chat_history``;
-    for a workflow, a dict of the arguments of its ``run``. ``documents=`` may also be nodes.
+    for a workflow, a dict of the arguments of its ``run``. Documents may also be given as nodes.
     ``question_of`` and ``answer_of`` read the question from the input and the answer from the output; by
     default they understand str, query bundles, messages, responses, and dicts with the usual keys.
 
@@ -55,16 +55,16 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     retrieval ("filter", the default if models call tools), or an error ("error"). ``on_no_retrieval``:
     "error" if a replay that retrieves nothing is an error; otherwise its answer is accepted.
     ``stub_tools``: by the name of a tool, the result that is used instead of a call of the tool.
-    ``on_new_tool_call``: what a replay gets for a tool call that the baseline did not make, while all
-    others get the recorded results: its end ("unknown", the default with a condition about tool calls),
-    a run of the tool ("live"), or the result of a function of the call; by default, tools run in
-    replays. ``safe_tools``: the names of tools that may run for new calls. ``unexecuted_tools``: the
-    names of tools for whose calls the application runs nothing, as it only denies them, hands over, or
-    takes them as structured answers. ``source_kinds``: which kinds of sources there are, of "documents",
-    "tools", "turns", "memory", "instructions" and "examples". ``omit``: whether an omitted source is not
-    there ("remove"), or without its texts ("blank"). ``replay_of``: "whole_run", or "next_action": one
-    request to a model in the recorded conversation. ``allow_length``: True if replies that were cut off
-    at their length limit count as answers.
+    ``on_new_tool_call``: if set, tool calls of replays get the recorded results; it says what happens at
+    a call that the baseline did not make: "unknown" ends the replay without a verdict, "live" runs the
+    tool, and a function of the call returns the result. By default, tools run in replays; with a
+    condition about tool calls, the default is "unknown". ``safe_tools``: the names of tools that may run
+    for new calls. ``unexecuted_tools``: the names of tools for whose calls the application runs nothing,
+    because it only denies them, hands the task to another agent, or reads them as structured answers.
+    ``source_kinds``: the kinds of sources, from "documents", "tools", "turns", "memory", "instructions"
+    and "examples". ``omit``: whether an omitted source is left out ("remove"), or shown without its texts
+    ("blank"). ``replay_of``: "whole_run", or "next_action": one request to a model in the recorded
+    conversation. ``allow_length``: True if replies cut off at their length limit count as answers.
 
     ``ignore``: regular expressions of texts that change in every request, such as a request number. Such
     texts may differ between the baseline's requests to models and those of a replay on all sources.

@@ -22,10 +22,10 @@ _IDS = ("id", "call_id", "tool_id", "tool_call_id")
 
 @dataclass(slots=True, eq=False)
 class CallsOfModels:
-    """A ``CallsOfModels`` passes the tool calls of models, and their results, to the current run.
+    """A ``CallsOfModels`` records on the current run which tools models call, and with which results.
 
-    ``structured``: the names of classes of which models give objects, which they may do by a tool call;
-    no tool runs for it.
+    ``structured``: the names of the classes of structured answers. A model may give such an answer as a
+    tool call that has the name of the class; no tool runs for this call.
     """
 
     structured: set[str] = field(default_factory=set[str])
@@ -33,8 +33,9 @@ class CallsOfModels:
     def note_reply(
         self, response: ChatResponse | CompletionResponse | None, span: str | None
     ) -> tuple[ToolCall, ...]:
-        """Records the calls in a model's reply that the application is to run, or in what has arrived of
-        it. Returns the others, by which the model gives an object. ``span``: that of the request."""
+        """Records the calls in a model's reply for which the application is to run tools. Returns the
+        other calls, which are structured answers. ``response``: the reply, or the part of it that has
+        arrived. ``span``: the id of the request's span."""
         run = participation()
         if run is None or not isinstance(response, ChatResponse):
             return ()
@@ -51,8 +52,8 @@ class CallsOfModels:
 
     @staticmethod
     def note_result(result: ToolCallResult) -> None:
-        """Records that an agent of LlamaIndex answered a call without running anything, as it has no such
-        tool."""
+        """Records that an agent of LlamaIndex ran nothing for a call, if the result says that the agent
+        has no such tool."""
         run, output = participation(), result.tool_output
         is_unknown = output.is_error and output.content == _NOT_FOUND.format(name=result.tool_name)
         if run is not None and is_unknown and output.raw_output is None:
@@ -60,7 +61,7 @@ class CallsOfModels:
 
     @staticmethod
     def note_request(messages: Sequence[ChatMessage]) -> None:
-        """Records on the current run which calls are answered in a request; see ``note_answers``."""
+        """Records the results of tool calls that the messages of a request hold; see ``note_answers``."""
         run = participation()
         if run is not None:
             note_answers(run, _results_in(messages))
@@ -82,6 +83,6 @@ def _ids_in(message: ChatMessage) -> Iterator[str]:
     for each in blocks or cast("Sequence[Any]", beside):
         entries: Any = each.model_dump(warnings=False) if isinstance(each, BaseModel) else each
         known = cast("Mapping[str, Any]", entries) if isinstance(entries, Mapping) else {}
-        # A call of OpenAI's Responses API has two ids, and its result names this one.
+        # A call of OpenAI's Responses API has two ids. The result of the call names its ``call_id``.
         keys = ("call_id", *_IDS)
         yield next((str(known[key]) for key in keys if known.get(key)), "")

@@ -36,10 +36,10 @@ def check_that_runs_can_end_early() -> None:
 
 
 def served(model: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Returns what a call of a model's method gets without a request, from the record of the baseline;
-    None if it is to be sent. ``name``: of the method.
+    """Returns the baseline's recorded reply to this request, in the form that the model's method returns;
+    None if the request must be sent. ``name``: the name of the method.
 
-    The request is recorded as one that was sent, from an event such as LlamaIndex's own.
+    The request is recorded like one that is sent, by an event of the same kind as LlamaIndex's own.
     """
     run = participation()
     if run is None or run.conversation is None or inside_retrieval.get() or not is_within_no_model():
@@ -60,8 +60,9 @@ def served(model: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 
 
 def is_asked_whole() -> bool:
-    """Returns True iff the application is to get no part of a streamed reply before its end: in a replay
-    of the next action, which ends at the reply, before a tool may run for a call in it."""
+    """Returns True iff a streamed reply must be read to its end before the application gets any part of
+    it. This is so in a replay of the next action: it must end before a tool runs for a call in the
+    reply."""
     return ends_at_next_action() and is_within_no_model()
 
 

@@ -10,9 +10,9 @@ from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultC
 
 
 def result_content(result: Any) -> ResultContent:
-    """Returns what a model is shown of a tool's result: the object that the tool's function returned, if
-    the text shows it as Python prints it; else the text; the texts, if it has several blocks. A result
-    with anything but texts has no content."""
+    """Returns the content that a model is shown of a tool's result. It is the object that the tool's
+    function returned, if the result's only text is this object as Python prints it. Otherwise it is the
+    text, or the list of texts if there are several. A result with anything but texts has no content."""
     if not isinstance(result, ToolOutput):
         return as_content(result)
     texts = [block.text for block in result.blocks if isinstance(block, TextBlock)]

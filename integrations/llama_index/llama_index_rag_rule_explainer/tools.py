@@ -27,7 +27,8 @@ calls are not recorded as uses of a tool."""
 _PAUSES: tuple[type[Exception], ...] = (
     (results.WaitingForEvent,) if hasattr(results, "WaitingForEvent") else ()
 )
-"""The error by which a tool waits for an event, such as a human's answer. It is called again then."""
+"""The error by which a tool waits for an event, such as a human's answer. LlamaIndex calls the tool again
+when the event has arrived. Empty if the installed release has no such error."""
 _running: ContextVar[object] = ContextVar("rag_rule_llama_index_tool", default=None)
 """The tool that runs in this context. A call that the tool makes of itself, as in ``__call__``, is no new
 call."""
@@ -65,8 +66,8 @@ def _calling(name: str, method: Any) -> Any:
 
 
 def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
-    """Returns the call of a tool as a use of the current run; None outside of runs, and for a call that
-    the tool makes of itself."""
+    """Records a tool call on the current run, and returns what is recorded or served for this call.
+    Returns None outside of runs, and for a call that the tool makes of itself."""
     run = participation()
     if run is None or _running.get() is tool:
         return None

@@ -84,7 +84,7 @@ class Watch:
         # reply reported.
         self._reasons: dict[str | None, str | None] = {}
         self._asking: set[str | None] = set()
-        # The spans of models within the call of another model, or within a retrieval.
+        # The spans of calls of models that were made inside of another model's call, or of a retrieval.
         self._apart: set[str | None] = set()
 
     @property
@@ -100,7 +100,7 @@ class Watch:
 
     @property
     def said(self) -> list[Said]:
-        """Returns the replies, in order. A stream that has not ended counts with what has arrived."""
+        """Returns the replies, in order. Of a stream that has not ended, returns what has arrived."""
         left = {key: self._left(key, each) for key, each in self._streams.open()}
         return list({**self._said, **left}.values())
 
@@ -125,8 +125,8 @@ class Watch:
             return {model: dict(spent) for model, spent in self._spent.items()}
 
     def served(self, key: str, reply: RecordedReply) -> None:
-        """Records a reply that the application got from the record of another run, where its tokens were
-        spent. ``key``: that of the request's event."""
+        """Records a reply that the application got from the recording of the baseline. Its tokens are not
+        counted again. ``key``: the span id of the request's event."""
         with self._guard:
             self._reasons[key] = reply.reason
         self._replied(reply.response, key, is_recorded=True)
@@ -152,8 +152,8 @@ class Watch:
             self._fails(event.span_id, event.exception)
 
     def end_streams(self, *, of_this_reader: bool = False) -> None:
-        """Records the replies of streams that the application left before their ends, with what had
-        arrived. Must be called at the end of the run."""
+        """Records what had arrived of the streams that the application did not read to their ends. Must
+        be called at the end of the run. ``of_this_reader``: see ``OpenStreams.open``."""
         for span, arrived in self._streams.open(of_this_reader=of_this_reader):
             self._streams.end(span)
             said, response = self._left(span, arrived), arrived.reply
@@ -163,7 +163,8 @@ class Watch:
             self._sent.note_reply(span, reply_text(response), reply_with_role(response))
 
     def _left(self, span: Any, arrived: Arrived[_Response]) -> Said:
-        # The application left the stream by itself: that it was not cut off needs no finish reason.
+        # A missing finish reason does not mean here that the model was cut off: the application itself
+        # stopped reading the stream.
         read = said_in(arrived.reply, self._reasons.get(span))
         structured = tuple(each for each in read.called if each.name in self.calls.structured)
         is_apart = span in self._apart
@@ -181,14 +182,14 @@ class Watch:
             self.calls.note_reply(response, span)
             blocks: list[Any] = response.message.blocks if isinstance(response, ChatResponse) else []
             given = [each.tool_kwargs for each in blocks if each.block_type == "tool_call"]
-            # Of a dict it is not known whether more of it will come.
+            # Arguments that are a dict, and not JSON text, do not show whether more of them will arrive.
             if given and all(isinstance(each, str) for each in given) and are_whole(given):
                 for check in self._sent.during_reply:
                     check()
 
     def _fails(self, span: str | None, error: BaseException) -> None:
-        # The application closed the stream, or the garbage collector did, which may be at any point in
-        # the code: so nothing is recorded here. What has arrived is kept until the next request.
+        # The application or the garbage collector closed the stream. The garbage collector may do so at
+        # any point in the code, so nothing is recorded here. What has arrived is kept and recorded later.
         if isinstance(error, GeneratorExit):
             return
         self.failures.append(f"{type(error).__name__}: {error}")

@@ -2,8 +2,8 @@
 
 ``no_forbidden_rule``, ``right_documents_decide``, ``citations_decisive`` and ``stable_rules`` make a
 scorer of an application. There is one module for each framework, such as
-``scorers_rag_rule_explainer.deepeval``, which hands such a scorer to it. No framework is imported before
-that. What is undecided is never scored.
+``scorers_rag_rule_explainer.deepeval``. It hands such a scorer to the framework, which is only then
+imported. An undecided answer gets no score.
 """
 
 from .checks import citations_decisive, no_forbidden_rule, right_documents_decide, stable_rules

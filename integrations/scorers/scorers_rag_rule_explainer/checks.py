@@ -37,16 +37,18 @@ def no_forbidden_rule(
 
     ``application``: the application, or "module:object". ``forbidden``: the condition that no answer may
     meet. ``max_size``: only rules with at most this number of documents count; None for any number.
-    ``kind``: "omission" for documents that bring it about by being left out. ``limits``: what one score
-    may spend, such as a number of replays; if None, 300 replays, and 120 where an agent is explained
-    (``source_kinds``, ``replay_of``). ``settings``: further keywords of ``RuleExplainer``.
+    ``kind``: "retention" if it is forbidden that documents bring this about by being shown, "omission" if
+    by being left out. ``limits``: what one score may spend, such as a number of replays; if None, 300
+    replays, or 120 where an agent is explained (``source_kinds``, ``replay_of``). ``settings``: further
+    keywords of ``RuleExplainer``.
 
     Raises InvalidInput for an application or for settings that cannot be used.
     """
     if max_size is not None:
         checked_whole("max_size", max_size, 0)
     searched = {"miner": Sampled(jointly=True, if_many=True), "rules": kind, **settings}
-    # A condition of its own for omission rules: by default it would be the negation.
+    # Omission rules must be about the forbidden condition, too. By default they would be about its
+    # negation.
     explainer = _explainer(application, forbidden, limits, {"omission_predicate": forbidden, **searched})
 
     def check(explanation: Explanation, _expected: Any) -> str:

@@ -13,12 +13,12 @@ Asking: TypeAlias = Callable[[Any, Any], Any]
 """A function that explains the answer to an input, or checks its citations. The second argument is the
 logged output, or None."""
 Checking: TypeAlias = Callable[[Any, Any], str]
-"""A function that returns the reason why the answer passes. Its arguments are the result of ``Asking``,
-and that of ``Expecting``. Raises AssertionError if the answer fails, and Undecided if neither is
-certain."""
+"""A function that returns the reason why the answer passes. Its arguments are the result of ``Asking``
+and the result of ``Expecting``. Raises AssertionError if the answer fails, and Undecided if it is not
+certain whether the answer passes or fails."""
 Expecting: TypeAlias = Callable[[Any], Any]
-"""A function that checks what a record expects, before anything is paid, and returns it. Raises
-InvalidInput or Undecided if no answer can be scored by it."""
+"""A function that checks what a record expects of an answer, before anything is paid. Returns what is
+expected. Raises InvalidInput or Undecided if no answer can be compared with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ class RuleScorer:
 
         ``given``: the input of the application. ``expected``: what is expected of this answer, as the
         check says. ``answer``: the answer, or the whole output, that the framework has already got from
-        the application; it is then what is explained, and the reason begins with a warning if the
-        application answers otherwise by now. None to ask the application for an answer.
+        the application, and that is to be explained; None to explain a new answer of the application. If
+        the application now gives another answer than ``answer``, the reason begins with a warning.
 
         A question that cannot be explained is undecided, with the error as the reason. Raises
         KeyboardInterrupt if the user interrupted the search.
@@ -81,8 +81,8 @@ class RuleScorer:
 
         ``inputs``: the inputs of the record. ``key``: the key of the application's input in them; None if
         the application gets all of them. ``outputs``: what the application returned; None or an empty
-        mapping if nothing. ``reference``: a mapping that may have what is expected, or what is expected
-        itself. Raises InvalidInput if the inputs have no such key.
+        mapping if it returned nothing. ``reference``: what is expected of the answer, or a mapping that
+        may have this under the key ``expects``. Raises InvalidInput if the inputs have no such key.
         """
         given = inputs
         if key is not None and isinstance(inputs, Mapping):
@@ -114,8 +114,8 @@ def framework(module: str, distribution: str) -> Any:
 
 def _first_warning(found: Any) -> str:
     """Returns the first warning of an explanation, or of the explanations of statements; empty if there
-    is none. Raises KeyboardInterrupt if the search ended by Ctrl-C, which an explanation survives.
-    Otherwise a framework would go on with the next record."""
+    is none. Raises KeyboardInterrupt if a search was ended by Ctrl-C: an explanation does not raise it
+    then, and without it the framework would go on with the next record."""
     explained = [found] if isinstance(found, Explanation) else [each.explanation for each in found]
     if any(each.stop_reason == _INTERRUPTED for each in explained):
         raise KeyboardInterrupt

@@ -32,8 +32,8 @@ _Pending: TypeAlias = "asyncio.Future[Any]"
 
 
 class Crew:
-    """A ``Crew`` is the workers of one audit on a cluster. Questions are given to workers that are up;
-    each has ``job.workers`` of them at the same time, so that no more than these are in memory."""
+    """A ``Crew`` is the workers of one audit on a cluster. Each worker that is up gets up to
+    ``job.workers`` questions at a time. The other questions are not read yet, to save memory."""
 
     def __init__(self, ray: Any, job: AuditJob, plan: LedgerPlan, actor_options: dict[str, Any]) -> None:
         self._ray = ray
@@ -91,7 +91,8 @@ class Crew:
         waiting = iter(questions)
         async for answer in self._answers(waiting, reporter):
             yield answer
-        # Questions that were explained in one process died together, so it is not known which did it.
+        # A worker that died was explaining several questions, so it is not known which of them is the
+        # cause. Each of them is now asked alone in its worker.
         self._room = 1
         self._free = list(dict.fromkeys(self._free))
         self._is_last_try = True

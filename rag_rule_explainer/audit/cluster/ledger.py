@@ -35,9 +35,10 @@ _WRITTEN_SECONDS = 1.0
 class Rates:
     """The ``Rates`` say how fast a whole audit may go, over all of its workers. None means no limit.
 
-    ``replays_per_minute``: runs of the application that begin in a minute; they begin at equal distances.
-    ``tokens_per_minute``: tokens of a minute on average. What a run needs is known only when it has
-    ended, so the next one waits until it is within the rate again.
+    ``replays_per_minute``: the number of runs of the application that may begin in a minute; they begin
+    at equal intervals. ``tokens_per_minute``: the number of tokens that may be spent in a minute, on
+    average. What a run spends is known only when it has ended. The next run then waits until the average
+    is within this rate again.
 
     Raises InvalidInput unless each is a number above 0 or None.
     """

@@ -83,7 +83,7 @@ class OnRay:
 
     @asynccontextmanager
     async def metered(self, job: AuditJob, began: float, /) -> AsyncGenerator[Ledger, None]:
-        """Provides the account of the audit; see ``MeteredEngine``. Its rates hold as well."""
+        """Provides the account of the audit, with its limits and rates; see ``MeteredEngine``."""
         seconds = job.limits.seconds
         left = None if seconds is None else max(0.0, seconds - (monotonic() - began))
         ledger = await asyncio.to_thread(Ledger, self._plan(job))

@@ -23,7 +23,8 @@ def found_by_typing(
     folder: str,
 ) -> Markup:
     """Returns a table of the first rows, and all rows as data for the script. The last cell of a row is
-    the file of its page."""
+    the name of the file of its page, in ``folder``. ``columns``: the headings. ``filters``: a label, and
+    the values by which the script selects rows."""
     buttons = joined_markup(
         Markup('<option value="{}">{}</option>').format(json.dumps(each[1:]), each[0]) for each in filters
     )

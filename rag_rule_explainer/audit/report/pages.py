@@ -21,7 +21,8 @@ DOCUMENTS, QUESTIONS = "documents", "questions"
 MOST_ON_A_PAGE = 1000
 """The largest number of entries of one list on a page. The tables have all of them."""
 _LONGEST_NAME, _LONGEST_TITLE = 120, 100
-# "self" stands for pages from a server. For pages that are files, browsers may know the scheme alone.
+# 'self' allows the styles and the script if the pages come from a server. If a page is opened as a file,
+# 'self' may match nothing, so the scheme "file:" is allowed, too.
 _POLICY = (
     "default-src 'none'; style-src 'self' file:; script-src 'self' file:; base-uri 'none'; "
     "form-action 'none'"

@@ -23,7 +23,7 @@ class Annotations:
     ``tool``: "phoenix", "langsmith", "langfuse", "mlflow" or "otlp".
 
     ``payload`` is what the tool's API takes, as JSON data. Raises InvalidInput if the incident is not
-    from a trace of this tool, or not the explained one.
+    from a trace of this tool, or if the explanation is that of another answer.
     """
 
     def __init__(self, explanation: Explanation, incident: Incident, tool: str) -> None:
@@ -44,9 +44,9 @@ class Annotations:
         return len(self._notes.each)
 
     def write(self, folder: "str | Path" = ".") -> Path:
-        """Writes the payload into a file, whose name has those of the tool and of the trace. Returns the
-        file. It replaces that of the same trace and condition alone. Raises InvalidInput if it cannot be
-        written."""
+        """Writes the payload into a file, whose name contains the names of the tool and of the trace.
+        Returns the file. An earlier file of the same trace and condition is replaced, and no other file.
+        Raises InvalidInput if it cannot be written."""
         file = annotations_file(folder, self._tool.name, self._notes.trace, self._notes.condition)
         # ``dumps`` writes ASCII and escapes control characters, so the file suits every reader.
         write_whole(file, f"{json.dumps(self.payload, indent=2)}\n")

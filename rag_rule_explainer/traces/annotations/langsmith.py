@@ -60,7 +60,8 @@ def _quiet() -> Generator[None]:
 
 
 def _sent(payload: dict[str, Any], client: Any) -> Iterator[int]:
-    # A client that sends in the background sends feedback at once if it does not name its trace.
+    # A client with a queue sends feedback in the background if the id of the trace is given, and at once
+    # if this id is left out.
     is_direct = getattr(client, "tracing_queue", None) is None
     for each in payload["feedback"]:
         with warnings.catch_warnings():

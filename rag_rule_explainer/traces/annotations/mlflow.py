@@ -52,8 +52,8 @@ def send_to_mlflow(payload: dict[str, Any], client: Any) -> Iterator[int]:
 
 @contextmanager
 def _without_redirects() -> Generator[None]:
-    """Keeps MLflow from following redirects, unless the user has said whether it is to: the rules would
-    arrive at a server that the user never named."""
+    """Keeps MLflow from following redirects in the block, because they would send the rules to a server
+    that the user has not named. A setting in the user's environment takes precedence."""
     said = os.environ.get(_REDIRECTS)
     os.environ.setdefault(_REDIRECTS, "false")
     try:

@@ -1,7 +1,8 @@
 """This module words the notes on an answer, and on each of its documents, from an explanation.
 
-A document's word is that of a citation of this document alone: *decisive*, *one of several*, and so on.
-A citation that needs a partner *needs D4*, and a decorative one is *not named*.
+The word of a document is the class that an answer's only citation would have if it cited this document:
+*decisive*, *one of several*, and so on. Two classes have other words here: *needs D4* for a citation that
+needs a partner, and *not named* for a decorative citation.
 """
 
 from collections.abc import Iterator

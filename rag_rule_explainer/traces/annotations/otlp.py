@@ -97,7 +97,8 @@ def otlp_client() -> Any:
     """Returns OpenTelemetry's exporter over HTTP, which reads its endpoint from the environment."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-    # A session of the user's own, which has credentials, is named in the environment.
+    # The environment may name a provider of credentials. The exporter then uses the session of this
+    # provider.
     own = any(os.environ.get(each) for each in _CREDENTIALS)
     return OTLPSpanExporter(session=None if own else session_without_redirects())
 

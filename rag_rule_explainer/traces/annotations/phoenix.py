@@ -14,9 +14,9 @@ def phoenix_payload(notes: PlacedNotes) -> dict[str, Any]:
     """Returns the bodies of the requests ``POST /v1/span_annotations`` and
     ``POST /v1/document_annotations``, by the last part of their paths.
 
-    Phoenix has annotations on documents of retrievers and rerankers alone. For each document it keeps one
-    of a name, and refuses identifiers, so that the name distinguishes conditions. What is said of a
-    document of another step, such as a tool, is said on this step's span.
+    Phoenix has annotations on documents of retrievers and rerankers alone. It keeps only one annotation
+    of each name on a document, and accepts no identifiers there, so the name depends on the condition. A
+    note on a document of another step, such as a tool, is put on the span of this step.
     """
     spans, documents = list[dict[str, Any]](), list[dict[str, Any]]()
     for placed in notes.each:

@@ -24,8 +24,8 @@ _NOT_SHOWN = TraceNote("not shown", None, "it was not shown to the model, so it 
 @dataclass(frozen=True, slots=True)
 class PlacedNote:
     """A ``PlacedNote`` is a note with its place. ``step``: the id of the step of the trace. ``document``:
-    the place of the document; None for the note on the answer, and for those on documents that are in no
-    step, which stand beside it."""
+    the place of the document; None for the note on the answer. It is also None for a document that is in
+    no step; the note on it is at the step of the answer."""
 
     note: TraceNote
     step: str
@@ -69,14 +69,14 @@ class PlacedNotes:
 
     @property
     def key(self) -> str:
-        """Returns a text that differs iff the condition differs. Notes about the same condition replace
-        each other, and stand beside those about another one."""
+        """Returns a text that differs iff the condition differs. A new note replaces an older one about
+        the same condition, and leaves notes about other conditions unchanged."""
         return sha256(self.condition.encode("utf-8", "replace")).hexdigest()[:12]
 
     @property
     def name_of_condition(self) -> str:
-        """Returns a name that differs iff the condition differs, for tools that keep one note of a name:
-        of letters, digits and "_" alone, so that it can be written in every filter."""
+        """Returns a name that differs iff the condition differs, for tools that keep one note per name.
+        It consists of letters, digits and "_", so that it can be written in every filter."""
         words = re.findall(r"[a-z0-9]+", self.condition.lower().removeprefix("the answer "))
         said = "_".join(words)[:_LONGEST_NAME].strip("_")
         return "_".join(each for each in (ANNOTATION_NAME, said, self.key[:8]) if each)

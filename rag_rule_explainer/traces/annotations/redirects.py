@@ -7,8 +7,8 @@ from ...errors import NotSent
 
 
 def session_without_redirects() -> Any:
-    """Returns a session of ``requests`` that follows no redirect, and takes none for a success: where it
-    leads to, the user's key and the rules would arrive, and the user never named this server."""
+    """Returns a session of ``requests`` that raises NotSent for a redirect. If it followed a redirect, a
+    server that the user has not named would receive the user's key and the rules."""
     session = import_module("requests").Session()
     session.hooks["response"].append(_refuse_redirect)
     return session
