@@ -66,7 +66,7 @@ class Trial:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """Returns the ids of the documents to show, in order."""
+        """Returns the ids of the documents that this replay serves, in order."""
         return self.pair.kept if self.with_document else self.pair.without
 
 

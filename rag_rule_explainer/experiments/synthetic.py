@@ -46,8 +46,8 @@ def _example(number: int, draw: random.Random, necessary: int, count: int) -> Ex
 
 
 def perfect_model() -> Examined:
-    """Returns a model that answers with the code if it is shown all parts of it, else with N/A. It
-    answers without delay."""
+    """Returns a model that answers with the secret code if it is shown all parts of the code, else with
+    N/A. It answers without delay."""
     return Examined("perfect-model", "experiments: the perfect model", _perfect)
 
 

@@ -1,10 +1,10 @@
 """This module provides the partition of the paper on which this package is based: it divides the sources
 into batches and mines each batch separately.
 
-While one batch is mined, the sources of all other batches are either omitted or retained. If they are
-omitted while retention rules are mined, or retained while omission rules are mined, they are in no probed
-antecedent. In the opposite case, they are in every probed antecedent. A rule "whenever S is retained" is
-then known to hold only if all other batches are retained too.
+While one batch is mined, the sources of all other batches are either omitted or retained. Usually they
+are not part of any antecedent: they are omitted while retention rules are mined, and retained while
+omission rules are mined. With the opposite setting they are part of every antecedent. What is found is
+then "whenever S and all other batches are retained", and says nothing of S alone.
 
 The cost is the sum of the costs of the batches, so it does not grow with 2^n for n sources. Rules that
 name sources of two batches are not found.

@@ -85,7 +85,7 @@ class TrackedSearch:
 
     def votes(self, probe: Probe) -> Votes | None:
         """Returns the numbers of votes for and against the search's condition; None if there was no
-        vote, or if no sample of it had a verdict."""
+        vote, or if no sample of the probe had a verdict."""
         if probe.ballot is None or not probe.ballot.holds + probe.ballot.breaks:
             return None
         holds, breaks = probe.ballot.holds, probe.ballot.breaks

@@ -88,8 +88,8 @@ def _with_text(message: BaseMessage, text: str | None) -> BaseMessage:
 def _streams(_: str, method: Callable[..., bool]) -> Any:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> bool:
-        # In a replay of the next action, models do not stream. LangChain then asks for a whole reply,
-        # by the method in whose place ``_generating`` can serve a recorded one.
+        # In a replay of the next action, models do not stream. LangChain then calls the
+        # method that returns a whole reply. ``_generating`` replaces it and can serve a recorded reply.
         return not ends_at_next_action() and method(self, *args, **kwargs)
 
     return call

@@ -71,7 +71,7 @@ class Watch(UsageMetadataCallbackHandler):
         self._accepts = frozenset(accepts)
         self._guard = threading.Lock()
         self._streamed: set[UUID] = set()
-        # The ids of calls of models that were made inside of another model's call, or of a retrieval.
+        # The ids of model calls that were made inside another model call or inside a retrieval.
         self._apart: set[object] = set()
         self._calls = CallsOfModels()
         self.steps = 0

@@ -84,7 +84,7 @@ class Watch:
         # reply reported.
         self._reasons: dict[str | None, str | None] = {}
         self._asking: set[str | None] = set()
-        # The spans of calls of models that were made inside of another model's call, or of a retrieval.
+        # The spans of model calls that were made inside another model call or inside a retrieval.
         self._apart: set[str | None] = set()
 
     @property

@@ -31,8 +31,8 @@ def snake(name: object) -> str:
 
 
 def fields_seen(value: Any) -> Mapping[Any, Any] | None:
-    """Returns the fields of a dict or an object, and those of its properties whose names are usual for
-    lists of results."""
+    """Returns the fields of a dict or an object; of an object's properties, only those whose names are
+    usual for lists of results. Returns None for a value that is neither a dict nor an object."""
     fields = fields_of(value)
     if fields is None or isinstance(value, Mapping):
         return fields

@@ -14,7 +14,8 @@ GoingOn: TypeAlias = Recording[Any] | Serving[Any]
 """The gate of a run: a ``Recording`` records the searches of the baseline, a ``Serving`` answers the
 searches of a replay."""
 AnyPart: TypeAlias = GoingOn | Nested
-"""The object that handles a search: the gate of a run, or the record of the searches inside a search."""
+"""The object that handles a search: ``GoingOn`` for a search of the run itself, ``Nested`` for a search
+that another search makes."""
 _going_on: ContextVar[AnyPart | None] = ContextVar("rag_rule_going_on", default=None)
 
 

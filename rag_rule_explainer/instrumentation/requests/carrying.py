@@ -161,8 +161,8 @@ class MadeTexts:
 
 
 def _is_across(words: Sequence[str], lines: Sequence[str]) -> bool:
-    """Returns True iff these words are the end of one line and the beginning of another, with only whole
-    lines between. A request has such words where the text between two tool results is omitted."""
+    """Returns True iff these words are the end of one line, any number of whole lines, and the beginning
+    of another line. Such words arise in a request that lacks the text between two tool results."""
     # ``read``: the numbers of words that may be the end of a line, with whole lines after it.
     pieces = [
         [f" {' '.join(words[start:end])} " for end in range(len(words) + 1)]

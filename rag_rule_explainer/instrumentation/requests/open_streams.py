@@ -58,8 +58,8 @@ class OpenStreams(Generic[T]):
 
     def open(self, *, of_this_reader: bool = False) -> list[tuple[Hashable, Arrived[T]]]:
         """Returns the replies that have not ended, with their keys. ``of_this_reader``: only those whose
-        last chunk was read in this thread and task, which can read no more of them while it waits for
-        another reply."""
+        last chunk was read in this thread and task. While this reader waits for another reply, it cannot
+        go on with them."""
         here = _reader() if of_this_reader else None
         return [each for each in list(self._arrived.items()) if here is None or each[1].reader == here]
 

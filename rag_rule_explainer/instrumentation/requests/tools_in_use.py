@@ -5,4 +5,5 @@ from contextvars import ContextVar
 tools_in_use: ContextVar[tuple[str, ...]] = ContextVar("rag_rule_current_tools", default=())
 """The names of the tools that run, the outermost first."""
 call_in_use: ContextVar[int] = ContextVar("rag_rule_current_call", default=0)
-"""The moment of the call by which the innermost running tool runs; 0 if none runs."""
+"""The ``moment`` at which the model's call was noted that started the innermost running tool; 0 if no
+tool runs."""

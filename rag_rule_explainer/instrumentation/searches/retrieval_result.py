@@ -46,7 +46,7 @@ class Retrieved(NamedTuple):
         one_at_a_time = bool(exposure.held_out) and len(units) == 1
         if one_at_a_time:
             # The run was stopped at a request with one source. Later requests would have shown the other
-            # sources, so none of them may be treated as unseen by the model.
+            # sources, so none of these sources may be treated as unseen by the model.
             units, notes = sources, ()
         last = request or (watch.requests[-1] if watch.requests else None)
         before = [each for each in watch.requests if each is not last] if request else watch.requests[:-1]

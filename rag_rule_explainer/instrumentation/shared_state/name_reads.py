@@ -228,7 +228,7 @@ class _Reading(ast.NodeVisitor):
 
     def visit_If(self, node: ast.If) -> None:
         if node.orelse or not all(map(_fails_or_logs, node.body)):
-            # ``if n > self.most: self.most = n`` only changes the maximum, so it is no read.
+            # ``if n > self.most: self.most = n`` reads the old value for the maximum alone: no read.
             self._updated += (changed := _set_alone(node))
             self.visit(node.test)
             del self._updated[len(self._updated) - len(changed) :]

@@ -111,11 +111,11 @@ def additions_summary(explanation: Explanation) -> str:
 
 
 def how_seen(explanation: Explanation, changes: FlippingChanges) -> str:
-    """Returns a sentence that says that the changes, which start from all documents, were tried; empty if
-    there are none.
+    """Returns a sentence that says that each listed change was tried, starting from all documents; empty
+    if there are no changes.
 
-    If the two kinds of rules are about one condition, and a change is no omission rule, the sentence adds
-    why this is no contradiction.
+    If both kinds of rules have the same condition, and a change is not itself an omission rule, the
+    sentence adds why both can be true.
     """
     if not changes.removals:
         return ""
