@@ -7,6 +7,7 @@ like sentences are quoted. Secrets in error messages are masked.
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice
 from math import isfinite
@@ -105,6 +106,18 @@ def inert(text: str) -> str:
 def shortened(text: str, limit: int) -> str:
     """Returns at most ``limit`` characters of the text. A shortened text ends with an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def brief(given: object) -> str:
+    """Returns the ``repr`` of a value for an error message, shortened to 200 characters."""
+    return shortened(repr(given), 200)
+
+
+def nearest(given: str, names: Iterable[str]) -> str:
+    """Returns "did you mean ...?" with the name that is most similar to ``given``; an empty text if none
+    is similar."""
+    near = get_close_matches(given, list(names), n=1, cutoff=0.6)
+    return f"did you mean {near[0]!r}? " if near else ""
 
 
 def cut_in_the_middle(text: str, limit: int) -> str:

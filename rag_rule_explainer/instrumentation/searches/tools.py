@@ -10,10 +10,10 @@ from ...allowed import checked_function
 from ..run_context import participation, using_tool
 from ..tool_replay import UsedTool
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+ToolFunction = TypeVar("ToolFunction", bound=Callable[..., Any])
 
 
-def tool(function: Function) -> Function:
+def tool(function: ToolFunction) -> ToolFunction:
     """Returns a function, sync or async, that is marked as a tool of the model. The tool has the name of
     the function. ``tool`` is a decorator.
 
