@@ -12,17 +12,11 @@ from numbers import Integral, Real
 from typing import Any, TypeVar, cast
 
 from .errors import InvalidInput
-from .printable import shortened
+from .printable import brief, nearest
 
-_LONGEST = 200
 Collecting = TypeVar("Collecting", bound=Callable[..., Any])
 Options = TypeVar("Options")
-Called = TypeVar("Called", bound=Callable[..., Any])
-
-
-def brief(given: object) -> str:
-    """Returns the ``repr`` of a value for an error message, shortened to 200 characters."""
-    return shortened(repr(given), _LONGEST)
+Callee = TypeVar("Callee", bound=Callable[..., Any])
 
 
 def checked_flag(name: str, given: Any) -> bool:
@@ -163,10 +157,7 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
         return "did you mean predicate=judged('says ...', judge)? "
     if given in CALLED_ELSEWHERE or given in _OF_CALLS:
         return ""  # ``given`` is exactly a known name of something else, so it is not misspelt
-    from difflib import get_close_matches  # imported late, because only a mistake needs it
-
-    near = get_close_matches(given, names, n=1, cutoff=0.6)
-    return f"did you mean {near[0]!r}? " if near else ""
+    return nearest(given, names)
 
 
 def keywords_of(function: Callable[..., object]) -> tuple[str, ...]:
@@ -224,11 +215,11 @@ def taken(
     return options(**given)
 
 
-def called_as(name: str) -> Callable[[Called], Called]:
+def called_as(name: str) -> Callable[[Callee], Callee]:
     """Returns a decorator for a function or class that users call by this name. A call with wrong
     arguments then raises InvalidInput, which suggests the nearest keyword that the function accepts."""
 
-    def checking(function: Called) -> Called:
+    def checking(function: Callee) -> Callee:
         made: Any = function
         if isinstance(function, type):
             made.__init__ = _checked_call(name, made.__init__)

@@ -10,6 +10,7 @@ are less similar than the threshold, so a ``Tie`` also states the similarity of 
 texts.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -17,14 +18,12 @@ from itertools import combinations, repeat
 from math import ceil, floor
 from unicodedata import normalize
 
-from .late_patterns import compiled_late
-
 SIMILARITY = 0.9
 """The default similarity from which two texts count as duplicates. In a text of about 60 words, one word
 may then differ."""
 
 _SHINGLE = 3
-_WORD = compiled_late(r"[^\W\u2e80-\U0010ffff]+|[^\W\u0000-\u2e7f]")
+_WORD = r"[^\W\u2e80-\U0010ffff]+|[^\W\u0000-\u2e7f]"
 # Floating-point products such as 0.7 * 10 can be slightly above the exact whole number.
 _ROUNDING = 1e-9
 
@@ -111,7 +110,7 @@ class Tied:
 
 
 def _shingles(text: str) -> frozenset[tuple[str, ...]]:
-    words = _WORD.findall(normalize("NFKC", text).casefold())
+    words = re.findall(_WORD, normalize("NFKC", text).casefold())
     if not words:
         return frozenset({(" ".join(text.split()),)})
     last = max(1, len(words) - _SHINGLE + 1)

@@ -12,8 +12,6 @@ from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
-from .late_patterns import compiled_late
-
 if TYPE_CHECKING:  # pydantic is slow to import, and every source needs this module
     from pydantic import JsonValue
 
@@ -37,26 +35,23 @@ _KEY_NAMES = (
 )
 _KEY = r"(?=[\w.~+/=*-]{0,300}?[\d*])[\w.~+/=*-]{8,}"
 """The pattern of a word that looks like a key: it has a digit, or is partly masked."""
-_SECRETS = tuple(
-    (compiled_late(pattern, flags), shown)
-    for pattern, flags, shown in (
-        # The password in user:password@ of a URL. The password may itself contain an @.
-        (r"(://[^\s:/@\"'<>]{0,100}):[^\s\"'<>]{1,300}@", 0, rf"\1:{_MASK}@"),
-        # Keys with a known prefix, such as those of OpenAI, Anthropic, Google and AWS.
-        (r"(?<![A-Za-z0-9])(sk-)(?:(?=[\w*-]{0,300}?[\d*])[\w*-]{6,}|[\w*-]{20,})", 0, rf"\1{_MASK}"),
-        (r"\b(AIza|ya29\.|gsk_|hf_|xai-|pplx-|r8_|gh[pousr]_|xox[abprs]-)[\w.-]{10,}", 0, rf"\1{_MASK}"),
-        (r"\b(A[KS]IA|A[GIR][DPO]A|ANPA)[A-Z0-9]{12,}\b", 0, rf"\1{_MASK}"),
-        (r"\b(eyJ)[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?", 0, rf"\1{_MASK}"),
-        # Values after a name such as "Bearer" or "token=".
-        (rf"\b((?:Bearer|Basic)\s{{1,5}})(?:{_KEY}|[\w.~+/=*-]{{20,}})", re.I, rf"\1{_MASK}"),
-        (r"([?&](?:key|token|sig|signature|code|auth)=)[^\s&\"'<>]+", re.I, rf"\1{_MASK}"),
-        (rf"({_KEY_NAMES}[\"']?\s{{0,3}}=\s{{0,3}}[\"']?)[^\s\"'&,;)\]}}]+", re.I, rf"\1{_MASK}"),
-        (
-            rf"({_KEY_NAMES}(?:\s\w{{1,20}}){{0,3}}[\"']?\s?:\s{{0,3}}[\"']?){_KEY}",
-            re.I,
-            rf"\1{_MASK}",
-        ),
-    )
+_SECRETS: tuple[tuple[str, int, str], ...] = (
+    # The password in user:password@ of a URL. The password may itself contain an @.
+    (r"(://[^\s:/@\"'<>]{0,100}):[^\s\"'<>]{1,300}@", 0, rf"\1:{_MASK}@"),
+    # Keys with a known prefix, such as those of OpenAI, Anthropic, Google and AWS.
+    (r"(?<![A-Za-z0-9])(sk-)(?:(?=[\w*-]{0,300}?[\d*])[\w*-]{6,}|[\w*-]{20,})", 0, rf"\1{_MASK}"),
+    (r"\b(AIza|ya29\.|gsk_|hf_|xai-|pplx-|r8_|gh[pousr]_|xox[abprs]-)[\w.-]{10,}", 0, rf"\1{_MASK}"),
+    (r"\b(A[KS]IA|A[GIR][DPO]A|ANPA)[A-Z0-9]{12,}\b", 0, rf"\1{_MASK}"),
+    (r"\b(eyJ)[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?", 0, rf"\1{_MASK}"),
+    # Values after a name such as "Bearer" or "token=".
+    (rf"\b((?:Bearer|Basic)\s{{1,5}})(?:{_KEY}|[\w.~+/=*-]{{20,}})", re.I, rf"\1{_MASK}"),
+    (r"([?&](?:key|token|sig|signature|code|auth)=)[^\s&\"'<>]+", re.I, rf"\1{_MASK}"),
+    (rf"({_KEY_NAMES}[\"']?\s{{0,3}}=\s{{0,3}}[\"']?)[^\s\"'&,;)\]}}]+", re.I, rf"\1{_MASK}"),
+    (
+        rf"({_KEY_NAMES}(?:\s\w{{1,20}}){{0,3}}[\"']?\s?:\s{{0,3}}[\"']?){_KEY}",
+        re.I,
+        rf"\1{_MASK}",
+    ),
 )
 
 
@@ -66,8 +61,8 @@ def without_secrets(text: str) -> str:
     Error messages need this, because providers repeat a rejected key, and libraries repeat a URL with its
     password.
     """
-    for pattern, shown in _SECRETS:
-        text = pattern.sub(shown, text)
+    for pattern, flags, shown in _SECRETS:
+        text = re.sub(pattern, shown, text, flags=flags)
     return text
 
 
@@ -107,6 +102,20 @@ def inert(text: str) -> str:
 def shortened(text: str, limit: int) -> str:
     """Returns at most ``limit`` characters of the text. A shortened text ends with an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def brief(given: object) -> str:
+    """Returns the ``repr`` of a value for an error message, shortened to 200 characters."""
+    return shortened(repr(given), 200)
+
+
+def nearest(given: str, names: Iterable[str]) -> str:
+    """Returns "did you mean ...?" with the name that is most similar to ``given``; an empty text if none
+    is similar."""
+    from difflib import get_close_matches  # imported late, because only a mistake needs it
+
+    near = get_close_matches(given, list(names), n=1, cutoff=0.6)
+    return f"did you mean {near[0]!r}? " if near else ""
 
 
 def cut_in_the_middle(text: str, limit: int) -> str:

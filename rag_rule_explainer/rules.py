@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
-from .allowed import brief
 from .errors import InvalidInput
 from .lattice import Antecedent, Lattice, Mask, Subset
+from .printable import brief
 
 ClaimStatus = Literal["proved", "confident", "tested", "voted", "relative", "unverified"]
 """The evidence for a claim. The condition was seen to hold on all subsets to which the rule applies

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from .allowed import brief
 from .errors import InvalidInput
-from .printable import as_json, encodable, json_object, shortened
+from .printable import as_json, brief, encodable, json_object, shortened
 
 _LONGEST = 80
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, cast
 
-from .allowed import brief
 from .errors import InvalidInput
-from .printable import plain_text
+from .printable import brief, plain_text
 from .sources import Source
 from .sources.given import where_the_text_is
 from .tool_calls import ToolCall, calls_given, calls_said

@@ -282,7 +282,7 @@ def test_a_function_of_anything_but_one_case_is_told_before_anything_is_paid(
 
 def test_a_replay_of_another_shape_is_told_before_anything_is_asked() -> None:
     with pytest.raises(
-        InvalidInput, match=r"cannot be called with two; give a function of \(question, sou"
+        InvalidInput, match=r"cannot be called with two arguments; give a function of \(question, sou"
     ):
         Explainer(two_parameters.__name__.join)  # type: ignore[arg-type]
 

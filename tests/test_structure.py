@@ -1,9 +1,11 @@
 """How the package is laid out: what its root holds, and what integrations may use of it."""
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,19 +67,22 @@ def test_only_miners_of_subsets_read_masks() -> None:
     naming = {
         file.name
         for room in ("session", "probing", "explanation", "instrumentation", "report")
-        for file in (PACKAGE / room).glob("*.py")
+        for file in (PACKAGE / room).rglob("*.py")
         for node in ast.walk(ast.parse(file.read_text()))
-        if isinstance(node, ast.ImportFrom) and node.module == "lattice"
+        if isinstance(node, ast.ImportFrom) and (node.module or "").endswith("lattice")
         for alias in node.names
         if alias.name in {"Mask", "Subset", "bits"}
     }
-    assert naming <= {"plan.py", "planning.py", "deciding.py", "judged_subsets.py"}
+    # An estimate counts the subsets that a miner would ask for.
+    assert naming <= {"plan.py", "planning.py", "probe_counts.py", "deciding.py", "judged_subsets.py"}
 
 
 def test_few_layers_say_who_may_know_whom() -> None:
     settings = (HERE / "pyproject.toml").read_text()
     layers = settings.partition("exhaustive = true\nlayers = [")[2].partition("]")[0]
     assert 0 < len(layers.split(",\n")) - 1 <= 14
+    # Modules that ``:`` joins may import each other, so that such a layer would hide others.
+    assert ":" not in layers
 
 
 @pytest.mark.parametrize("integration", INTEGRATIONS, ids=lambda path: path.name)
@@ -176,16 +181,18 @@ IN_EACH_MODULE = {"INTERCEPTIONS"}
 """What many modules define for the same reader: each lists under this name what it intercepts."""
 
 
-def names_in(file: Path) -> Iterator[str]:
-    """What a module defines for others; a type variable is nobody else's."""
+def names_in(file: Path) -> Iterator[tuple[str, bool]]:
+    """What a module defines for others, and whether it is a type variable."""
     for node in ast.parse(file.read_text()).body:
         match node:
             case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                yield name
-            case ast.Assign(value=ast.Call(func=ast.Name(id="TypeVar" | "ParamSpec"))):
-                pass
+                yield name, False
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="TypeVar" | "ParamSpec"))
+            ):
+                yield name, True
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-                yield name
+                yield name, False
             case _:
                 pass
 
@@ -198,11 +205,53 @@ def are_twins(places: set[str]) -> bool:
     )
 
 
+STANDS_FOR_ANY = {"Result"}
+"""What is Any in one module and a type variable in others: a value of any type."""
+
+
 def test_no_public_name_means_two_things() -> None:
-    places = defaultdict[str, set[str]](set)
+    """A type variable may have the name of another one, and of nothing else."""
+    places, variables = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for name, file in FILES:
-        for each in names_in(file):
+        for each, is_variable in names_in(file):
             if not each.startswith("_"):
-                places[each].add(name)
+                (variables if is_variable else places)[each].add(name)
     twice = {each for each, found in places.items() if len(found) > 1 and not are_twins(found)}
     assert not twice - IN_EACH_MODULE, {each: places[each] for each in twice}
+    both = places.keys() & variables.keys() - STANDS_FOR_ANY
+    assert not both, {each: places[each] | variables[each] for each in both}
+
+
+DIRECTIVE = re.compile(r"# (?:noqa|type: ignore|pyright: ignore)(?:: ?[A-Z0-9, ]+\b|\[[\w, -]+\])?")
+
+
+def without_reason(lines: list[str]) -> Iterator[str]:
+    """The lines that switch a check off without a reason in them or in a comment on the line before."""
+    for before, line in pairwise(["", *lines]):
+        said, count = DIRECTIVE.subn("", line.partition("  # ")[1] + line.partition("  # ")[2])
+        if count and not said.strip(" #-") and not before.lstrip().startswith("# "):
+            yield line.strip()
+
+
+def test_what_switches_a_check_off_says_why() -> None:
+    bare = [
+        f"{name}: {line}"
+        for name, file in FILES
+        for line in without_reason(file.read_text().splitlines())
+    ]
+    assert not bare
+
+
+@pytest.mark.parametrize(
+    ("lines", "bare"),
+    [
+        (["x = f()  # noqa: S311"], 1),
+        (["x = f()  # type: ignore[arg-type]"], 1),
+        (["import x  # noqa: F401  # pyright: ignore[reportUnusedImport, reportMissingTypeStubs]"], 1),
+        (["x = f()  # noqa: PTH110, PTH202 -- of a str"], 0),
+        (["# A reason.", "x = f()  # noqa"], 0),
+        (["x = f()  # a comment"], 0),
+    ],
+)
+def test_a_reason_is_recognised(lines: list[str], bare: int) -> None:
+    assert len(list(without_reason(lines))) == bare

@@ -28,7 +28,7 @@ from .questions import AuditedQuestion, LoggedQuestion
 from .result import Audit
 from .sameness import application_of, definition_of, settings_of
 
-Found = TypeVar("Found")
+Returned = TypeVar("Returned")
 _SECONDS_TO_NOTE = 1.0
 """The number of seconds between two records of what was spent. If a run is killed, only what it has spent
 since its last record is not counted."""
@@ -181,7 +181,7 @@ class _Run:
 
             await anyio.to_thread.run_sync(write_report, result, self.folder.path)
 
-    async def _until_interrupted(self, work: Coroutine[Any, Any, Found]) -> Found | None:
+    async def _until_interrupted(self, work: Coroutine[Any, Any, Returned]) -> Returned | None:
         """Returns what ``work`` returns; None if the user interrupted it."""
         self._may_end = True
         try:

@@ -88,6 +88,7 @@ def _left_over(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]
     if not marks:
         return
     start, end = marks[0]
+    # The pattern also matches the empty text, so there always is a match.
     lead = text[_LISTED.match(text, place[0], start).end() : start]  # type: ignore[union-attr]
     after = text[end : place[1]]
     if lead.strip(" \t*_`([（"):

@@ -9,7 +9,7 @@ from typing import TypeVar
 from ..settings import Settings
 from .options import ASK_ABOVE
 
-Asked = TypeVar("Asked")
+Each = TypeVar("Each")
 Done = TypeVar("Done")
 
 
@@ -25,7 +25,7 @@ def capped(settings: Settings, *, agreed: bool, most: int = ASK_ABOVE) -> Settin
 
 
 def until_interrupted(
-    questions: Iterable[Asked], ask: Callable[[Asked, Path], Done], ended: Callable[[Done], bool]
+    questions: Iterable[Each], ask: Callable[[Each, Path], Done], ended: Callable[[Done], bool]
 ) -> tuple[list[Done], bool]:
     """Calls ``ask`` with each question and a temporary folder. Returns the results, and True iff the user
     interrupted the command. ``ended``: a function that returns True for a result whose search the user

@@ -81,9 +81,11 @@ class ScreenCommand(TyperCommand):
         variables = [line.split()[0] for line in self._blocks.get("Environment", "").split("\n") if line]
         if variables:
             yield Text.assemble(("Environment: ", "bold"), ", ".join(variables))
-        # A code may need several lines, of which only the first begins with it.
+        # A code may need several lines, of which only the first begins with it. Semicolons stand between
+        # codes alone.
         codes = re.split(r"\n *(?=\d)", self._blocks["Exit codes"].strip())
-        yield from _paragraph("; ".join(" ".join(code.split()) for code in codes), "Exit codes: ")
+        said = (" ".join(code.split()).replace(";", ",") for code in codes)
+        yield from _paragraph("; ".join(said), "Exit codes: ")
 
     def _all(self, ctx: Any) -> Iterator[Text]:
         """Yields the lines of the whole help, with every option."""

@@ -21,12 +21,12 @@ ProgressCallback: TypeAlias = Callable[[int, int], object]
 Check: TypeAlias = Callable[[], None]
 """A function that raises KeyboardInterrupt if Ctrl-C was pressed, and otherwise does nothing."""
 
-Job = TypeVar("Job")
+Task = TypeVar("Task")
 
 
 def one_by_one(
-    jobs: Collection[Job],
-    do: Callable[[Job, Check], object],
+    jobs: Collection[Task],
+    do: Callable[[Task, Check], object],
     outcome: ExperimentOutcome,
     progress: ProgressCallback | None,
 ) -> bool:
@@ -50,8 +50,8 @@ def one_by_one(
 
 
 async def several_at_once(
-    jobs: Iterable[Job],
-    do: Callable[[Job], Awaitable[object]],
+    jobs: Iterable[Task],
+    do: Callable[[Task], Awaitable[object]],
     width: int,
     is_over: Callable[[], object],
 ) -> None:

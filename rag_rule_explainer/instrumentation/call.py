@@ -36,7 +36,7 @@ from .run_context import ModelWatch
 from .runs import ApplicationRun
 
 Item = TypeVar("Item")
-Said = TypeVar("Said")
+Value = TypeVar("Value")
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class Call(Generic[Item]):
         """
         return Explained(*self.asked(lambda _: self.explainer.explain))
 
-    def asked(self, ask_of: Callable[[Any], Callable[..., Said]]) -> tuple[Any, Said]:
+    def asked(self, ask_of: Callable[[Any], Callable[..., Value]]) -> tuple[Any, Value]:
         """Returns the baseline's output, and the result of the function ``ask_of(output)``."""
         with kept(), self._as_one(), self.run.application.interception.intercepting():
             first = without_loop(self._made(self._blocking_baseline, block))
@@ -160,7 +160,7 @@ class Call(Generic[Item]):
         interface."""
         return Explained(*await self.aasked(lambda _: self.explainer.aexplain))
 
-    async def aasked(self, ask_of: Callable[[Any], Callable[..., Awaitable[Said]]]) -> tuple[Any, Said]:
+    async def aasked(self, ask_of: Callable[[Any], Callable[..., Awaitable[Value]]]) -> tuple[Any, Value]:
         """Returns the same as ``asked``, but on the caller's event loop, with the async interface."""
         await self._ask_tracers()
         with ctrl_c_kept() as keep, self._as_one(), self.run.application.interception.intercepting():
@@ -214,7 +214,7 @@ class Call(Generic[Item]):
         a function that makes one replay."""
         return self._asked(self.explainer.explain, recorded, replay)
 
-    def _asked(self, ask: Callable[..., Said], recorded: Recorded, replay: Replay) -> Said:
+    def _asked(self, ask: Callable[..., Value], recorded: Recorded, replay: Replay) -> Value:
         """Calls ``ask``, which is ``explain`` or ``verify`` of the explainer, for a recorded baseline,
         and returns its result."""
         sources, baseline = recorded
@@ -232,7 +232,7 @@ class Call(Generic[Item]):
         """Returns the same as ``mined``, but runs on the caller's event loop."""
         return await self._aasked(self.explainer.aexplain, recorded)
 
-    async def _aasked(self, ask: Callable[..., Awaitable[Said]], recorded: Recorded) -> Said:
+    async def _aasked(self, ask: Callable[..., Awaitable[Value]], recorded: Recorded) -> Value:
         sources, baseline = recorded
         await self._ask_tracers()
         with self._as_one(), replays_muted(self.run.manner), self._judge_watched() as judge:

@@ -37,8 +37,8 @@ NOT_REACHED = (
 )
 _NO_REPLIES = (
     "replay_of='next_action' needs a recorded reply of a model that the application can be given again, "
-    "and this run has none; replies are recorded of LangChain's and LlamaIndex's models that send "
-    "events, and of the OpenAI client; leave it out"
+    "and this run has none; only replies are recorded whose model is called through the framework or "
+    "the client that is explained; leave it out"
 )
 _NOT_SERVED = (
     "replay_of='next_action' cannot give the application a recorded reply again, as its model is no chat "

@@ -36,7 +36,7 @@ __all__ = [
     "showing_recheck_fields",
 ]
 
-Rechecking = TypeVar("Rechecking", bound=Callable[..., Any])
+RecheckMethod = TypeVar("RecheckMethod", bound=Callable[..., Any])
 
 
 class RecheckFields(ChangeFields, total=False):
@@ -64,7 +64,7 @@ class RecheckOptions(ChangeOptions):
 _NAMES = tuple(each.name for each in fields(RecheckOptions))
 
 
-def showing_recheck_fields(method: Rechecking) -> Rechecking:
+def showing_recheck_fields(method: RecheckMethod) -> RecheckMethod:
     """Decorates a method that takes these options as ``**fields``, so that its signature lists them."""
     return called_as(method.__name__)(showing(RecheckOptions, RecheckFields)(method))
 

@@ -30,14 +30,14 @@ from .rechecking import (
     showing_recheck_fields,
 )
 from .run_context import participation, refused
-from .several import AskReplays, Said, aasked_by, aexplained_each, explained_each
+from .several import AskReplays, Value, aasked_by, aexplained_each, explained_each
 
 Item = TypeVar("Item")
-Document = TypeVar("Document")
+UserDocument = TypeVar("UserDocument")
 _CITED = ("input", "documents", "add_documents", "pinned", "baseline")
 
 
-class ApplicationExplainer(Generic[Item, Document]):
+class ApplicationExplainer(Generic[Item, UserDocument]):
     """An ``ApplicationExplainer`` explains the answers of an application, whose code need not be changed.
 
     An integration derives its ``RuleExplainer`` from this class, and implements ``_call``.
@@ -60,8 +60,8 @@ class ApplicationExplainer(Generic[Item, Document]):
         self,
         input: Any,  # noqa: A002 -- as all integrations say
         *,
-        documents: Sequence[Document] | None = None,
-        add_documents: Sequence[Document] = (),
+        documents: Sequence[UserDocument] | None = None,
+        add_documents: Sequence[UserDocument] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Explanation:
@@ -85,8 +85,8 @@ class ApplicationExplainer(Generic[Item, Document]):
         self,
         input: Any,  # noqa: A002 -- as all integrations say
         *,
-        documents: Sequence[Document] | None = None,
-        add_documents: Sequence[Document] = (),
+        documents: Sequence[UserDocument] | None = None,
+        add_documents: Sequence[UserDocument] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Explanation:
@@ -100,7 +100,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         input: Any,  # noqa: A002 -- as all integrations say
         conditions: Sequence[PredicateLike],
         *,
-        documents: Sequence[Document] | None = None,
+        documents: Sequence[UserDocument] | None = None,
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> tuple[Explanation, ...]:
@@ -117,7 +117,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         input: Any,  # noqa: A002 -- as all integrations say
         conditions: Sequence[PredicateLike],
         *,
-        documents: Sequence[Document] | None = None,
+        documents: Sequence[UserDocument] | None = None,
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> tuple[Explanation, ...]:
@@ -128,10 +128,10 @@ class ApplicationExplainer(Generic[Item, Document]):
     async def aasked_by(
         self,
         input: Any,  # noqa: A002 -- as all integrations say
-        ask: AskReplays[Said],
+        ask: AskReplays[Value],
         *,
-        documents: Sequence[Document] | None = None,
-    ) -> Said:
+        documents: Sequence[UserDocument] | None = None,
+    ) -> Value:
         """Runs the application, then ``ask``, which may replay the run, and returns the latter's result.
 
         Nothing is explained, and the explainer's own condition is not used. The other argument and the
@@ -144,8 +144,8 @@ class ApplicationExplainer(Generic[Item, Document]):
         self,
         input: Any,  # noqa: A002 -- as all integrations say
         *,
-        documents: Sequence[Document] | None = None,
-        add_documents: Sequence[Document] = (),
+        documents: Sequence[UserDocument] | None = None,
+        add_documents: Sequence[UserDocument] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
         **fields: Unpack[CiteFields],
@@ -165,8 +165,8 @@ class ApplicationExplainer(Generic[Item, Document]):
         self,
         input: Any,  # noqa: A002 -- as all integrations say
         *,
-        documents: Sequence[Document] | None = None,
-        add_documents: Sequence[Document] = (),
+        documents: Sequence[UserDocument] | None = None,
+        add_documents: Sequence[UserDocument] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
         **fields: Unpack[CiteFields],
@@ -223,8 +223,8 @@ class ApplicationExplainer(Generic[Item, Document]):
         kind: RuleKindLike,
         input: Any,  # noqa: A002 -- as all integrations say
         *,
-        documents: Sequence[Document] | None = None,
-        add_documents: Sequence[Document] = (),
+        documents: Sequence[UserDocument] | None = None,
+        add_documents: Sequence[UserDocument] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Verification:
@@ -243,8 +243,8 @@ class ApplicationExplainer(Generic[Item, Document]):
         kind: RuleKindLike,
         input: Any,  # noqa: A002 -- as all integrations say
         *,
-        documents: Sequence[Document] | None = None,
-        add_documents: Sequence[Document] = (),
+        documents: Sequence[UserDocument] | None = None,
+        add_documents: Sequence[UserDocument] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Verification:
@@ -257,8 +257,8 @@ class ApplicationExplainer(Generic[Item, Document]):
         self,
         input: Any,  # noqa: A002 -- as all integrations say
         *,
-        documents: Sequence[Document] | None = None,
-        add_documents: Sequence[Document] = (),
+        documents: Sequence[UserDocument] | None = None,
+        add_documents: Sequence[UserDocument] = (),
         pinned: Sequence[str] = (),
         assuming: Assumptions | None = None,
     ) -> Estimate:
@@ -276,8 +276,8 @@ class ApplicationExplainer(Generic[Item, Document]):
     def _case(
         self,
         given: Any,
-        documents: Sequence[Document] | None = None,
-        add_documents: Sequence[Document] = (),
+        documents: Sequence[UserDocument] | None = None,
+        add_documents: Sequence[UserDocument] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> CallInput:

@@ -19,8 +19,8 @@ from .call import Call
 from .next_action import judged_by_each
 
 Item = TypeVar("Item")
-Said = TypeVar("Said")
-AskReplays: TypeAlias = Callable[[Explainer, Sequence[Source], Replay], Awaitable[Said]]
+Value = TypeVar("Value")
+AskReplays: TypeAlias = Callable[[Explainer, Sequence[Source], Replay], Awaitable[Value]]
 """An async function with three parameters: the explainer with the application's settings, the sources of
 its run, and a function that replays the run on some of these sources."""
 
@@ -58,14 +58,14 @@ async def aexplained_each(
     return (await call.aasked(ask_of))[1]
 
 
-async def aasked_by(call: Call[Item], ask: AskReplays[Said]) -> Said:
+async def aasked_by(call: Call[Item], ask: AskReplays[Value]) -> Value:
     """Runs the application once, on the caller's event loop. Then calls ``ask``, which may replay the run
     as often as it likes, and returns its result."""
 
-    def ask_of(_output: Any) -> Callable[..., Awaitable[Said]]:
+    def ask_of(_output: Any) -> Callable[..., Awaitable[Value]]:
         async def own(
             _question: str, sources: Sequence[Source], _baseline: Baseline, **fields: Unpack[CallFields]
-        ) -> Said:
+        ) -> Value:
             replay = chosen_replay(fields.get("replay"), call.explainer.replay)
             return await ask(call.explainer, sources, replay)
 

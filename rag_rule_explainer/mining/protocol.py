@@ -2,7 +2,7 @@
 
 A miner requests verdicts on arrangements of sources. Each arrangement has a ``Key``: a miner of subsets
 uses a bit mask of the sources, a miner of orders an ``Order``. The results of a miner are its claims,
-such as that some sources form a rule; ``Said`` is their type.
+such as that some sources form a rule; ``ClaimType`` is their type.
 
 A miner is a generator. It yields *asks*, which are requests for verdicts, together with a function that
 returns its current claims. The caller sends verdicts back. A miner does no I/O, and uses no clock and no
@@ -30,7 +30,7 @@ from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 
 Key = TypeVar("Key", bound=ArrangementKey, default=Subset)
-Said = TypeVar("Said", default=Claim)
+ClaimType = TypeVar("ClaimType", default=Claim)
 
 
 class Ask(NamedTuple, Generic[Key]):
@@ -48,21 +48,21 @@ class Ask(NamedTuple, Generic[Key]):
     crucial: bool = False
 
 
-class Wanted(NamedTuple, Generic[Key, Said]):
+class Wanted(NamedTuple, Generic[Key, ClaimType]):
     """A Wanted holds the values that a miner yields: its new asks (requests for verdicts), and a function
     that returns its current claims. ``stop``: the reason why the miner ends although there may be more
     rules; empty if it does not."""
 
     asks: tuple[Ask[Key], ...]
-    claims: Callable[[], tuple[Said, ...]]
+    claims: Callable[[], tuple[ClaimType, ...]]
     stop: str = ""
 
 
 Verdicts = Mapping[Key, Verdict]
-Mining = Generator[Wanted[Key, Said], Verdicts[Key], tuple[Said, ...]]
+Mining = Generator[Wanted[Key, ClaimType], Verdicts[Key], tuple[ClaimType, ...]]
 
 
-class Miner(Protocol[Key, Said]):
+class Miner(Protocol[Key, ClaimType]):
     """A Miner finds rules of one kind. Its fields are its settings, such as a seed. With the same
     settings and the same verdicts, each search has the same result."""
 
@@ -71,7 +71,7 @@ class Miner(Protocol[Key, Said]):
         """Returns the kind of rule that the miner finds."""
         ...
 
-    def __call__(self, lattice: Lattice, /) -> Mining[Key, Said]:
+    def __call__(self, lattice: Lattice, /) -> Mining[Key, ClaimType]:
         """Starts a new search over the subsets of ``lattice`` and returns it. The search is a generator
         whose return value is the tuple of its final claims."""
         ...

@@ -20,7 +20,7 @@ from ..lattice import Antecedent, ArrangementKey, Lattice, Subset, is_subset
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .evidence import Evidence
-from .protocol import Ask, Key, Miner, Mining, Said, Wanted
+from .protocol import Ask, ClaimType, Key, Miner, Mining, Wanted
 from .sharing import Ready, Workers
 
 Guessed = TypeVar("Guessed")
@@ -57,7 +57,7 @@ class Guesses(Protocol[Guessed]):
         ...
 
 
-class RuleSearch(Generic[Key, Said]):
+class RuleSearch(Generic[Key, ClaimType]):
     """A RuleSearch runs one miner on one lattice. Its keys are subsets, unless its type says otherwise.
 
     ``known``: verdicts of an earlier search over the same units. They are not requested once more, so a
@@ -67,7 +67,7 @@ class RuleSearch(Generic[Key, Said]):
 
     def __init__(
         self,
-        miner: Miner[Key, Said],
+        miner: Miner[Key, ClaimType],
         lattice: Lattice,
         *,
         known: Mapping[Key, Verdict] | None = None,
@@ -92,9 +92,9 @@ class RuleSearch(Generic[Key, Said]):
         # None unless workers may divide the miner's asks among them by how the prompts begin (see
         # ``sharing``).
         self._ready = Ready[Key]() if getattr(miner, "by_prefix", False) else None
-        self._final: tuple[Said, ...] | None = None
-        self._mining: Mining[Key, Said] = miner(lattice)
-        self._wanted: Wanted[Key, Said] = next(self._mining)
+        self._final: tuple[ClaimType, ...] | None = None
+        self._mining: Mining[Key, ClaimType] = miner(lattice)
+        self._wanted: Wanted[Key, ClaimType] = next(self._mining)
         self._step(self._queue_up(self._wanted.asks))
 
     def ask(self, limit: int | None = None) -> tuple[Ask[Key], ...]:
@@ -167,7 +167,7 @@ class RuleSearch(Generic[Key, Said]):
             self.stop_reason = reason
 
     @property
-    def claims(self) -> tuple[Said, ...]:
+    def claims(self) -> tuple[ClaimType, ...]:
         """The claims of the miner so far, smallest antecedent first. They are true at any time."""
         return self._wanted.claims() if self._final is None else self._final
 

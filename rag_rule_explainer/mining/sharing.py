@@ -21,7 +21,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..lattice import ArrangementKey
 
-Shared = TypeVar("Shared", bound=Any)
+AskedKey = TypeVar("AskedKey", bound=Any)
 
 FEW = 16
 """The maximum number of new masks that are inserted one by one; if there are more, all masks are
@@ -73,18 +73,18 @@ class Workers:
         return sorted([key for key in last if isinstance(key, int)])
 
 
-class Ready(Generic[Shared]):
+class Ready(Generic[AskedKey]):
     """A Ready holds the asks (requests for verdicts) that are ready, by their masks, and gives each
     worker one of them. Among asks that are equally near to the worker's last subset, this is the one with
     the smallest rank. Within a block, the ranks rise or fall with the masks, so only the first and the
     last mask are compared."""
 
     def __init__(self) -> None:
-        self._masks: list[Shared] = []
-        self._new: list[Shared] = []
+        self._masks: list[AskedKey] = []
+        self._new: list[AskedKey] = []
         self._is_outdated = False
 
-    def add(self, mask: Shared) -> None:
+    def add(self, mask: AskedKey) -> None:
         """Adds a mask. It may have been added before."""
         self._new.append(mask)
 
@@ -93,7 +93,7 @@ class Ready(Generic[Shared]):
         is dropped."""
         self._is_outdated = True
 
-    def taken(self, worker: int, workers: Workers, asks: Mapping[Shared, Any]) -> Shared:
+    def taken(self, worker: int, workers: Workers, asks: Mapping[AskedKey, Any]) -> AskedKey:
         """Removes and returns the mask that this worker probes next. ``asks``: the ready asks, at least
         one."""
         self._update(asks)
@@ -103,7 +103,7 @@ class Ready(Generic[Shared]):
         place = min(places or self._elsewhere(others), key=lambda at: asks[self._masks[at]].rank)
         return self._masks.pop(place)
 
-    def _update(self, asks: Mapping[Shared, Any]) -> None:
+    def _update(self, asks: Mapping[AskedKey, Any]) -> None:
         if self._is_outdated or len(self._new) > FEW:
             self._masks = sorted({*self._masks, *self._new} & asks.keys())
             self._is_outdated = False

@@ -14,7 +14,7 @@ import anyio
 import anyio.lowlevel
 
 from ..mining import RuleSearch, Workers
-from ..mining.protocol import Key, Said
+from ..mining.protocol import ClaimType, Key
 from ..verdicts import Verdict
 from .limits import LimitReached
 
@@ -30,19 +30,19 @@ SHARED_AT_FIRST = 32
 runs. So a search that a small limit ends makes the same probes, whether the application awaits anything
 or not."""
 
-Job: TypeAlias = tuple[RuleSearch[Key, Said], Key]
-ProbeKey: TypeAlias = Callable[[RuleSearch[Key, Said], Key], Awaitable[Verdict]]
+Job: TypeAlias = tuple[RuleSearch[Key, ClaimType], Key]
+ProbeKey: TypeAlias = Callable[[RuleSearch[Key, ClaimType], Key], Awaitable[Verdict]]
 StopSearches: TypeAlias = Callable[[str], None]
-VerdictListener: TypeAlias = Callable[[RuleSearch[Key, Said], Key, Verdict], None]
+VerdictListener: TypeAlias = Callable[[RuleSearch[Key, ClaimType], Key, Verdict], None]
 
 
 async def drive(
-    searches: Sequence[RuleSearch[Key, Said]],
-    probe: ProbeKey[Key, Said],
+    searches: Sequence[RuleSearch[Key, ClaimType]],
+    probe: ProbeKey[Key, ClaimType],
     concurrency: int,
     *,
     stop: StopSearches | None = None,
-    on_verdict: VerdictListener[Key, Said] | None = None,
+    on_verdict: VerdictListener[Key, ClaimType] | None = None,
     lockstep: bool = False,
 ) -> None:
     """Probes what the searches request, until every search is finished or stopped and no probe is
@@ -72,7 +72,10 @@ async def drive(
 
 
 async def once(
-    jobs: Sequence[Job[Key, Said]], probe: ProbeKey[Key, Said], *, stop: StopSearches | None = None
+    jobs: Sequence[Job[Key, ClaimType]],
+    probe: ProbeKey[Key, ClaimType],
+    *,
+    stop: StopSearches | None = None,
 ) -> None:
     """Probes each key for its search, all at the same time, even if the search did not request the key.
     ``stop`` is called with the reason of a stop. Raises the errors of ``drive``."""
@@ -83,11 +86,11 @@ async def once(
 
 
 @dataclass(slots=True)
-class _Work(Generic[Key, Said]):
-    searches: Sequence[RuleSearch[Key, Said]]
-    probe: ProbeKey[Key, Said]
+class _Work(Generic[Key, ClaimType]):
+    searches: Sequence[RuleSearch[Key, ClaimType]]
+    probe: ProbeKey[Key, ClaimType]
     stop: StopSearches | None
-    on_verdict: VerdictListener[Key, Said] | None = None
+    on_verdict: VerdictListener[Key, ClaimType] | None = None
     error: Exception | None = None
     in_flight: int = 0
     made: int = 0
@@ -134,10 +137,10 @@ class _Work(Generic[Key, Said]):
             if time.monotonic() - self.yielded_at > LONGEST_BLOCKING:
                 await self.let_others_run()
 
-    async def in_step(self, batch: Sequence[Job[Key, Said]]) -> None:
+    async def in_step(self, batch: Sequence[Job[Key, ClaimType]]) -> None:
         verdicts: dict[int, Verdict] = {}
 
-        async def probe(place: int, job: Job[Key, Said]) -> None:
+        async def probe(place: int, job: Job[Key, ClaimType]) -> None:
             try:
                 verdicts[place] = await self.probe(*job)
             except Exception as error:
@@ -150,7 +153,7 @@ class _Work(Generic[Key, Said]):
             if place in verdicts:
                 self.tell(search, key, verdicts[place])
 
-    def tell(self, search: RuleSearch[Key, Said], key: Key, verdict: Verdict) -> None:
+    def tell(self, search: RuleSearch[Key, ClaimType], key: Key, verdict: Verdict) -> None:
         search.tell({key: verdict})
         if self.on_verdict is not None:
             self.on_verdict(search, key, verdict)
@@ -162,7 +165,7 @@ class _Work(Generic[Key, Said]):
         self.error = self.error or error
         self.stop_all("an error ended the search")
 
-    def next_job(self, worker: int, workers: Workers | None) -> Job[Key, Said] | None:
+    def next_job(self, worker: int, workers: Workers | None) -> Job[Key, ClaimType] | None:
         for search in self.searches:
             ask = search.next(worker, workers)
             if ask is not None:
@@ -177,8 +180,8 @@ class _Work(Generic[Key, Said]):
                 return search, guess.key
         return None
 
-    def next_jobs(self, most: int) -> list[Job[Key, Said]]:
-        jobs: list[Job[Key, Said]] = []
+    def next_jobs(self, most: int) -> list[Job[Key, ClaimType]]:
+        jobs: list[Job[Key, ClaimType]] = []
         while len(jobs) < most and (job := self.next_job(len(jobs), self.workers)) is not None:
             jobs.append(job)
         return jobs

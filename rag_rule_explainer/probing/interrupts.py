@@ -67,7 +67,7 @@ class Interrupts:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        global _current  # noqa: PLW0603
+        global _current  # noqa: PLW0603 -- a process has one SIGINT handler
         if _current is not self:
             return
         _current = self._outer

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from typing_extensions import TypedDict
 
-from ..allowed import Called, called_as, checked_function, named_function, showing, takes
+from ..allowed import Callee, called_as, checked_function, named_function, showing, takes
 from ..errors import InvalidInput
 from ..probing.replaying import Baseline, Replay
 from ..progress.report import Progress
@@ -33,7 +33,7 @@ class CallOptions:
     progress: Progress | bool | None = None
 
 
-def showing_call_fields(method: Called) -> Called:
+def showing_call_fields(method: Callee) -> Callee:
     """Decorates a method that takes these options as ``**fields``. Its signature then lists each option.
     A call with a wrong name raises InvalidInput, which suggests the nearest correct name."""
     return called_as(method.__name__)(showing(CallOptions, CallFields)(method))
@@ -53,7 +53,7 @@ def checked_replay(replay: Replay) -> Replay:
     checked_function("replay", replay, what)
     if not takes(replay, 2):
         raise InvalidInput(
-            f"replay is {named_function(replay)}, which cannot be called with two; give {what}"
+            f"replay is {named_function(replay)}, which cannot be called with two arguments; give {what}"
         )
     return replay
 

@@ -12,10 +12,9 @@ from itertools import chain, count, islice
 from numbers import Real
 from typing import Any, NamedTuple, Protocol, cast
 
-from ..allowed import brief, did_you_mean
 from ..errors import InvalidInput
 from ..late_patterns import compiled_late
-from ..printable import as_json
+from ..printable import as_json, brief, nearest
 
 KEYS_OF_TEXTS = ("text", "page_content", "content")
 """Keys of dicts that hold the text of a source. The first one that is found is used."""
@@ -137,7 +136,7 @@ def no_source(names: Sequence[str], ids: Sequence[str]) -> str:
     and lists up to 20 ids."""
     shown = ", ".join(map(repr, ids[:20])) + ", …" * (len(ids) > 20)
     named = ", ".join(map(repr, names))
-    return f"{named}, which is no source; {did_you_mean(names[0], ids)}the sources are {shown}"
+    return f"{named}, which is no source; {nearest(names[0], ids)}the sources are {shown}"
 
 
 def check_list_of_sources(given: object) -> None:

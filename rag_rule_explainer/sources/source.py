@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ..allowed import brief
 from ..errors import InvalidInput
+from ..printable import brief
 from .given import FrameworkDocument, fingerprint_of
 
 MOST_SOURCES = 10_000

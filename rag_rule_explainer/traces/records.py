@@ -193,7 +193,7 @@ class _Reading:
         if kind == "start_map":
             self._check(depth)
             made = dict[str, Any]()
-            for kind, key in self._events:  # noqa: PLR1704
+            for kind, key in self._events:  # noqa: PLR1704 -- read once
                 if kind == "end_map":
                     return made
                 made[key] = self._value(*next(self._events), depth + 1)
@@ -201,7 +201,7 @@ class _Reading:
         if kind == "start_array":
             self._check(depth)
             items = list[Any]()
-            for kind, value in self._events:  # noqa: PLR1704
+            for kind, value in self._events:  # noqa: PLR1704 -- read once
                 if kind == "end_array":
                     return items
                 items.append(self._value(kind, value, depth + 1))

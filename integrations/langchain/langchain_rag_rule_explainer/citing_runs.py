@@ -18,7 +18,7 @@ from rag_rule_explainer.instrumentation.citing import (
 )
 from rag_rule_explainer.instrumentation.several import (
     AskReplays,
-    Said,
+    Value,
     aasked_by,
     aexplained_each,
     explained_each,
@@ -68,17 +68,17 @@ class CitingRuns(ExplainedRuns[Input, Output]):
     async def aasked_by(
         self,
         input: Input,  # noqa: A002 -- as Runnable says
-        ask: AskReplays[Said],
+        ask: AskReplays[Value],
         config: RunnableConfig | None = None,
         **kwargs: Any,
-    ) -> Said:
+    ) -> Value:
         """Runs the application on ``input``, calls ``ask``, and returns the result of ``ask``.
 
         ``ask``: an async function that gets the sources of the run, and a function that replays the run;
         see ``AskReplays``. Nothing is explained, and the explainer's own condition is not used. All other
         arguments and errors are those of ``explain``.
         """
-        question, said = QuestionOptions.taken_from(kwargs), list[Said]()
+        question, said = QuestionOptions.taken_from(kwargs), list[Value]()
 
         async def asked(call: Call[Found]) -> tuple[()]:
             said.append(await aasked_by(call, ask))

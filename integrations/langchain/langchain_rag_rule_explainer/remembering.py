@@ -62,13 +62,15 @@ def keep_chat(state: State, application: Runnable[Any, Any]) -> RunnableConfig:
 def _inner(application: Runnable[Any, Any]) -> Any:
     inner: Any = application
     while isinstance(inner, RunnableBinding):
+        # What a binding holds has no type parameter that is known here.
         inner = inner.bound  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return inner  # pyright: ignore[reportUnknownVariableType]
+    return inner  # pyright: ignore[reportUnknownVariableType] -- as above
 
 
 def _with_history(application: Any) -> RunnableWithMessageHistory | None:
     while isinstance(application, RunnableBinding):
         if isinstance(application, RunnableWithMessageHistory):
             return application
+        # What a binding holds has no type parameter that is known here.
         application = application.bound  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     return application if isinstance(application, RunnableWithMessageHistory) else None

@@ -153,6 +153,7 @@ def _shape_of(search: Any, anything: Anything) -> Shape[Found]:
 def _gated_tool(tool: FunctionTool, shape: Shape[Found]) -> FunctionTool:
     """Returns a copy of the tool whose functions are gated."""
     own = copy(tool)
+    # There is no public way to exchange a tool's functions.
     own._fn = gated_function(tool.fn, shape, asked_part)  # pyright: ignore[reportPrivateUsage] -- no public way
-    own._async_fn = gated_function(tool.async_fn, shape, asked_part)  # pyright: ignore[reportPrivateUsage]
+    own._async_fn = gated_function(tool.async_fn, shape, asked_part)  # pyright: ignore[reportPrivateUsage] -- as above
     return own

@@ -20,7 +20,7 @@ from rag_rule_explainer.instrumentation.run_context import refused
 
 from .uses import replacing, with_a
 
-Key: TypeAlias = tuple[str, str]
+StoredPlace: TypeAlias = tuple[str, str]
 """The name of a collection, and a key in it."""
 
 
@@ -32,7 +32,7 @@ class Before:
     as a whole.
     """
 
-    values: dict[Key, Any] = field(default_factory=dict[Key, Any])
+    values: dict[StoredPlace, Any] = field(default_factory=dict[StoredPlace, Any])
     collections: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
 
 
@@ -50,7 +50,7 @@ def _using(
     key = "key-values", shared_key_of(state, store)
     before: Before = state.kept(key, Before)
     # The values that this run has put, by collection and key; None for a key that it has deleted.
-    own: dict[Key, Any] = state.own(key, dict)
+    own: dict[StoredPlace, Any] = state.own(key, dict)
     if name in ("persist", "to_dict"):
         return (yield from _whole(state, store, name, own))
     given = arguments(method, store, *args, **kwargs)
@@ -64,7 +64,7 @@ def _using(
         pairs = given["kv_pairs"] if name == "put_all" else [(given["key"], given["val"])]
         own.update({(collection, key): data_copy(value) for key, value in pairs})
         return None
-    place: Key = collection, given["key"]
+    place: StoredPlace = collection, given["key"]
     found = own[place] if place in own else (yield from _one(store, before, place))
     if name == "get":
         return data_copy(found)
@@ -72,7 +72,7 @@ def _using(
     return found is not None
 
 
-def _whole(state: State, store: object, name: str, own: dict[Key, Any]) -> Use:
+def _whole(state: State, store: object, name: str, own: dict[StoredPlace, Any]) -> Use:
     if state.live:
         return (yield MADE)
     if name == "persist":
@@ -95,7 +95,7 @@ def _noted(store: object, before: Before, name: str, given: dict[str, Any]) -> G
         yield from _one(store, before, (collection, key))
 
 
-def _one(store: object, before: Before, place: Key) -> Generator[Real, Any, Any]:
+def _one(store: object, before: Before, place: StoredPlace) -> Generator[Real, Any, Any]:
     """Returns the value that a key had before the first run.
 
     If the value is not known yet, yields the call that reads it from the real store. The code that runs
@@ -124,7 +124,7 @@ def _everything(store: object, before: Before, collection: str) -> Generator[Rea
 
 
 def _all(
-    store: object, before: Before, own: dict[Key, Any], collection: str
+    store: object, before: Before, own: dict[StoredPlace, Any], collection: str
 ) -> Generator[Real, Any, dict[str, Any]]:
     every: dict[str, Any] = data_copy((yield from _everything(store, before, collection)))
     for (where, key), value in list(own.items()):

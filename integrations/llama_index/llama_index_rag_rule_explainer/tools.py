@@ -12,7 +12,7 @@ from typing import Any
 
 from llama_index.core.agent.workflow.multi_agent_workflow import handoff
 from llama_index.core.tools import FunctionTool, ToolOutput
-from workflows.runtime.types import results  # pyright: ignore[reportMissingTypeStubs]
+from workflows.runtime.types import results  # pyright: ignore[reportMissingTypeStubs] -- it has none
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool

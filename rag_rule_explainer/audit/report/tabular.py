@@ -210,6 +210,7 @@ def _share(name: str, found: Share) -> TableRow:
 
 def _has_arrow() -> bool:
     try:
+        # Only tried; pyarrow has no types.
         import pyarrow.parquet  # noqa: F401  # pyright: ignore[reportMissingTypeStubs, reportUnusedImport]
     except ImportError:
         return False
@@ -217,8 +218,8 @@ def _has_arrow() -> bool:
 
 
 def _write_parquet(rows: list[TableRow], name: str, file: Path) -> None:
-    import pyarrow  # pyright: ignore[reportMissingTypeStubs]
-    from pyarrow import parquet  # pyright: ignore[reportMissingTypeStubs]
+    import pyarrow  # pyright: ignore[reportMissingTypeStubs] -- it has no types
+    from pyarrow import parquet  # pyright: ignore[reportMissingTypeStubs] -- it has no types
 
     arrow: Any = pyarrow
     types = {

@@ -14,7 +14,7 @@ from .pages import DOCUMENTS, QUESTIONS, Places, assets, document_file, question
 from .question_pages import question_page
 from .tabular import write_tables
 
-Shown = TypeVar("Shown")
+OnPage = TypeVar("OnPage")
 _OURS = re.compile(r"[0-9a-f]{20}\.html")
 
 
@@ -41,7 +41,7 @@ def write_report(audit: Audit, folder: Path) -> None:
         ) from error
 
 
-def _write_pages(folder: Path, things: Mapping[str, Shown], page_of: Callable[[Shown], str]) -> None:
+def _write_pages(folder: Path, things: Mapping[str, OnPage], page_of: Callable[[OnPage], str]) -> None:
     folder.mkdir(exist_ok=True)
     for file in folder.iterdir():
         if _OURS.fullmatch(file.name) and file.name not in things:

@@ -43,8 +43,8 @@ def check_reading(reading: object) -> None:
         )
     elif not takes(reading, 2):
         raise InvalidInput(
-            f"reading is {named_function(reading)}, which cannot be called with two; give a function of "
-            "(output, ids)"
+            f"reading is {named_function(reading)}, which cannot be called with two arguments; give a "
+            "function of (output, ids)"
         )
 
 

@@ -236,6 +236,7 @@ class Patches:
                 original.__func__(cls, **kwargs)
             self.wrap_loaded_classes()
 
+        # Its parameters have no known types, because those of the replaced method have none.
         hook: Any = classmethod(init_subclass)  # pyright: ignore[reportUnknownVariableType]
         self._wrapped[root, _HOOK] = (original, hook)
         setattr(root, _HOOK, hook)

@@ -58,6 +58,7 @@ def _copied(value: Any) -> Any:
 
 def _frames(thing: Any) -> Iterator[FrameType]:
     if isinstance(thing, Thread):
+        # There is no public way to the frames of another thread.
         frame = sys._current_frames().get(thing.ident or 0)  # pyright: ignore[reportPrivateUsage]
         while frame is not None:
             yield frame

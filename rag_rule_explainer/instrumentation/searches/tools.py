@@ -10,12 +10,12 @@ from ...allowed import checked_function
 from ..run_context import participation, using_tool
 from ..tool_replay import UsedTool
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+ToolFunction = TypeVar("ToolFunction", bound=Callable[..., Any])
 ArgumentsOf = Callable[[Mapping[str, Any]], Any]
 """A function from a call's arguments, by name, to those of them that the model gives."""
 
 
-def tool(function: Function) -> Function:
+def tool(function: ToolFunction) -> ToolFunction:
     """Returns a function, sync or async, that is marked as a tool of the model. The tool has the name of
     the function. ``tool`` is a decorator.
 

@@ -37,6 +37,7 @@ def _sending_parts(_: str, send: Any) -> Any:
 def _handing(_: str, send: Any) -> Any:
     @wraps(send)
     def sent(self: Any, given: Any, *args: Any, **kwargs: Any) -> Any:
+        # There is no public way to the caller that is fast enough for each connection.
         caller = str(sys._getframe(1).f_globals.get("__name__"))  # pyright: ignore[reportPrivateUsage]
         # The connections of managers and pools of processes are checked elsewhere.
         if not caller.startswith(_POOLING):

@@ -42,6 +42,7 @@ class Caches:
         """Stores the cached function that is running now, if any. Must be called for each search."""
         if not self._functions or self.searched:
             return
+        # There is no public way to the callers that is fast enough for each search.
         frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
         for _ in range(_DEEPEST):
             if frame is None:

@@ -131,6 +131,7 @@ def judged(
             f"the criterion is {criterion!r}; say what the answer is to do, such as 'names a drug'"
         )
     if reference is not None:
+        # Users pass more than the annotation says.
         if not isinstance(reference, str) or not reference.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(f"the reference is {reference!r}; give its text, or leave it out")
         if len(reference) > MOST_REFERENCE:

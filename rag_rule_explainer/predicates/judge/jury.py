@@ -181,6 +181,7 @@ def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
         return judge
     for what, number in (("judge_samples", samples), ("batch", batch)):
         checked_whole(what, number, 1, MOST_OPINIONS)
+    # Users pass more than the annotation says.
     if name is not None and not (isinstance(name, str) and name.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(f"judge_name is {name!r}; give a name, or leave it out")
     found: Any = _adapted(judge)
