@@ -127,4 +127,4 @@ def _runs_now(task: object) -> bool:
 def _main_task_of(handler: object) -> object:
     """Returns the task that the handler of ``asyncio.run`` cancels; None for any other handler."""
     handed: Any = getattr(handler, "keywords", None)
-    return handed.get("main_task") if isinstance(handed, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    return handed.get("main_task") if isinstance(handed, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- a dict of anything

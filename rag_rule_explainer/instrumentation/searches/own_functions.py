@@ -38,7 +38,7 @@ class OwnFunctions:
             found = get(tool, name)
             if name not in self.attributes or participation() is None or not callable(found):
                 return found
-            caller = sys._getframe(1).f_globals.get("__name__")  # pyright: ignore[reportPrivateUsage]
+            caller = sys._getframe(1).f_globals.get("__name__")  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
             own = self.name_of(tool)
             if not is_users(str(caller)) or tools_in_use.get()[-1:] == (own,):
                 return found
