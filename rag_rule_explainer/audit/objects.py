@@ -58,7 +58,7 @@ def made_of(value: object, entry: str | None, changed: Iterable[str] = ()) -> li
     functions around the object set.
     """
     members = members_of(type(value))
-    held = dict(_attributes(value))
+    held = {name: each for name, each in _attributes(value) if not _is_computed(value, name)}
     codes = list(_codes_of_use(members, entry))
     stored = {*changed, *(name for code in codes for name in stored_by(code))}
     touched = {name for code in codes for name in _changed_by(code)}
@@ -98,6 +98,10 @@ def _function_in(held: object) -> FunctionType | None:
     elif isinstance(held, cached_property):
         held = cast("object", held.func)
     return held if isinstance(held, FunctionType) else None
+
+
+def _is_computed(value: object, name: str) -> bool:
+    return any(isinstance(vars(kind).get(name), cached_property) for kind in type(value).__mro__)
 
 
 def _attributes(value: object) -> Iterator[tuple[str, Any]]:

@@ -9,7 +9,7 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from dis import get_instructions
 from enum import Enum
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import PurePath
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType
@@ -27,6 +27,7 @@ from .objects import codes_in, made_of, members_of, module_of, stored_by
 _DEEPEST = 8
 _OWN = f"{__name__.partition('.')[0]}."
 """The beginning of the names of the modules of this package, whose conditions are dataclasses."""
+_CACHED = type(lru_cache(lambda: None))
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _DECIDES_NO_RULE = frozenset(
     {
@@ -148,6 +149,8 @@ class _Reading:
             return [name, *self._once(value.__self__, name)]
         if isinstance(value, FunctionType):
             return self._once(value)
+        if isinstance(value, _CACHED):
+            return [value.__wrapped__]
         if isinstance(value, type):
             own = cast("object", value)
             return self._once(own) if module_of(own) in self._near else None

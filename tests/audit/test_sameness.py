@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, cached_property, partial
 from typing import cast
 
 import pytest
@@ -95,10 +95,14 @@ class Inside:
     def set(self, words: object) -> None:
         self.words = words
 
+    @cached_property
+    def lower(self) -> str:
+        return str(self.words).lower()
+
     def judge(self, case: Case) -> bool:
         self.seen.append(case.answer.text)
         self.known[case.answer.text] = True
-        return str(self.words) in case.answer.text
+        return self.lower in case.answer.text
 
     __call__ = judge
 
@@ -162,6 +166,7 @@ def test_objects_count_wherever_they_are(made: str, words: str) -> None:
 
 def test_what_a_class_has_is_a_part_of_its_objects() -> None:
     assert definition_of(as_predicate(Inside("a"))) != definition_of(as_predicate(Longer("a")))
+    assert definition_of(cache(says_bad)) != definition_of(cache(says_good))
     text = re.compile("bad").search
     assert definition_of(text) != definition_of(re.compile("fine").search)
 
