@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..sources import SourceLike
-from ..sources.given import NAMING_METADATA, given_parts
+from ..sources.given import NAMING_METADATA, given_parts, without_mark
 from .questions import AuditedQuestion, ShownDocument
 
 _MARK = "#"
@@ -17,8 +17,6 @@ _BY_PLACE = re.compile(r"D\d+(\.\d+)?")
 """The ids that are made up for documents that a caller gives without a name, from their places."""
 _BY_TEXT = re.compile(r"doc-[0-9a-f]{8,64}")
 """The ids that are made up for documents without a name that an application retrieves."""
-_MARKED = re.compile(r"(.+)#(?:[0-9a-f]{4}|[0-9a-f]{8}|[0-9a-f]{16}|[0-9a-f]{64})", re.DOTALL)
-"""The ids that explanations make of a name that several documents have. Another "#" is part of a name."""
 _SHORT = 8
 
 
@@ -80,18 +78,13 @@ def names_of(documents: Sequence[SourceLike]) -> frozenset[str]:
 
 
 def _key(shown: ShownDocument) -> DocumentKey:
-    return DocumentKey(_unmarked(shown.id) if shown.named else shown.name, shown.sha256)
-
-
-def _unmarked(identity: str) -> str:
-    marked = _MARKED.fullmatch(identity)
-    return marked[1] if marked else identity
+    return DocumentKey(without_mark(shown.id) if shown.named else shown.name, shown.sha256)
 
 
 def _usual(key: DocumentKey, ids: Counter[str]) -> str:
     if not key.name:
         return f"doc-{key.sha256[:_SHORT]}"
-    own = sorted(each for each in ids if _unmarked(each) == key.name)
+    own = sorted(each for each in ids if without_mark(each) == key.name)
     return max(own, key=lambda each: ids[each], default=key.name)
 
 

@@ -9,22 +9,25 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from dis import get_instructions
 from enum import Enum
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import PurePath
-from types import CodeType, FunctionType, MethodType
+from types import BuiltinMethodType, CodeType, FunctionType, MethodType
 from typing import Any, cast
 
 from ..allowed import brief
 from ..explainer import Explainer
 from ..instrumentation.copies.copying import is_filled
+from ..predicates import Predicate
 from ..predicates.combine import Function
 from ..settings import Settings
 from .engine import AuditJob
+from .objects import codes_in, made_of, members_of, module_of, stored_by
 
 _DEEPEST = 8
-_SETTING = frozenset({"__init__", "__post_init__", "__new__"})
-"""Methods that set what an object is made of."""
+_OWN = f"{__name__.partition('.')[0]}."
+"""The beginning of the names of the modules of this package, whose conditions are dataclasses."""
+_CACHED = type(lru_cache(lambda: None))
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _DECIDES_NO_RULE = frozenset(
     {
@@ -39,10 +42,10 @@ _DECIDES_NO_RULE = frozenset(
 def definition_of(conditions: object) -> str:
     """Returns a text by which a later run recognises that the conditions have changed.
 
-    It depends on the texts, numbers, patterns and codes of functions in the conditions, and on those
-    globals of the functions' modules that they use. Of other objects, such as the client of a judge, it
-    depends only on the type, so that it is the same in each run of a program. The code of functions, and
-    with it the text, may differ between versions of Python.
+    It depends on the texts, numbers, patterns and codes of functions in the conditions, on those globals
+    of their modules that they use, and on what the objects of their modules were made with. Of other
+    objects, such as the client of a judge, it depends only on the type, so that it is the same in each run
+    of a program. The code of functions, and with it the text, may differ between versions of Python.
     """
     data = json.dumps(_Reading().data(conditions, _DEEPEST))
     return sha256(data.encode("ascii")).hexdigest()[:16]
@@ -108,10 +111,14 @@ _SIMPLE = (
 
 @dataclass(slots=True)
 class _Reading:
-    """A ``_Reading`` makes data for JSON of one value. ``_functions``: the functions that were read. None
-    is read again, because functions may use each other."""
+    """A ``_Reading`` makes data for JSON of one value. ``_read``: the functions, classes and objects
+    that were read so far, because they may use each other. ``_near``: the modules of the conditions;
+    what they use from elsewhere belongs to libraries, and may hold anything. ``_changed``: the attributes
+    that functions set."""
 
-    _functions: set[FunctionType] = field(default_factory=set[FunctionType])
+    _read: dict[int, object] = field(default_factory=dict[int, object])
+    _near: set[str] = field(default_factory=set[str])
+    _changed: set[str] = field(default_factory=set[str])
 
     def data(self, value: Any, depth: int) -> Any:
         if isinstance(value, _SIMPLE):
@@ -133,25 +140,63 @@ class _Reading:
         return type(value).__qualname__
 
     def _parts(self, value: Any) -> list[Any] | None:
-        """Returns what a function or a dataclass is made of; None for anything else."""
-        if isinstance(value, Function) and (parts := _parts_of_object(value.function)) is not None:
-            return [*parts, value.text, value.remembered_as]
+        """Returns what a function, a dataclass or an object of a user's class is made of; None for
+        anything else."""
+        if isinstance(value, Function):
+            self._near.add(_module_of_call(value.function))
+        elif isinstance(value, Predicate) and not module_of(value).startswith(_OWN):
+            self._near.add(module_of(value))
+        if isinstance(value, MethodType) and module_of(value.__self__) in self._near:
+            name = value.__func__.__name__
+            return [name, *self._once(value.__self__, name)]
+        if isinstance(value, FunctionType):
+            return self._once(value)
+        if isinstance(value, _CACHED):
+            return [value.__wrapped__]
+        if isinstance(value, type):
+            own = cast("object", value)
+            return self._once(own) if module_of(own) in self._near else None
+        if module_of(value) in self._near - {"builtins"}:
+            return self._once(value, "__call__" if callable(value) else None)
+        return _parts_of(value)
+
+    def _once(self, value: Any, entry: str | None = None) -> list[Any]:
+        """Returns what a value is made of, or only its name if it was read before."""
+        if id(value) in self._read:
+            return [getattr(value, "__qualname__", type(value).__qualname__)]
+        self._read[id(value)] = value
+        if isinstance(value, type):
+            return [value.__qualname__, members_of(value)]
         if not isinstance(value, FunctionType):
-            return _parts_of(value)
-        if value in self._functions:
-            return [value.__qualname__]
-        self._functions.add(value)
+            return made_of(value, entry, self._changed)
+        self._near.add(module_of(value))
+        is_method = "." in value.__qualname__.rpartition("<locals>.")[2]
+        for code in () if is_method else codes_in(value.__code__):
+            self._changed.update(stored_by(code))
         enclosed = [each.cell_contents for each in value.__closure__ or () if is_filled(each)]
-        used = dict(_globals_of(value))
+        used = {name: each for name, each in _globals_of(value) if _is_compared(each, value)}
         return [value.__code__, enclosed, value.__defaults__, value.__kwdefaults__, used]
+
+
+def _is_compared(used: object, function: FunctionType) -> bool:
+    """Returns True iff a global that a function uses is a part of it: a value that can be compared, or a
+    function, a class or an object of the same module."""
+    is_value = isinstance(used, (*_SIMPLE, list, tuple, set, frozenset, dict, re.Pattern))
+    return is_value or module_of(used) == function.__module__
+
+
+def _module_of_call(function: object) -> str:
+    while isinstance(function, partial):
+        function = cast("partial[Any]", function).func
+    return module_of(function)
 
 
 def _parts_of(value: Any) -> list[Any] | None:
     if isinstance(value, partial):
         whole = cast("partial[Any]", value)
         return [whole.func, whole.args, whole.keywords]
-    if isinstance(value, MethodType):
-        return [value.__func__, value.__self__]
+    if isinstance(value, (MethodType, BuiltinMethodType)):
+        return [getattr(value, "__func__", value.__name__), value.__self__]
     if isinstance(value, CodeType):
         # The file and the lines are left out: they say nothing about what the code does.
         return [value.co_code, value.co_names, value.co_consts]
@@ -164,54 +209,13 @@ def _parts_of(value: Any) -> list[Any] | None:
     return None
 
 
-def _parts_of_object(value: object) -> list[Any] | None:
-    """Returns the code and the settings of an object of a user's class that is a condition; None for
-    anything else. An attribute that its methods set, such as a counter, is no setting."""
-    if is_dataclass(value) or isinstance(value, FunctionType):
-        return None
-    methods = {
-        name: each
-        for kind in reversed(type(value).__mro__)
-        for name, each in vars(kind).items()
-        if isinstance(each, FunctionType)
-    }
-    if "__call__" not in methods:
-        return None
-    own = {
-        str(each.argval)
-        for name, method in methods.items()
-        for code in _codes_in(method.__code__)
-        for each in get_instructions(code)
-        if each.opname == "STORE_ATTR" and name not in _SETTING
-    }
-    held: dict[str, Any] = getattr(value, "__dict__", {})
-    settings = {name: each for name, each in held.items() if name not in own and _is_setting(each)}
-    return [methods, settings]
-
-
-def _is_setting(value: object) -> bool:
-    if isinstance(value, list):
-        return all(isinstance(each, str) for each in cast("list[object]", value))
-    return isinstance(value, (*_SIMPLE, re.Pattern, tuple, frozenset, FunctionType))
-
-
 def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yields the globals that a function uses, with their names: values that can be compared, and
-    functions of the same module. One that the function itself sets, such as a counter, is no part of
-    what it is."""
+    """Yields the globals that a function uses, with their names. One that the function itself sets, such
+    as a counter, is no part of what it is."""
     used, own = set[str](), set[str]()
-    for code in _codes_in(function.__code__):
+    for code in codes_in(function.__code__):
         used.update(code.co_names)
         own.update(str(each.argval) for each in get_instructions(code) if each.opname == "STORE_GLOBAL")
     for name in sorted(used - own):
-        value = function.__globals__.get(name)
-        is_near = isinstance(value, FunctionType) and value.__module__ == function.__module__
-        if is_near or isinstance(value, (*_SIMPLE, list, tuple, set, frozenset, dict, re.Pattern)):
-            yield name, value
-
-
-def _codes_in(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from _codes_in(each)
+        if name in function.__globals__:
+            yield name, function.__globals__[name]

@@ -10,7 +10,7 @@ from ..errors import InvalidInput
 from ..explanation.explanation import Explanation
 from ..explanation.origin import content_hash
 from ..sources import Source
-from ..sources.given import given_parts, no_source
+from ..sources.given import given_parts, no_source, without_mark
 from .fixes import Fix, fixes_of
 
 _MARK = "#"
@@ -58,7 +58,7 @@ class CorpusChange:
     def excluded_as(self, found: Source) -> str:
         """Returns the id or the name by which this change leaves out a retrieved source; empty if the
         source is not left out."""
-        names = [each for each in (found.id, _plain_name(found.id)) if each in self.names]
+        names = [each for each in (found.id, without_mark(found.id)) if each in self.names]
         ids = (each.id for each in self.excluded if is_same_document(each, found))
         return next(iter((*names, *ids)), "")
 
@@ -153,8 +153,9 @@ def is_same_document(one: Source, other: Source) -> bool:
     not differ."""
     if one.text != other.text:
         return False
-    names = _plain_name(one.id), _plain_name(other.id)
-    return one.id == other.id or names[0] == names[1] or all(each.startswith(_UNNAMED) for each in names)
+    ids = one.id, other.id
+    names = [{each, without_mark(each)} for each in ids]
+    return not names[0].isdisjoint(names[1]) or all(each.startswith(_UNNAMED) for each in ids)
 
 
 def _is_one(new: Source, shown: Source) -> bool:
@@ -174,12 +175,8 @@ def _named_once(source: Source, others: Sequence[Source], before: Sequence[Sourc
     known = next((each for each in before if is_same_document(each, source)), source)
     if all(each.id != known.id or each.text == known.text for each in others):
         return known
-    name = f"{_plain_name(known.id)}{_MARK}{content_hash(known.text)[:8]}"
+    name = f"{without_mark(known.id)}{_MARK}{content_hash(known.text)[:8]}"
     return Source(name, known.text, known.metadata)
-
-
-def _plain_name(identity: str) -> str:
-    return identity.rpartition(_MARK)[0] or identity
 
 
 def _ids(name: str, given: Excluded) -> tuple[str, ...]:

@@ -164,10 +164,16 @@ def fixes_of(
     return Fixes(tuple(fixes), seen.flips(fixes), _why(explanation), notes)
 
 
-def is_sure_of_all(rule: Finding) -> bool:
-    """Returns True iff a rule is sure, and about all subsets. A rule that only has to hold on a share of
-    them may have been seen to break on the others."""
+def is_sure_of_promise(rule: Finding) -> bool:
+    """Returns True iff a rule is sure, and about all subsets that were promised. A rule that only has to
+    hold on a share of them may have been seen to break on the others."""
     return rule.claim in SURE and rule.claim != "confident"
+
+
+def is_about_all(rule: Finding) -> bool:
+    """Returns True iff a rule is about all subsets of the sources, also those without a pinned source and
+    those with only some of near-duplicates that were tied."""
+    return rule.claim != "confident" and not (rule.tied_beside or rule.pinned)
 
 
 def _listed(good: PredicateLike | Sequence[PredicateLike] | None) -> list[PredicateLike]:
@@ -181,7 +187,7 @@ def _listed(good: PredicateLike | Sequence[PredicateLike] | None) -> list[Predic
 def _why(explanation: Explanation) -> str:
     without = next((rule for rule in explanation.omission_rules if not rule.sources), None)
     if without is not None:
-        said = _NEVER if is_sure_of_all(without) else _PERHAPS_NEVER
+        said = _NEVER if is_sure_of_promise(without) else _PERHAPS_NEVER
         holds = printable(explanation.predicates[RuleKind.OMISSION])
         return said.format(holds=holds, evidence=without.evidence)
     if not explanation.complete:

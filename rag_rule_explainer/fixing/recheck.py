@@ -13,7 +13,7 @@ from ..rules import RuleKind
 from ..verdicts import Verdict
 from .badness import badness_of
 from .change import CorpusChange, is_same_document, sources_in
-from .fixes import SURE, Fixes, fixes_of, is_sure_of_all
+from .fixes import SURE, Fixes, fixes_of, is_about_all, is_sure_of_promise
 
 RoundOutcome: TypeAlias = Literal["gone", "back", "another rule", "same rule", "still there", "undecided"]
 """The result of a round. *gone*: the application no longer gives the bad outcome. The next four mean that
@@ -81,9 +81,9 @@ class RecheckRound:
     def lasting(self) -> Finding | None:
         """Returns the rule which says that the bad outcome occurs on no subset of the new sources, with
         its claim; None if there is no such rule. A rule that only has to hold on a share of the subsets
-        does not say so."""
+        does not say so, nor does one for which near-duplicates were only retained or omitted together."""
         rules = () if self.explanation is None else self.explanation.omission_rules
-        about_all = (rule for rule in rules if not rule.sources and rule.claim != "confident")
+        about_all = (rule for rule in rules if not rule.sources and is_about_all(rule))
         return next(about_all, None)
 
     def __str__(self) -> str:
@@ -125,10 +125,14 @@ class RecheckRound:
     def _on_subsets(self) -> str:
         """Returns a phrase that says whether the bad outcome is known to be gone on every subset of the
         sources that are retrieved now."""
-        if self.lasting is not None and is_sure_of_all(self.lasting):
+        if self.lasting is not None and self.lasting.claim in SURE:
             return f"on every subset of what is retrieved now [{self.lasting.evidence}]"
         explanation = self.explanation
         if explanation is not None:
+            tried = (rule for rule in explanation.omission_rules if not rule.sources)
+            promised = next((rule for rule in tried if is_sure_of_promise(rule)), None)
+            if promised is not None:
+                return f"on every subset of what is retrieved now that was promised [{promised.evidence}]"
             verdicts = (badness_of(explanation, probe) for probe in explanation.probes)
             if Verdict.HOLDS in verdicts:
                 return "with all that is retrieved now; on some of its subsets it is there, see the fixes"
@@ -251,11 +255,16 @@ def _by_which_rule(
 ) -> tuple[RoundOutcome, tuple[str, ...]]:
     rules = [rule for rule in _of_bad_outcome(explanation) if rule.claim in SURE and rule.minimal is True]
     through = tuple(dict.fromkeys(name for rule in rules for name in rule.sources))
-    if new := tuple(name for name in through if name in promoted):
+    # Of near-duplicates that were only tried together, the one from before may be enough.
+    ties = (tie for rule in rules for tie in rule.tied if not promoted.issuperset(tie))
+    is_new = promoted.difference(*ties)
+    if new := tuple(name for name in through if name in is_new):
         return "back", new
     known = set(_rules_before(earlier, explanation))
     others = [rule for rule in rules if (rule.kind, frozenset(rule.sources)) not in known]
-    if others and earlier.complete:
+    # Where some subsets were not asked, what is no rule of theirs may have been one of all.
+    asked_all = not (earlier.ties or explanation.ties or any(each.pinned for each in earlier.sources))
+    if others and earlier.complete and asked_all:
         return "another rule", through
     is_known = bool(rules) and not others and explanation.complete
     return ("same rule" if is_known else "still there"), through

@@ -34,6 +34,8 @@ ID_KEYS = ("id", "id_", "node_id", "doc_id")
 """Keys of dicts and names of attributes that hold an id. The first one that is found is used."""
 NAMING_METADATA = ("source", "title", "file_name", "file_path", "url")
 """Keys of metadata whose values name a document. The first one that is found is used."""
+_MARKED = compiled_late(r"(.+)#(?:[0-9a-f]{4}|[0-9a-f]{8}|[0-9a-f]{16}|[0-9a-f]{64})", re.DOTALL)
+"""The ids that explanations make of a name that several documents have."""
 _MADE_UP = compiled_late(r"(?:lc_)?[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -118,6 +120,13 @@ def _text_of(document: object) -> Any:
 def _first(get: Callable[[str], Any], keys: Iterable[str]) -> Any:
     found = (get(key) for key in keys)
     return next((each for each in found if each is not None and not is_made_up(each)), None)
+
+
+def without_mark(identity: str) -> str:
+    """Returns an id without the hash that is added to a name that several retrieved documents have.
+    Another "#", as in the address of a section, is part of the name."""
+    marked = _MARKED.fullmatch(identity)
+    return marked[1] if marked else identity
 
 
 def is_made_up(identity: object) -> bool:

@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
 from typing import cast
 
 import pytest
@@ -79,6 +81,103 @@ def test_what_an_object_was_made_with_is_a_part_of_it() -> None:
     assert says(Case("?", Answer("bad"), Answer("bad"), ()))
     assert definition_of([one, other]) == before
     assert definition_of(one) == definition_of(as_predicate(Says("bad")))
+
+
+class Inside:
+    """What a condition may use. ``seen``, ``known``: what it remembers."""
+
+    limit = 3
+
+    def __init__(self, words: object) -> None:
+        self.set(words)
+        self.seen, self.known = list[str](), dict[str, bool]()
+
+    def set(self, words: object) -> None:
+        self.words = words
+
+    @cached_property
+    def lower(self) -> str:
+        return str(self.words).lower()
+
+    def judge(self, case: Case) -> bool:
+        self.seen.append(case.answer.text)
+        self.known[case.answer.text] = True
+        return self.lower in case.answer.text
+
+    __call__ = judge
+
+
+class Slotted:
+    __slots__ = ("words",)
+
+    def __init__(self, words: object) -> None:
+        self.words = words
+
+    def __call__(self, case: Case) -> bool:
+        return str(self.words) in case.answer.text
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    words: object
+
+    def __call__(self, case: Case) -> bool:
+        return str(self.words) in case.answer.text
+
+
+class Longer(Inside):
+    limit = 4
+
+
+def enclosing(inside: Inside) -> Callable[[Case], bool]:
+    return lambda case: inside.judge(case)
+
+
+def within(limit: Inside, case: Case) -> bool:
+    return limit(case)
+
+
+MADE: dict[str, Callable[[object], Callable[[Case], bool]]] = {
+    "an object": Inside,
+    "an object with slots": Slotted,
+    "a dataclass": Given,
+    "a method of an object": lambda words: Inside(words).judge,
+    "a function that encloses an object": lambda words: enclosing(Inside(words)),
+    "a function with an object as an argument": lambda words: partial(within, Inside(words)),
+    "an object with an object inside": lambda words: Inside(Inside(words)),
+}
+WORDS_OF: dict[str, Callable[[str], object]] = {
+    "a text": str,
+    "a set": lambda word: {word},
+    "a dict": lambda word: {word: 1},
+    "a list of lists": lambda word: [[word]],
+}
+
+
+@pytest.mark.parametrize("words", WORDS_OF)
+@pytest.mark.parametrize("made", MADE)
+def test_objects_count_wherever_they_are(made: str, words: str) -> None:
+    def one(word: str) -> str:
+        return definition_of(as_predicate(MADE[made](WORDS_OF[words](word))))
+
+    assert one("bad") != one("fine")
+    assert one("bad") == one("bad")
+
+
+def test_what_a_class_has_is_a_part_of_its_objects() -> None:
+    assert definition_of(as_predicate(Inside("a"))) != definition_of(as_predicate(Longer("a")))
+    assert definition_of(cache(says_bad)) != definition_of(cache(says_good))
+    text = re.compile("bad").search
+    assert definition_of(text) != definition_of(re.compile("fine").search)
+
+
+def test_what_an_object_remembers_is_no_part_of_it() -> None:
+    inside = Inside("bad")
+    before = definition_of([as_predicate(inside), as_predicate(inside.judge)])
+    assert inside(Case("?", Answer("bad"), Answer("bad"), ()))
+    assert inside.seen
+    assert inside.known
+    assert definition_of([as_predicate(inside), as_predicate(inside.judge)]) == before
 
 
 def test_the_definition_is_the_same_in_each_run_of_a_program() -> None:

@@ -107,6 +107,16 @@ class Fixed(BaseRetriever):
         return documents()[:5]
 
 
+class Constant(BaseRetriever):
+    """A retriever of one's own whose only number is that of a fusion."""
+
+    k: int = 60
+
+    @override
+    def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
+        return documents()[:5]
+
+
 class Around(BaseRetriever):
     """It returns what another one finds, as one does that expands queries."""
 
@@ -250,5 +260,9 @@ FIVE: dict[str, Callable[[], Any]] = {
 """Explainers of applications that show five facts."""
 WITHOUT_K: dict[str, Callable[[], Any]] = {
     "a retriever": lambda: _langchain(Fixed()),
+    "a retriever with another number": lambda: _langchain(Constant()),
+    "a function with another number": lambda: _plain(
+        asking(plain_gate(lambda _query, limit=3: _records("", 5)))
+    ),
     "a function": lambda: _plain(asking(plain_gate(lambda _query: _records("")))),
 }

@@ -246,3 +246,36 @@ def test_a_search_that_refuses_to_return_more_is_named() -> None:
     said = r"a _Fused .* failed when it was asked for more \(top_k=7\): ValueError: at most 6 documents"
     with pytest.raises(NoBackfill, match=said):
         explainer.recheck(QUESTION)
+
+
+class Sections(BaseRetriever):
+    """All its documents are named after one section of a page."""
+
+    k: int = 1
+
+    @override
+    def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
+        metadata = {"source": "https://example.com/page#news"}
+        return [Document(page_content=text, metadata=metadata) for text in TEXTS.values()][: self.k]
+
+
+def test_the_address_of_a_section_is_a_name_as_any_other() -> None:
+    """The second document has a name of its own only while the first one is there too."""
+    recheck = LangChainExplainer(chain(Sections()), BAD, concurrency=1).recheck(QUESTION, rounds=1)
+    assert recheck.is_gone
+    assert [source.text for source in recheck.last.explanation.sources] == [TEXTS["D2"]]  # pyright: ignore[reportOptionalMemberAccess]
+
+
+def test_the_beginning_of_an_id_names_no_document() -> None:
+    class Chunks(BaseRetriever):
+        k: int = 5
+
+        @override
+        def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
+            found = enumerate(TEXTS.values())
+            return [Document(id=f"handbook#{n}", page_content=text) for n, text in found][: self.k]
+
+    explainer = LangChainExplainer(chain(Chunks()), BAD, concurrency=1)
+    recheck = explainer.recheck(QUESTION, exclude=["handbook"], rounds=1)
+    assert recheck.outcome == "same rule"
+    assert any("no search found 'handbook'" in note for note in recheck.notes)

@@ -70,3 +70,43 @@ def test_as_many_are_shown_as_production_shows_where_fewer_matched_before() -> N
     assert "back through x (added)" in str(as_in_production)
     with pytest.raises(InvalidInput, match="top_k"):
         recheck_corpus(explainer, before, CORPUS, rank=rank, top_k=0, **change)
+
+
+def alike(name: str) -> Source:
+    return Source(name, f"the quick brown fox {name} jumps over the lazy dog and goes home late again")
+
+
+def test_near_duplicates_that_were_tied_are_not_gone_on_every_subset() -> None:
+    """b alone is bad, which was not asked, because c is like it."""
+    explainer = telling(
+        lambda shown: "bad" if "a" in shown or shown == "b" else "good", merge_duplicates=0.5
+    )
+    corpus = [CORPUS[0], alike("b"), alike("c")]
+    before = explainer.explain("?", corpus)
+    recheck = recheck_corpus(explainer, before, corpus, rank=first, exclude=["a"])
+    assert recheck.is_gone
+    assert recheck.last.lasting is None
+    assert "on every subset of what is retrieved now that was promised [proved" in str(recheck)
+
+
+def test_of_tied_near_duplicates_none_is_said_to_be_new() -> None:
+    """b is bad, and was shown before; c is like it, and fills the gap."""
+    explainer = telling(lambda shown: "bad" if "b" in shown else "good", merge_duplicates=0.5)
+    corpus = [CORPUS[0], alike("b"), alike("c")]
+    before = explainer.explain("?", corpus[:2])
+    recheck = recheck_corpus(explainer, before, corpus, rank=first, exclude=["a"], rounds=1)
+    assert recheck.outcome == "still there"
+    assert recheck.last.through == ("b", "c")
+    assert "whether by another rule is not known" in str(recheck)
+
+
+def test_where_tied_near_duplicates_are_separated_no_other_rule_is_claimed() -> None:
+    """d is enough before and after; it was named with the near-duplicates of b."""
+    explainer = telling(lambda shown: "bad" if {"b", "d"} & {*shown} else "good", merge_duplicates=0.5)
+    corpus = [CORPUS[0], alike("b"), alike("c"), CORPUS[3]]
+    before = explainer.explain("?", corpus)
+    recheck = recheck_corpus(explainer, before, corpus, rank=first, exclude=["c"], rounds=1)
+    assert recheck.outcome == "still there"
+    pinned = explainer.explain("?", [corpus[0], corpus[3]], pinned=["d"])
+    alone = recheck_corpus(explainer, pinned, corpus, rank=first, exclude=["a", "b", "c"], rounds=1)
+    assert alone.outcome == "still there"

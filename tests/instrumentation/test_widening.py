@@ -46,7 +46,7 @@ def test_the_number_is_read_from_the_arguments(
     call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], found: Any
 ) -> None:
     before = repr((args, kwargs))
-    wide = wider_call(call, args, kwargs)(3)
+    wide = wider_call(call, args, kwargs)(3, 0)
     assert wide is not None
     assert wide.search() == found
     assert wide.chooses is (call is by_many)
@@ -55,11 +55,11 @@ def test_the_number_is_read_from_the_arguments(
 
 @pytest.mark.parametrize("args", [("?",), ("?", 3)])
 def test_where_no_argument_says_it_there_is_none(args: tuple[Any, ...]) -> None:
-    assert wider_call(unnamed, args, {})(3) is None
-    assert wider_call(named, ("?",), {"k": None})(3) is None
-    assert wider_call(named, ("?",), {"k": True})(3) is None
-    assert wider_call(len, (), {})(3) is None
-    assert never_wider(3) is None
+    assert wider_call(unnamed, args, {})(3, 0) is None
+    assert wider_call(named, ("?",), {"k": None})(3, 0) is None
+    assert wider_call(named, ("?",), {"k": True})(3, 0) is None
+    assert wider_call(len, (), {})(3, 0) is None
+    assert never_wider(3, 0) is None
 
 
 @dataclass
@@ -75,7 +75,7 @@ def _asked(query: Asks) -> int:
 
 def test_the_number_may_stand_in_an_object() -> None:
     asks = Asks(5)
-    wide = wider_call(_asked, (asks,), {})(3)
+    wide = wider_call(_asked, (asks,), {})(3, 0)
     assert wide is not None
     assert (wide.search(), asks.similarity_top_k) == (8, 5)
 
@@ -119,7 +119,7 @@ def test_the_number_is_read_from_the_retriever_and_its_own_stays(
     owner: Any, found: Callable[[Any], bool]
 ) -> None:
     before = str(owner.__dict__)
-    wide = wider_object(owner, found)(3)
+    wide = wider_object(owner, found)(3, 0)
     assert wide is not None
     assert wide.search() is True
     assert not wide.chooses
@@ -128,16 +128,31 @@ def test_the_number_is_read_from_the_retriever_and_its_own_stays(
 
 def test_a_retriever_that_says_nothing_or_cannot_be_copied_gives_none() -> None:
     for owner in (object(), Refusing(), OfStore(search_kwargs={})):
-        assert wider_object(owner, itself)(3) is None
+        assert wider_object(owner, itself)(3, 0) is None
 
 
 def test_a_store_that_chooses_says_so() -> None:
-    wide = wider_object(OfStore("mmr"), itself)(3)
+    wide = wider_object(OfStore("mmr"), itself)(3, 0)
     assert wide is not None
     assert wide.chooses
 
 
 def test_of_several_the_first_that_can_is_taken() -> None:
     wide = Wide(lambda: "second")
-    assert first_wider(never_wider, lambda _more: wide, never_wider)(1) is wide
-    assert first_wider(never_wider, never_wider)(1) is None
+    assert first_wider(never_wider, lambda _more, _returned: wide, never_wider)(1, 0) is wide
+    assert first_wider(never_wider, never_wider)(1, 0) is None
+
+
+def test_of_several_numbers_the_one_that_was_returned_is_raised() -> None:
+    def fused(_query: str, k: int = 60, limit: int = 5) -> tuple[int, int]:
+        return k, limit
+
+    wide = wider_call(fused, ("?",), {})(2, 5)
+    assert wide is not None
+    assert (wide.search(), wide.number) == ((60, 7), 7)
+
+
+def test_a_search_for_fewer_keeps_the_pool_that_it_chooses_from() -> None:
+    wide = wider_call(by_many, ("?", 6), {})(-2, 6)
+    assert wide is not None
+    assert (wide.search(), wide.number) == ((4, 20), 4)

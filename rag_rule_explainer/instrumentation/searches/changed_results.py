@@ -1,18 +1,18 @@
 """This module adapts the result of a search to a change of the corpus. It removes documents and fills the
 result up with others, as the production system would after the same change of its index."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any, Protocol
 
 from ...errors import NoBackfill
 from ...probing.judging import error_text
 from ..recording.current import AnyPart
 from ..recording.nested import Nested
-from ..recording.refetching import CHOSEN_AMONG, NOTHING_MORE
+from ..recording.refetching import CHOSEN_AMONG, NOTHING_MORE, Refetching
 from ..run_context import refused
 from .driving import Result, Retrieving
 from .shape import Shape, noting_refusals
-from .widening import Wider
+from .widening import Wide, Wider
 
 
 class ChangeableSearch(Protocol):
@@ -53,30 +53,63 @@ def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retri
             return search.shape.result(found, form) if isinstance(result, Iterator) else result
     more, most = refetching.at_least, len(found)
     while len(changed.items) < len(found):
-        wide = search.wider(more, len(found))
-        if wide is None:
+        asked = yield from _asked_for(search, refetching, more, len(found), most)
+        if asked is None:
             if isinstance(part, Nested):
                 changed = None
                 break
             raise refused(NoBackfill(_name(search.retriever)))
-        if wide.chooses:
-            refetching.note(CHOSEN_AMONG)
-        try:
-            again = yield wide
-        except Exception as error:
-            why = f"it failed when it was asked for more ({wide.raised}): {error_text(error)}"
-            raise refused(NoBackfill(_name(search.retriever), why)) from error
+        raised, several = asked
         with noting_refusals():
-            several = search.shape.found(again)
             changed = refetching.changed(several)
         if len(several) <= most:
             if len(changed.items) < len(found):
-                refetching.note(NOTHING_MORE.format(raised=wide.raised or "more"))
+                refetching.note(NOTHING_MORE.format(raised=raised or "more"))
             break
         more, most = more * 2, len(several)
     items = list(found) if changed is None else changed.items[: len(found)]
     with noting_refusals():
         return search.shape.result(items, form)
+
+
+def _asked_for(
+    search: ChangeableSearch, refetching: Refetching[Any], more: int, returned: int, most: int
+) -> Generator[Wide, Any, tuple[str, Sequence[Any]] | None]:
+    """Returns the number that was raised, and the items of the search for ``more`` results; None if the
+    number of results is not known. ``returned``: the number of items that the search returned at first.
+    ``most``: the most that it has returned so far."""
+    wide = search.wider(more, returned)
+    if wide is None:
+        return None
+    if wide.chooses:
+        refetching.note(CHOSEN_AMONG)
+    try:
+        again = yield wide
+    except Exception as error:
+        why = f"it failed when it was asked for more ({wide.raised}): {error_text(error)}"
+        raise refused(NoBackfill(_name(search.retriever), why)) from error
+    with noting_refusals():
+        several = search.shape.found(again)
+    if len(several) <= most == returned and not (
+        yield from _is_limited_by(search, wide.number - more, returned)
+    ):
+        return None
+    return wide.raised, several
+
+
+def _is_limited_by(search: ChangeableSearch, number: int, returned: int) -> Generator[Wide, Any, bool]:
+    """Returns False iff a number is not the number of results of a search: with a smaller one, it returns
+    as many. A constant of a search may be called k as well."""
+    fewer = returned - 1 if returned <= number else 1
+    narrow = search.wider(fewer - number, returned) if 0 < fewer < number else None
+    if narrow is None:
+        return True
+    try:
+        again = yield narrow
+    except Exception:  # the search is the user's, and may refuse so small a number
+        return True
+    with noting_refusals():
+        return len(search.shape.found(again)) < returned
 
 
 def _name(retriever: object) -> str:

@@ -43,10 +43,17 @@ class Wide(NamedTuple):
     chooses: bool = False
     raised: str = ""
 
+    @property
+    def number(self) -> int:
+        """Returns the new number of results; 0 if it is not known."""
+        value = self.raised.rpartition("=")[2]
+        return int(value) if value.isdecimal() else 0
+
 
 Wider: TypeAlias = Callable[[int, int], Wide | None]
-"""A function that returns the search for this many additional results; None if the number of results
-cannot be read. The second argument is the number of results that the search returned."""
+"""A function that returns the search for this many additional results, or fewer if it is negative; None
+if the number of results cannot be read. The second argument is the number of results that the search
+returned."""
 
 
 def never_wider(more: int, returned: int) -> Wide | None:  # noqa: ARG001 -- as every ``Wider``
@@ -114,7 +121,7 @@ def _raise_in(arguments: Any, more: int, returned: int) -> str:
     if name:
         arguments[name] += more
         if _is_count(arguments.get(_POOL)):
-            arguments[_POOL] += more
+            arguments[_POOL] += max(more, 0)
         return f"{name}={arguments[name]}"
     for name, each in list(arguments.items()):
         if isinstance(each, Mapping):

@@ -1,0 +1,156 @@
+"""This module finds out what an object of a user's class is made of: the code of its methods, and what it
+was made with. What its own methods change while it is used, such as a counter, is no part of that."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dis import get_instructions
+from functools import cached_property
+from types import CodeType, FunctionType, MethodType
+from typing import Any, cast
+
+SETTING = frozenset({"__init__", "__post_init__", "__new__"})
+"""Methods that set what an object is made of."""
+_SAYS_NOTHING = frozenset({"__repr__", "__annotate__", "__annotate_func__"})
+"""Functions of classes that say nothing about what objects do."""
+_CHANGING = frozenset(
+    {
+        *("append", "extend", "insert", "add", "update", "setdefault", "pop", "popitem"),
+        *("remove", "discard", "clear", "sort", "reverse", "move_to_end", "appendleft"),
+    }
+)
+"""Methods that change a list, a set or a dict."""
+_CHANGES_AN_ITEM = frozenset({"STORE_SUBSCR", "DELETE_SUBSCR"})
+_LOADS_AN_ATTRIBUTE = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+_ENDS_A_STATEMENT = ("STORE_", "DELETE_", "POP_", "RETURN_")
+
+
+def module_of(value: object) -> str:
+    """Returns the name of the module that a function or a class is defined in; otherwise that of the
+    class of an object, and of the object of a method."""
+    held: Any = value.__self__ if isinstance(value, MethodType) else value
+    module: object = getattr(
+        held if isinstance(held, (type, FunctionType)) else type(held), "__module__", None
+    )
+    return module if isinstance(module, str) else ""
+
+
+def members_of(kind: type) -> dict[str, Any]:
+    """Returns the functions and the values that a class has, with those of its bases in the same
+    package."""
+    found: dict[str, Any] = {}
+    for each in reversed(kind.__mro__):
+        if _package_of(each) != _package_of(kind):
+            continue
+        for name, held in vars(each).items():
+            function = _function_in(held)
+            is_special = name.startswith("__") and name.endswith("__")
+            if function is not None and name not in _SAYS_NOTHING:
+                found[name] = function
+            elif function is None and not is_special:
+                found[name] = held
+    return found
+
+
+def made_of(value: object, entry: str | None, changed: Iterable[str] = ()) -> list[Any]:
+    """Returns the members of the class of an object, and the attributes that it was made with.
+
+    ``entry``: the method that uses the object; None if any may. ``changed``: attributes that the
+    functions around the object set.
+    """
+    members = members_of(type(value))
+    held = {name: each for name, each in _attributes(value) if not _is_computed(value, name)}
+    codes = list(_codes_of_use(members, entry))
+    stored = {*changed, *(name for code in codes for name in stored_by(code))}
+    touched = {name for code in codes for name in _changed_by(code)}
+
+    def is_setting(name: str, each: object) -> bool:
+        if isinstance(each, property) or name in stored:
+            return False
+        return name not in touched or not isinstance(each, (list, set, dict))
+
+    return [
+        {name: each for name, each in both.items() if is_setting(name, each)} for both in (members, held)
+    ]
+
+
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """Yields the code of a function, and that of the functions inside of it."""
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from codes_in(each)
+
+
+def stored_by(code: CodeType) -> Iterator[str]:
+    """Yields the names of the attributes that a code sets."""
+    return (str(each.argval) for each in get_instructions(code) if each.opname == "STORE_ATTR")
+
+
+def _package_of(kind: type) -> str:
+    return module_of(kind).partition(".")[0]
+
+
+def _function_in(held: object) -> FunctionType | None:
+    if isinstance(held, (staticmethod, classmethod)):
+        held = cast("Any", held).__func__
+    elif isinstance(held, property):
+        held = held.fget
+    elif isinstance(held, cached_property):
+        held = cast("object", held.func)
+    return held if isinstance(held, FunctionType) else None
+
+
+def _is_computed(value: object, name: str) -> bool:
+    return any(isinstance(vars(kind).get(name), cached_property) for kind in type(value).__mro__)
+
+
+def _attributes(value: object) -> Iterator[tuple[str, Any]]:
+    held: Mapping[str, Any] = getattr(value, "__dict__", {})
+    yield from held.items()
+    for kind in type(value).__mro__:
+        slots: Any = vars(kind).get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else tuple(slots):
+            own = f"_{kind.__name__.lstrip('_')}{name}" if re.fullmatch(r"__\w*[^_]_?", name) else name
+            if name not in {"__dict__", "__weakref__"} and hasattr(value, own):
+                yield name, getattr(value, own)
+
+
+def _codes_of_use(members: Mapping[str, Any], entry: str | None) -> Iterator[CodeType]:
+    """Yields the code that may run while an object is used, after it was made."""
+    functions = {
+        name: each
+        for name, each in members.items()
+        if isinstance(each, FunctionType) and name not in SETTING
+    }
+    making = {
+        used
+        for name in SETTING
+        if isinstance(made := members.get(name), FunctionType)
+        for code in codes_in(made.__code__)
+        for used in code.co_names
+    }
+    waiting = [entry] if entry in functions else [name for name in functions if name not in making]
+    done = set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name in done or name not in functions:
+            continue
+        done.add(name)
+        for code in codes_in(functions[name].__code__):
+            yield code
+            waiting += code.co_names
+
+
+def _changed_by(code: CodeType) -> Iterator[str]:
+    """Yields the names of the attributes whose lists, sets or dicts a code changes. One that is changed
+    by another name is not seen."""
+    loaded = list[str]()
+    for each in get_instructions(code):
+        if each.opname in _LOADS_AN_ATTRIBUTE:
+            if each.argval in _CHANGING:
+                yield from loaded[-1:]
+            loaded.append(str(each.argval))
+        elif each.opname in _CHANGES_AN_ITEM:
+            yield from loaded
+        if each.opname.startswith(_ENDS_A_STATEMENT):
+            loaded.clear()
