@@ -44,8 +44,8 @@ def definition_of(conditions: object) -> str:
 
     It depends on the texts, numbers, patterns and codes of functions in the conditions, on those globals
     of their modules that they use, and on what the objects of their modules were made with. Of other
-    objects, such as the client of a judge, it depends only on the type, so that it is the same in each run
-    of a program. The code of functions, and with it the text, may differ between versions of Python.
+    objects, such as the client of a judge, it depends only on the type, so that it is the same in each
+    run of a program. The code of functions, and with it the text, may differ between versions of Python.
     """
     data = json.dumps(_Reading().data(conditions, _DEEPEST))
     return sha256(data.encode("ascii")).hexdigest()[:16]
