@@ -20,6 +20,7 @@ from .fidelity import Fidelity
 from .inner_calls import check_replay
 from .isolation.exiting import exits_contained
 from .isolation.muting import muting
+from .late_calls import patched_while_tools_may_run
 from .next_action import action_in
 from .options import CallInput, Manner
 from .recording.captured import Captured
@@ -288,7 +289,8 @@ def participation_of(
 def inside_run(application: Application[Any], run: Participation) -> Generator[None, None, None]:
     """Makes ``run`` the current run for the duration of the block. Searches, model calls and tool calls
     in the block are recorded as calls of this run."""
-    with participating(run), application.watching(run.watch):
+    patched = patched_while_tools_may_run(application.interception, run)
+    with patched, participating(run), application.watching(run.watch):
         yield
 
 

@@ -11,14 +11,13 @@ from typing import Any
 from ..errors import RagRuleError
 from ..probing.budget import summed
 from ..probing.judging import error_text
-from ..probing.prices import TokensByModel
 from ..probing.replaying import UnusableReply
 from ..probing.tracing.marks import TracedExplanation
-from ..probing.wholeness import AT_LENGTH, CUT_OFF
 from ..tool_calls import ToolCall
 from .bounds import Bound
 from .conversation import Conversation
 from .copies.state import State
+from .isolation.lasting_work import LastingWork
 from .recording.current import AnyPart, GoingOn, rejoining, taking_part
 from .recording.recorder import Recording
 from .requests.calls_of_run import CallsOfRun, MadeCall, UnrecordedTool
@@ -42,15 +41,6 @@ def unusable(reason: str, watch: ModelWatch, *, passing: bool | None = None) -> 
     ``passing``: True if a repetition may help, None if unknown."""
     models = watch.models
     return UnusableReply(reason, summed(models) or None, models or None, passing=passing)
-
-
-def no_opinions(
-    fault: str, models: TokensByModel, usage: Mapping[str, int] | None = None
-) -> UnusableReply:
-    """Returns the error for an incomplete reply of a judge, which is therefore no verdict. It holds the
-    tokens that the judge spent."""
-    reason = f"the judge's reply cannot count: {AT_LENGTH if fault == CUT_OFF else fault}"
-    return UnusableReply(reason, summed(models) or usage, models or None, passing=False)
 
 
 def failed_reply(reason: str, watch: ModelWatch, cause: BaseException | None = None) -> UnusableReply:
@@ -98,10 +88,10 @@ class Participation:
     replies; None if whole runs are replayed. ``action``: the request of a baseline whose reply is
     explained, an ``ActionPoint``; None for the whole run. ``prompts``: edits the requests before they are
     sent; ``prompt_sources``: the sources in a baseline's requests. ``begun``: the threads that the run
-    started. ``waits``: why the run waits for a human, with advice; empty if it does not. ``doubts``:
-    warnings about what its searches returned. ``ends_at``: the moment of the baseline's reply that
-    decides the condition, at which replays end; None if they do not end early; ``uncut``: the record
-    before it was cut off there.
+    started; ``work``: what it began that may go on after its end. ``waits``: why the run waits for a
+    human, with advice; empty if it does not. ``doubts``: warnings about what its searches returned.
+    ``ends_at``: the moment of the baseline's reply that decides the condition, at which replays end; None
+    if they do not end early; ``uncut``: the record before it was cut off there.
     """
 
     gate: GoingOn
@@ -137,6 +127,7 @@ class Participation:
     outside: Audited | None = None
     before_search: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     begun: list[Thread] = field(default_factory=list[Thread])
+    work: LastingWork = field(default_factory=LastingWork)
     waits: str = ""
     doubts: set[str] = field(default_factory=set[str])
     ends_at: int | None = None
@@ -220,6 +211,12 @@ def participation() -> Participation | None:
     """Returns the run of the current context; None outside of runs, and after the run has ended."""
     current = _participation.get()
     return None if current is None or current.gate.closed else current
+
+
+def run_begun() -> Participation | None:
+    """Returns the run in which the current context began, also after the run has ended; None outside of
+    runs."""
+    return _participation.get()
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from langchain_core.runnables import Runnable, RunnableParallel, RunnableSequenc
 
 from rag_rule_explainer import InvalidInput, JudgeReply, JudgeRequest
 from rag_rule_explainer.instrumentation.engine import ANY
-from rag_rule_explainer.instrumentation.run_context import no_opinions
+from rag_rule_explainer.instrumentation.judges import no_opinions
 from rag_rule_explainer.predicates.judge import judge_name_of
 
 from .reading import tokens

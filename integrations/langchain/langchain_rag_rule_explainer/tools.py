@@ -13,6 +13,7 @@ from langchain_core.tools import BaseTool
 from typing_extensions import override
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.late_calls import late_use
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
 from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctions
 from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent, as_content
@@ -71,8 +72,10 @@ def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> U
     """Records a tool call on the current run, and returns what is recorded or served for this call.
     Returns None outside of runs, and if the tool is a stub."""
     run = participation()
-    if run is None or isinstance(tool, StubTool):
+    if isinstance(tool, StubTool):
         return None
+    if run is None:
+        return late_use(tool.name)
     given = _given(args, kwargs)
     return run.use_tool(tool.name, _given_by_the_model(tool, given), _identity_in(given, kwargs))
 

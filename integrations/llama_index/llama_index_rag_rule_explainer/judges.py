@@ -7,7 +7,7 @@ from llama_index.core.llms import LLM
 
 from rag_rule_explainer import InvalidInput, JudgeReply, JudgeRequest
 from rag_rule_explainer.instrumentation.engine import ANY, fault_of
-from rag_rule_explainer.instrumentation.run_context import no_opinions
+from rag_rule_explainer.instrumentation.judges import no_opinions
 from rag_rule_explainer.predicates.judge import judge_name_of
 
 from .responses import said_in, spent_on

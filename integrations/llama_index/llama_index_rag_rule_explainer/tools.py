@@ -15,6 +15,7 @@ from llama_index.core.tools import FunctionTool, ToolOutput
 from workflows.runtime.types import results  # pyright: ignore[reportMissingTypeStubs] -- it has none
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.late_calls import late_use
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
 from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctions
 from rag_rule_explainer.instrumentation.tool_replay import ToolOutcome, UsedTool
@@ -69,9 +70,11 @@ def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool 
     """Records a tool call on the current run, and returns what is recorded or served for this call.
     Returns None outside of runs, and for a call that the tool makes of itself."""
     run = participation()
-    if run is None or _running.get() is tool:
-        return None
     called = str(tool.metadata.name)
+    if _running.get() is tool:
+        return None
+    if run is None:
+        return late_use(called)
     if _hands_over(tool):
         run.calls.note_own(called)
         return run.use_tool(None)

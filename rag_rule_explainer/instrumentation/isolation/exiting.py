@@ -13,6 +13,8 @@ from weakref import WeakKeyDictionary
 
 from typing_extensions import override
 
+from ..bounds import ReplayEnded
+from ..late_calls import run_of_work
 from ..run_context import participation
 
 _within: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
@@ -57,11 +59,16 @@ class _Containing:
 
     def __call__(self, loop: asyncio.AbstractEventLoop, coro: Any, **given: Any) -> Any:
         # The event loop makes all its tasks with this factory, including tasks that belong to no replay.
-        if type(coro) is _COROUTINE and participation() is not None:
+        run = run_of_work()
+        if type(coro) is _COROUTINE and run is not None:
             coro = _Contained(coro)
-        if self.before is not None:
-            return self.before(loop, coro, **given)
-        return asyncio.Task(coro, loop=loop, **given)
+        if self.before is None:
+            task: Any = asyncio.Task(coro, loop=loop, **given)
+        else:
+            task = self.before(loop, coro, **given)
+        if run is not None:
+            run.work.tasks.add(task)
+        return task
 
 
 class _Contained(Coroutine[Any, Any, Any]):
@@ -83,6 +90,8 @@ class _Contained(Coroutine[Any, Any, Any]):
             return self._coroutine.send(value)
         except SystemExit as error:
             raise _exited(error) from error
+        except ReplayEnded as error:
+            raise _ended(error) from error
 
     @override
     def throw(self, *given: Any) -> Any:
@@ -90,6 +99,8 @@ class _Contained(Coroutine[Any, Any, Any]):
             return self._coroutine.throw(*given)
         except SystemExit as error:
             raise _exited(error) from error
+        except ReplayEnded as error:
+            raise _ended(error) from error
 
     @override
     def close(self) -> None:
@@ -102,6 +113,12 @@ class _Contained(Coroutine[Any, Any, Any]):
     def __getattr__(self, name: str) -> Any:
         """Returns other attributes of the coroutine, such as ``cr_frame``."""
         return getattr(self._coroutine, name)
+
+
+def _ended(error: ReplayEnded) -> BaseException:
+    """Returns the error of a task that a replay's end is the reason for. After this end, nobody waits for
+    the task, and its failure would be logged as one of the application."""
+    return error if participation() is not None else asyncio.CancelledError(str(error))
 
 
 def _exited(error: SystemExit) -> ApplicationExited:

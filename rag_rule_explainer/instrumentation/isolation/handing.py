@@ -17,6 +17,7 @@ from ...probing.tracing.marks import current_replay
 from ...probing.tracing.traced import marked, marked_first
 from ..bounds import BeyondBaseline, ReplayEnded
 from ..copies.patching import Interception
+from ..late_calls import run_of_work
 from ..run_context import participation
 from ..shared_state.reaching import FRAMEWORKS, is_users
 from ..tool_replay import NewToolCall
@@ -59,23 +60,41 @@ def _set(values: list[tuple[ContextVar[Any], Any]]) -> Generator[None, None, Non
 
 def _to_a_pool(_: str, submit: Any) -> Any:
     @wraps(submit)
-    def submitted(self: Any, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        given = fn if participation() is None else _handed_on(fn)
-        return submit(self, given, *args, **kwargs)
+    def hand_in(self: Any, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        run = run_of_work()
+        if run is None:
+            return submit(self, fn, *args, **kwargs)
+        submitted = submit(self, _handed_on(fn), *args, **kwargs)
+        submitted.add_done_callback(run.work.begin())
+        return submitted
 
-    return submitted
+    return hand_in
 
 
 def _to_a_thread(_: str, start: Any) -> Any:
     @wraps(start)
     def started(self: threading.Thread) -> Any:
-        run = participation()
+        run = run_of_work()
         if run is not None and _is_the_applications(self):
-            self.run = _handed_on(self.run if run.tool_replay is None else _ended_quietly(self.run))
+            does = self.run if run.tool_replay is None else _ended_quietly(self.run)
+            self.run = _handed_on(_counted(does, run.work.begin()))
             run.begun.append(self)
         return start(self)
 
     return started
+
+
+def _counted(function: Callable[[], object], end: Callable[[object], None]) -> Callable[[], object]:
+    """Returns a function that says when it is over."""
+
+    @wraps(function)
+    def call() -> object:
+        try:
+            return function()
+        finally:
+            end(None)
+
+    return call
 
 
 def _ended_quietly(function: Callable[[], object]) -> Callable[[], object]:

@@ -10,8 +10,8 @@ from functools import partial, wraps
 from typing import Any
 
 from ...probing.whose import is_users
+from ..late_calls import takes_part
 from ..requests.tools_in_use import tools_in_use
-from ..run_context import participation
 from .tools import recording_calls
 
 
@@ -36,7 +36,7 @@ class OwnFunctions:
         @wraps(get)
         def got(tool: Any, name: str) -> Any:
             found = get(tool, name)
-            if name not in self.attributes or participation() is None or not callable(found):
+            if name not in self.attributes or not takes_part() or not callable(found):
                 return found
             caller = sys._getframe(1).f_globals.get("__name__")  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
             own = self.name_of(tool)

@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from ...allowed import checked_function
+from ..late_calls import late_use
 from ..run_context import participation, using_tool
 from ..tool_replay import UsedTool
 
@@ -37,7 +38,7 @@ def recording_calls(function: Any, name: str, arguments_of: ArgumentsOf = dict, 
     def used_by(args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
         run = participation()
         if run is None:
-            return None
+            return late_use(name)
         arguments: object = None
         with suppress(TypeError):  # the function itself says what is wrong with its arguments
             arguments = arguments_of(_by_name(signature.bind(*args, **kwargs)))
