@@ -20,8 +20,7 @@ RoundOutcome: TypeAlias = Literal["gone", "back", "another rule", "same rule", "
 it still does. *back*: by a new rule that names a document which was not shown before. *another rule*: by
 a new rule over documents that were shown before. *same rule*: by no new rule. *still there*: it is not
 known by which rule, or whether that rule is new. *undecided*: the answer has no verdict. Only rules that
-are sure and known to be minimal are considered, because any other rule may name documents that have no
-effect."""
+are sure and known to be minimal are considered: others may name documents that have no effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +122,7 @@ class RecheckRound:
 
     @property
     def _on_subsets(self) -> str:
-        """Returns a phrase that says whether the bad outcome is known to be gone on every subset of the
-        sources that are retrieved now."""
+        """Returns words that say on which subsets the bad outcome is known to be gone."""
         if self.lasting is not None and self.lasting.claim in SURE:
             return f"on every subset of what is retrieved now [{self.lasting.evidence}]"
         explanation = self.explanation

@@ -48,6 +48,7 @@ class Partition:
     def of(cls, given: "Partition | int | str | None") -> "Partition | None":
         """Returns a Partition or None unchanged; turns a number or a metadata key into a Partition with
         it as ``by``. Raises InvalidInput for anything else."""
+        # Users pass more than the annotation says; the class refuses it.
         return given if given is None or isinstance(given, cls) else cls(given)  # type: ignore[arg-type]
 
     def held(self, kind: RuleKind) -> Others:
