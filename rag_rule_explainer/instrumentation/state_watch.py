@@ -146,7 +146,8 @@ class StateWatch:
         # compared. Replays in between were given another state.
         if self._is_written:
             self._has_been_other = self.has_changed()
-            self.rewinding.note_changes()
+            if not self.rewinding.was_useful:
+                self.rewinding.is_useful()
 
     def _look_first(self) -> Holdings | None:
         if self._held is not None:

@@ -73,7 +73,7 @@ class Rewinding:
         self.tools: frozenset[str] | None = None
         self._of_tools: list[Any] | None = None
         self._places: tuple[str, ...] = ()
-        self._was_useful = False
+        self.was_useful = False
         self._made = MadeAgain()
 
     def miss_the_baseline(self) -> None:
@@ -81,20 +81,15 @@ class Rewinding:
         baseline is then unknown."""
         self._is_missed = True
 
-    def note_changes(self) -> None:
-        """Notes whether some state is by now another one, until it once was."""
-        self._was_useful = self._was_useful or self.is_useful()
-
     def is_useful(self) -> bool:
         """Returns True iff a replay from the earlier state may show something: some state has changed
-        that can be restored and that may influence a run. What was found once stays so, even if the state
-        is by now as it was: replays in between were given another one."""
+        that can be restored and that may influence a run, even if by now it is as it was."""
         if self._is_missed:
             return False
         found = list(self._changes())
         self._places = tuple(dict.fromkeys(each.place for each in found)) or self._places
-        self._was_useful = self._was_useful or bool(found or self._new_modules() or self._grown_caches())
-        return self._was_useful
+        self.was_useful = self.was_useful or bool(found or self._new_modules() or self._grown_caches())
+        return self.was_useful
 
     def remember(self, place: str, names: Collection[str] | None) -> None:
         """Remembers, for later explanations in this process, state that runs left and that influences
