@@ -44,6 +44,7 @@ class StateWatch:
         self._held: Holdings | None = None
         self._by_chance: str | None = None
         self._replays = 0
+        self._has_been_other = False
         self._tools: frozenset[str] | None = None
         self.contexts = Contexts()
         self.leftovers = Leftovers(application, steady)
@@ -51,11 +52,12 @@ class StateWatch:
         self.lasting = Lasting(self.leftovers.before, self._is_settled)
         self.outside = self.lasting.outside
         services = self.outside.services
+        self._is_written = bool(written)
         self.rewinding = Rewinding(
             application,
             steady.is_ignored,
             isolated,
-            lambda: bool(written),
+            lambda: self._is_written,
             lambda: services.asked(steady.is_ignored),
         )
         listen()
@@ -140,6 +142,12 @@ class StateWatch:
         if before is not None:
             self._compare(before, is_a_sources_own, found, counted)
         self.lasting.look(self.holdings, sources)
+        # What counts failures and begins anew after a success may be as before at the end, when it is
+        # compared. Replays in between were given another state.
+        if self._is_written:
+            self._has_been_other = self.has_changed()
+            if not self.rewinding.was_useful:
+                self.rewinding.is_useful()
 
     def _look_first(self) -> Holdings | None:
         if self._held is not None:
@@ -186,8 +194,10 @@ class StateWatch:
 
     def has_changed(self) -> bool:
         """Returns True iff state that the application's code reads has changed since the first replay
-        began."""
-        return self._held is not None and has_changed(self._held, self.holdings())
+        began, even if it is by now as it was."""
+        return self._has_been_other or (
+            self._held is not None and has_changed(self._held, self.holdings())
+        )
 
     def remaining_in_words(self, known: str) -> str:
         """Returns a sentence that names the changes which replays have made to the user's own objects.

@@ -1,7 +1,7 @@
 """This module repeats some replays after the searches. It checks that the application still gives the
 same answers."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
@@ -165,7 +165,8 @@ class FinalComparison:
         that state has not changed.
 
         For each source, these are the smallest and the largest probed subset without the source. Then
-        come the subsets of the rules, and subsets of a middle size.
+        come the subsets of the rules, the largest ones that meet no condition, and subsets of a middle
+        size.
         """
         if not fidelity.can_rewind():
             return
@@ -183,11 +184,28 @@ class FinalComparison:
         # retain some sources and omit others. So they can show the influence both if few sources hide it
         # and if many sources hide it.
         others = sorted(known, key=lambda key: abs(2 * unit_count(key) - size))
-        by_turns = chain.from_iterable(zip_longest(own, self._lacking_each(known[::-1]), others))
+        by_turns = chain.from_iterable(
+            zip_longest(own, self._next_to_rules(comparable), self._lacking_each(known[::-1]), others)
+        )
         chosen = dict.fromkeys(
             key for key in (*self._lacking_each(known), *by_turns) if key not in {None, full}
         )
         yield from islice((key for key in chosen if key is not None), MOST_REWOUND)
+
+    def _next_to_rules(self, comparable: Container[ArrangementKey]) -> list[ArrangementKey]:
+        """Returns the subsets that break a condition, the largest first.
+
+        A rule is smallest because of them, so wrong verdicts on them hide smaller rules. Of equally large
+        ones, the one that was replayed last comes first, since it found the most state of others.
+        """
+        breaking = [
+            key
+            for tracked in self.tracked_searches
+            for key, verdict in tracked.search.verdicts.items()
+            if verdict is Verdict.BREAKS and key in comparable
+        ]
+        breaking.reverse()
+        return sorted(breaking, key=unit_count, reverse=True)
 
     def _decisive(self, fidelity: ReplayFidelity) -> ArrangementKey:
         """Returns the largest subset whose verdict differs from the verdict on all sources, because

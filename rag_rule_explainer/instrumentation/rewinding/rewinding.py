@@ -73,6 +73,7 @@ class Rewinding:
         self.tools: frozenset[str] | None = None
         self._of_tools: list[Any] | None = None
         self._places: tuple[str, ...] = ()
+        self.was_useful = False
         self._made = MadeAgain()
 
     def miss_the_baseline(self) -> None:
@@ -82,12 +83,13 @@ class Rewinding:
 
     def is_useful(self) -> bool:
         """Returns True iff a replay from the earlier state may show something: some state has changed
-        that can be restored and that may influence a run."""
+        that can be restored and that may influence a run, even if by now it is as it was."""
         if self._is_missed:
             return False
         found = list(self._changes())
-        self._places = tuple(dict.fromkeys(each.place for each in found))
-        return bool(found) or bool(self._new_modules()) or bool(self._grown_caches())
+        self._places = tuple(dict.fromkeys(each.place for each in found)) or self._places
+        self.was_useful = self.was_useful or bool(found or self._new_modules() or self._grown_caches())
+        return self.was_useful
 
     def remember(self, place: str, names: Collection[str] | None) -> None:
         """Remembers, for later explanations in this process, state that runs left and that influences

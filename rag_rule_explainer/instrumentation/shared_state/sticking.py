@@ -17,6 +17,7 @@ from .certain_writes import ANY_KEY, ChangedPlace, is_certain, key_as_written
 from .code import tree_of, users_functions
 from .counting import is_read, is_read_by_models
 from .evicting import evicting_nodes, is_evicting
+from .fresh_keys import has_fresh_key
 from .holdings import Holdings
 from .writing import Written, label_of, locals_of, writes_in
 
@@ -150,7 +151,8 @@ def place_of(written: Written) -> ChangedPlace:
         return _place_of_call(node)
     if isinstance(node, ast.Attribute) and isinstance(target, ast.Attribute):
         # The changed expression is a method that changes its object, such as ``seen.append``.
-        return label_of(target.value), (ANY_KEY if target.attr in _KEYED else "")
+        is_keyed = target.attr in _KEYED or has_fresh_key(written, target.value)
+        return label_of(target.value), (ANY_KEY if is_keyed else "")
     return _place_at(target)
 
 

@@ -7,8 +7,9 @@ import queue
 import sqlite3
 import tempfile
 import threading
+import uuid
 import weakref
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -264,7 +265,20 @@ def a_metric_that_another_function_reads(search: Search, ask: Ask) -> Answer:
     return answer
 
 
+def a_chat_of_each_run_that_all_read(search: Search, ask: Ask) -> Answer:
+    chats = defaultdict[str, list[str]](list)
+
+    def answer(question: str) -> str:
+        session = uuid.uuid4().hex
+        found = search(question)
+        chats[session].append(mode_of(found))
+        return written(ask, max(chat[0] for chat in chats.values()), found)
+
+    return answer
+
+
 GUILTY = (
+    a_chat_of_each_run_that_all_read,
     a_chain_with_slots_of_the_first_run,
     a_dict_with_attributes_of_the_first_run,
     a_chain_of_each_kind_made_of_more,

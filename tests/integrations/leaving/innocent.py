@@ -7,8 +7,9 @@ import queue
 import sqlite3
 import tempfile
 import threading
+import uuid
 import weakref
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -259,7 +260,20 @@ def a_log_in_memory(search: Search, ask: Ask) -> Answer:
     return answer
 
 
+def a_chat_of_each_run(search: Search, ask: Ask) -> Answer:
+    chats = defaultdict[str, list[str]](list)
+
+    def answer(question: str) -> str:
+        session = uuid.uuid4().hex
+        found = search(question)
+        chats[session].append(mode_of(found))
+        return written(ask, chats[session][-1], found)
+
+    return answer
+
+
 INNOCENT = (
+    a_chat_of_each_run,
     a_log_in_memory,
     a_chain_in_a_dict,
     a_chain_of_functions_in_a_dict,
