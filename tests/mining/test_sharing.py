@@ -55,7 +55,7 @@ def test_each_choice_is_that_of_an_oracle(
     last = dict[int, Mask]()
 
     def goes(worker: int, mask: Mask) -> None:
-        workers.went(worker, mask)
+        workers.went(worker, Subset(mask))
         last[worker] = mask
 
     for worker, mask in before:
@@ -179,7 +179,7 @@ def test_a_single_worker_takes_the_asks_in_their_order() -> None:
 
 def test_a_miner_that_does_not_say_so_is_asked_in_its_order() -> None:
     search, workers = RuleSearch(Transversal(RuleKind.RETENTION), LATTICE), Workers()
-    workers.went(0, 0)
+    workers.went(0, Subset(0))
     first = search.next(1, workers)
     assert first is not None
     search.tell({first.key: Verdict.HOLDS})
