@@ -94,7 +94,7 @@ def in_a_callback(world: World) -> Any:
         def on_llm_end(self, response: Any, **kwargs: Any) -> None:
             world.write.func(what="a reply was there")
 
-    return create_agent(Bound(), world.tools).with_config(callbacks=[Writes()])
+    return create_agent(Bound(callbacks=[Writes()]), world.tools)
 
 
 class Finally:
