@@ -67,7 +67,7 @@ class _Containing:
         else:
             task = self.before(loop, coro, **given)
         if run is not None:
-            run.work.tasks.add(task)
+            run.work.add(task)
         return task
 
 

@@ -12,10 +12,15 @@ class LastingWork:
     """A ``LastingWork`` holds the tasks of a run, and counts its threads and what it gave to pools.
     Thread-safe."""
 
-    tasks: "WeakSet[asyncio.Task[object]]" = field(default_factory=WeakSet["asyncio.Task[object]"])
+    _tasks: "WeakSet[asyncio.Task[object]]" = field(default_factory=WeakSet["asyncio.Task[object]"])
     _going_on: int = 0
     _at_end: Callable[[], object] | None = None
     _guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, task: "asyncio.Task[object]") -> None:
+        """Notes a task that the run has begun."""
+        with self._guard:
+            self._tasks.add(task)
 
     def begin(self) -> Callable[[object], None]:
         """Counts one more piece of work. Returns the function to be called at its end, with anything."""
@@ -35,7 +40,9 @@ class LastingWork:
         """Calls a function when all of the work is over, which may be now. Call this once, at the end of
         the run."""
         end = self.begin()
-        for each in list(self.tasks):
+        with self._guard:
+            tasks = list(self._tasks)
+        for each in tasks:
             if not each.done():
                 each.add_done_callback(self.begin())
         with self._guard:
