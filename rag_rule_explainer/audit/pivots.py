@@ -13,8 +13,8 @@ from .documents import DocumentNames
 from .questions import AuditedQuestion
 
 _Strength = tuple[int, int]
-"""How much evidence a pair rests on: the number of samples on each of its subsets (0 if it was made from
-a rule), and the number of documents of the larger subset."""
+"""It says how much evidence a pair rests on: the number of samples on each of its subsets (0 if it was
+made from a rule), and the number of documents of the larger subset."""
 Named = Callable[[str, str], str]
 """A function that returns the name that a document has in the log, from the question's id and its id
 there."""

@@ -100,7 +100,7 @@ class _Presses:
 
 
 _current: ContextVar[_Presses | None] = ContextVar("rag_rule_presses", default=None)
-"""What handles Ctrl-C for the task that runs now, also if the main task awaits it as another task."""
+"""It holds the handler of Ctrl-C for the current task, also if the main task only awaits that task."""
 
 
 @contextmanager

@@ -84,7 +84,7 @@ def test_what_an_object_was_made_with_is_a_part_of_it() -> None:
 
 
 class Inside:
-    """What a condition may use. ``seen``, ``known``: what it remembers."""
+    """A condition uses its values. ``seen`` and ``known`` hold what it remembers."""
 
     limit = 3
 

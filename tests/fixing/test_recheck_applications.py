@@ -188,7 +188,7 @@ class _Blog(BaseRetriever):
 
 
 def test_a_replaced_or_added_document_without_an_id_can_be_left_out_again() -> None:
-    """What a round leaves out is not in its explanation, by its text."""
+    """The explanation of a round has no text that the round leaves out."""
 
     @gate
     def search(_query: str, k: int = 5) -> list[str]:

@@ -9,6 +9,7 @@ from ...errors import InvalidInput
 from ..clients.blocks import Block
 from ..clients.fields import field_of, with_fields
 from ..clients.of_mcp import mcp_content
+from .inner_parts import InnerParts
 from .kinds import Omit
 from .part_values import blanked, read_json, text_of_part
 
@@ -45,29 +46,13 @@ class McpBlocks:
 
 
 @dataclass(frozen=True, slots=True)
-class McpText:
+class McpText(InnerParts):
     """The parts in a ``McpText`` are those of the only text in an MCP tool's result. ``inner``: these
     parts; ``form``: what the structured content is: the text's value ("value"), this value under one key
     ("value under one key"), the text under one key ("text"), or nothing ("")."""
 
-    inner: Any
     like: Any
     form: str
-
-    @property
-    def is_list(self) -> bool:
-        """Returns True iff the text is a list."""
-        return self.inner.is_list
-
-    @property
-    def has_heading(self) -> bool:
-        """Returns True iff the first part of the text is the heading of the others."""
-        return self.inner.has_heading
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """Returns the text of each part."""
-        return self.inner.texts
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
         """Returns the result with the omitted parts cut or blanked, in text and structured content."""

@@ -14,7 +14,7 @@ from ...errors import InvalidInput
 from ..clients.fields import is_listed, listed_like
 from ..clients.of_listing import Path, counts_results, results_at, with_results
 from ..clients.of_text import json_listing
-from .cut_parts import CutParts
+from .inner_parts import InnerParts
 from .kinds import Omit
 from .list_paths import list_path
 from .mcp_parts import parts_of_mcp
@@ -117,27 +117,11 @@ class RewrittenParts:
 
 
 @dataclass(frozen=True, slots=True)
-class QuotedParts:
+class QuotedParts(InnerParts):
     """The parts in a ``QuotedParts`` are those of a text that stands in a JSON string. ``quote``: writes
     a text as that string."""
 
-    inner: CutParts
     quote: Callable[[str], str]
-
-    @property
-    def is_list(self) -> bool:
-        """Returns True iff the text is a list."""
-        return self.inner.is_list
-
-    @property
-    def has_heading(self) -> bool:
-        """Returns True iff the first part of the text is the heading of the others."""
-        return self.inner.has_heading
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """Returns the text of each part."""
-        return self.inner.texts
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
         """Returns the JSON string with the omitted parts of its text removed or blanked."""

@@ -73,8 +73,8 @@ def test_a_cluster_finds_what_one_process_finds(
 
 
 def saved(folder: Path) -> dict[str, dict[str, Any]]:
-    """What an audit saved of its explanations, by file. Without ids, times, settings of the store, who
-    paid for what, and the probes: which ones are asked besides those that are needed depends on which
+    """Returns the explanations that an audit saved, by file, without ids, times, settings of the store,
+    who paid for what, and the probes: which ones are asked besides those that are needed depends on which
     answer comes first."""
     found = {each.name: json.loads(each.read_text()) for each in (folder / "explanations").iterdir()}
     for each in found.values():

@@ -1,0 +1,27 @@
+"""This module describes results that hold one text with parts, whatever stands around the text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class InnerParts:
+    """An ``InnerParts`` is a result whose parts are those of one text in it. ``inner``: these parts."""
+
+    inner: Any
+
+    @property
+    def is_list(self) -> bool:
+        """Returns True iff the text is a list."""
+        return self.inner.is_list
+
+    @property
+    def has_heading(self) -> bool:
+        """Returns True iff the first part of the text is the heading of the others."""
+        return self.inner.has_heading
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Returns the text of each part."""
+        return self.inner.texts
