@@ -3,7 +3,7 @@ is LangSmith's record of one call. Only used in processes that have loaded LangS
 
 import sys
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from . import endpoints
@@ -24,21 +24,18 @@ def in_use() -> bool:
     return "langsmith.run_helpers" in sys.modules
 
 
-@contextmanager
-def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
+def marking(marks: TraceMarks, tag: str) -> AbstractContextManager[None] | None:
     """Adds metadata (``marks``) and a tag to every run that begins in the block. Metadata and tags of the
-    user stay. Does nothing if LangSmith's tracing is off. If the application turns it on in the block,
+    user stay. Returns None if LangSmith's tracing is off. If the application turns it on in the block,
     ``late_runs`` adds them."""
     from langsmith import run_helpers
 
-    if not is_on():
-        yield
-        return
     around: dict[str, Any] = dict(run_helpers.get_tracing_context())
-    around["tags"] = [*(each for each in around.get("tags") or () if each != tag), tag]
-    around["metadata"] = {**(around.get("metadata") or {}), **marks}
-    with run_helpers.tracing_context(**around):  # pyright: ignore[reportUnknownMemberType] -- its parameters lack types
-        yield
+    if not _is_on(around):
+        return None
+    tags = [*(each for each in around.get("tags") or () if each != tag), tag]
+    around["tags"], around["metadata"] = tags, {**(around.get("metadata") or {}), **marks}
+    return run_helpers.tracing_context(**around)  # pyright: ignore[reportUnknownMemberType] -- its parameters lack types
 
 
 @contextmanager
@@ -53,11 +50,17 @@ def silenced() -> Generator[None, None, None]:
 def is_on() -> bool:
     """Returns True iff LangSmith's tracing is on in this context by default, so that runs are sent even
     if the application names no client for them."""
-    from langsmith import run_helpers, utils
+    from langsmith import run_helpers
 
-    enabled: Any = run_helpers.get_tracing_context().get("enabled")
+    return _is_on(run_helpers.get_tracing_context())
+
+
+def _is_on(context: Mapping[str, Any]) -> bool:
+    from langsmith import utils
+
+    enabled: Any = context.get("enabled")
     traces: Any = utils.tracing_is_enabled  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- it lacks types
-    return bool(traces() if enabled is None else enabled)
+    return bool(traces(context) if enabled is None else enabled)
 
 
 def why_all_dead() -> str:

@@ -7,8 +7,7 @@ so a tracer's record of a replay is ended only then. All runs of one explanation
 
 import inspect
 import threading
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import count
@@ -62,19 +61,58 @@ class TracedReplay:
     """A TracedReplay holds what tracers must know about one replay. A tracer's run or span for the replay
     ends once the answer of the replay is judged.
 
-    ``marks``: the metadata that is known from the start. ``answered``: its arrangement and answer; None
-    before the answer and after the end. A replay that was abandoned may still go on; if it begins a
-    tracer's run after its end, that run is ended at once.
+    ``kept``: the ids of the retained sources. ``number``: the number of the replay in its explanation,
+    from 1. ``answered``: its arrangement and answer; None before the answer and after the end. A replay
+    that was abandoned may still go on; if it begins a tracer's run after its end, that run is ended at
+    once.
     """
 
-    def __init__(self, explanation: "TracedExplanation", marks: TraceMarks, *, is_baseline: bool) -> None:
+    # An explanation keeps thousands of these, and most are never shown to a tracer. So each has no
+    # lock and no dictionary of its own, and makes its texts when a tracer reads them.
+    __slots__ = (
+        "_condition",
+        "_endings",
+        "_error",
+        "_judgement",
+        "_kept",
+        "_kind",
+        "_marks",
+        "_number",
+        "_text",
+        "answered",
+        "explanation",
+    )
+
+    def __init__(
+        self, explanation: "TracedExplanation", kept: Iterable[str], kind: ReplayPurpose, number: int
+    ) -> None:
         self.explanation = explanation
-        self.marks: TraceMarks = marks
-        self.is_baseline = is_baseline
         self.answered: tuple[Arrangement, Answer] | None = None
-        self._endings: list[EndListener] = []
-        self._outcome: Outcome | None = None
-        self._guard = threading.Lock()
+        self._kept, self._kind, self._number = kept, kind, number
+        self._marks: TraceMarks | None = None
+        self._endings: tuple[EndListener, ...] = ()
+        self._judgement: Judgement | None = None
+        self._condition = ""
+        self._text: str | None = None
+        self._error: BaseException | None = None
+
+    @property
+    def is_baseline(self) -> bool:
+        """Returns True if this replay is the run that gives the answer to explain."""
+        return self._kind == "baseline"
+
+    @property
+    def marks(self) -> TraceMarks:
+        """This property is the metadata that is known from the start; empty after the end."""
+        marks = self._marks
+        if marks is None:
+            marks = self._marks = {
+                **self.explanation.marks,
+                "rag_rule_kept": ",".join(self._kept),
+                "rag_rule_kind": self._kind,
+                "rag_rule_number": self._number,
+            }
+        return marks
 
     @property
     def tag(self) -> str:
@@ -90,17 +128,17 @@ class TracedReplay:
     @property
     def ended(self) -> bool:
         """Returns True once ``end`` was called, so the outcome is known."""
-        return self._outcome is not None
+        return self._judgement is not None
 
     def at_end(self, ending: EndListener) -> None:
         """Makes ``end`` call ``ending`` with the outcome. A coroutine function is awaited; any other
         function is called in a thread. If the replay has ended already, calls ``ending`` at once; but a
         coroutine function is then not called."""
-        with self._guard:
-            outcome = self._outcome
-            if outcome is None:
-                self._endings.append(ending)
+        with self.explanation.guard:
+            if self._judgement is None:
+                self._endings = (*self._endings, ending)
                 return
+            outcome = self._outcome(self._judgement)
         if not inspect.iscoroutinefunction(ending):
             _call_ending(ending, outcome)
 
@@ -115,21 +153,19 @@ class TracedReplay:
         """
         from .. import threads  # imported late: an explanation that is read from a file needs no threads
 
-        with self._guard:
-            if self._outcome is not None:
+        with self.explanation.guard:
+            if self._judgement is not None:
                 return
-            marks: dict[str, str | int] = {"rag_rule_verdict": judgement.verdict.value}
-            condition = condition or self.explanation.condition
-            if condition:
-                marks["rag_rule_condition"] = shortened(condition, _LONGEST)
-            if judgement.reason:
-                marks["rag_rule_reason"] = shortened(judgement.reason, _LONGEST)
-            text = None if self.answered is None else self.answered[1].text
-            self._outcome = outcome = Outcome(marks, text, error)
-            endings, self._endings = self._endings, []
+            self._judgement, self._error = judgement, error
+            self._condition = condition or self.explanation.condition
+            self._text = None if self.answered is None else self.answered[1].text
+            endings, self._endings = self._endings, ()
             # Replies that are kept refer to this object, so it drops data that it no longer needs.
-            self.answered, self.marks = None, _NONE
+            self.answered, self._kept, self._marks = None, (), _NONE
         self.explanation.forget(self)
+        if not endings:
+            return
+        outcome = self._outcome(judgement)
         # The endings send data to tracers. These data belong to this replay too, so it is made the
         # current replay here.
         with being_traced(self):
@@ -141,6 +177,14 @@ class TracedReplay:
                         _LOG.warning("a tracer failed to end a replay", exc_info=True)
                 else:
                     await threads.shared().run(_call_ending, ending, outcome)
+
+    def _outcome(self, judgement: Judgement) -> Outcome:
+        marks: dict[str, str | int] = {"rag_rule_verdict": judgement.verdict.value}
+        if self._condition:
+            marks["rag_rule_condition"] = shortened(self._condition, _LONGEST)
+        if judgement.reason:
+            marks["rag_rule_reason"] = shortened(judgement.reason, _LONGEST)
+        return Outcome(marks, self._text, self._error)
 
 
 def _call_ending(ending: EndListener, outcome: Outcome) -> None:
@@ -176,7 +220,8 @@ class TracedExplanation:
     condition: str = ""
     notes: list[str] = field(default_factory=list[str])
     endpoints: dict[str, str] = field(default_factory=dict[str, str])
-    _numbers: Iterable[int] = field(default_factory=lambda: count(1))
+    guard: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
     _open: set[TracedReplay] = field(default_factory=set[TracedReplay])
 
     @property
@@ -195,13 +240,7 @@ class TracedExplanation:
     def replay(self, kept: Iterable[str], kind: ReplayPurpose) -> TracedReplay:
         """Returns a new TracedReplay for a run of the application on some sources, and numbers it.
         ``kept``: the ids of these sources. ``kind``: the purpose of the run."""
-        marks = {
-            **self.marks,
-            "rag_rule_kept": ",".join(kept),
-            "rag_rule_kind": kind,
-            "rag_rule_number": next(iter(self._numbers)),
-        }
-        begun = TracedReplay(self, marks, is_baseline=kind == "baseline")
+        begun = TracedReplay(self, kept, kind, next(self._numbers))
         self._open.add(begun)
         return begun
 
@@ -231,11 +270,16 @@ def current_replay() -> TracedReplay | None:
     return _current.get()
 
 
-@contextmanager
-def being_traced(replay: TracedReplay | None) -> Generator[None, None, None]:
-    """Makes ``replay`` the current replay during the block. With None, the block belongs to no replay."""
-    token = _current.set(replay)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+class being_traced:  # noqa: N801 -- it is used as a function, and a generator would take three times as long
+    """This block makes ``replay`` the current replay. With None, the block belongs to no replay."""
+
+    __slots__ = ("_replay", "_token")
+
+    def __init__(self, replay: TracedReplay | None) -> None:
+        self._replay = replay
+
+    def __enter__(self) -> None:
+        self._token = _current.set(self._replay)
+
+    def __exit__(self, *_: object) -> None:
+        _current.reset(self._token)

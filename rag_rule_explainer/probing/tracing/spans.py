@@ -5,12 +5,13 @@ import json
 import sys
 import threading
 from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
 from typing import Any, cast
 from weakref import WeakSet
 
 from . import endpoints
+from .attaching import Attached, contexts
 from .marks import Outcome, TraceMarks
 from .receivers import Receivers
 
@@ -192,7 +193,7 @@ def started(
     attributes = _attributes(marks, (tag,) if tag else ())
     # The current context may have the marks (metadata) of a replay, which the marker would add to this
     # span too. An empty context prevents that.
-    with _attached(Context()):
+    with Attached(Context()):
         span = tracer.start_span(name, context=around, attributes=attributes)
         return TracingSpan(Receivers.of(tracer, why_dead).limit(span))
 
@@ -218,7 +219,7 @@ def current(span: Any) -> Generator[None, None, None]:
     """Makes ``span`` the parent of spans that begin in the block."""
     from opentelemetry import trace
 
-    with _attached(trace.set_span_in_context(span)):
+    with Attached(trace.set_span_in_context(span)):
         yield
 
 
@@ -242,23 +243,24 @@ def kept_context() -> Generator[None, None, None]:
     """Restores, at the end of the block, the span that was current before it."""
     from opentelemetry import context
 
-    with _attached(context.get_current()):
+    with Attached(context.get_current()):
         yield
 
 
-@contextmanager
-def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
+def marking(marks: TraceMarks, tag: str) -> AbstractContextManager[None]:
     """Adds marks (metadata) and a tag to every span that begins in the block. Tags and metadata that the
     user has set by OpenInference stay too."""
-    from opentelemetry import context
-
-    found = context.get_value(_TAGS)
+    context = contexts()
+    around: Mapping[str, object] = context.get_current()
+    found = around.get(_TAGS)
     tags = cast("list[str]", found) if isinstance(found, list) else []
-    known = context.set_value(_TAGS, [*(each for each in tags if each != tag), tag])
-    known = context.set_value(_MARKS, dict(marks), known)
-    known = context.set_value(_METADATA, _joined(context.get_value(_METADATA), marks), known)
-    with _attached(known):
-        yield
+    added = {
+        _TAGS: [*(each for each in tags if each != tag), tag],
+        _MARKS: dict(marks),
+        _METADATA: _joined(around.get(_METADATA), marks),
+    }
+    # One copy of the context for all three values: set_value() would make three.
+    return Attached(context.Context({**around, **added}))
 
 
 @contextmanager
@@ -274,19 +276,8 @@ def silenced() -> Generator[None, None, None]:
         quiet = context.set_value(made, True, quiet)
     # Most samplers do not sample a span whose parent is not sampled. So an unsampled span becomes the
     # parent of all spans in the block.
-    with _attached(trace.set_span_in_context(unrecorded(), quiet)):
+    with Attached(trace.set_span_in_context(unrecorded(), quiet)):
         yield
-
-
-@contextmanager
-def _attached(inside: Any) -> Generator[None, None, None]:
-    from opentelemetry import context
-
-    token = context.attach(inside)
-    try:
-        yield
-    finally:
-        context.detach(token)
 
 
 def _joined(known: object, marks: TraceMarks) -> str:

@@ -3,6 +3,7 @@ that this process has loaded."""
 
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import (
+    AbstractContextManager,
     AsyncExitStack,
     ExitStack,
     asynccontextmanager,
@@ -43,29 +44,32 @@ def is_sent() -> bool:
 def traced(replay: TracedReplay) -> Generator[None, None, None]:
     """Marks all traces that begin in the block as parts of this replay. Also begins a span for the replay
     if no framework makes one."""
-    with ExitStack() as inside:
-        inside.enter_context(being_traced(replay))
-        inside.enter_context(marked(replay))
-        if replay.explanation.opens_spans and replay.is_shown:
-            name = BASELINE_TAG_NAME if replay.is_baseline else REPLAY
-            span = inside.enter_context(spans.opened(name, replay.marks, (replay.tag,)))
+    with being_traced(replay), marked(replay):
+        if not (replay.explanation.opens_spans and replay.is_shown):
+            yield
+            return
+        name = BASELINE_TAG_NAME if replay.is_baseline else REPLAY
+        with spans.opened(name, replay.marks, (replay.tag,)) as span:
             replay.at_end(span.ended)
             if replay.is_baseline:
                 replay.explanation.explained_run = span.id
-        yield
+            yield
+
+
+def marked(replay: TracedReplay) -> AbstractContextManager[object]:
+    """Marks all traces that begin in the block as parts of a replay. If the user hides replays, keeps
+    tracers from sending them. Also used for a thread of the replay."""
+    # A sampler may record spans even if tracing is suppressed. So the marks (metadata) are set in any
+    # case.
+    marks = _marking(replay.marks, replay.tag)
+    return marks if replay.is_shown else _silenced(marks)
 
 
 @contextmanager
-def marked(replay: TracedReplay) -> Generator[None, None, None]:
-    """Marks all traces that begin in the block as parts of a replay. If the user hides replays, keeps
-    tracers from sending them. Also used for a thread of the replay."""
-    with ExitStack() as inside:
-        # A sampler may record spans even if tracing is suppressed. So the marks (metadata) are set in any
-        # case.
-        inside.enter_context(_marking(replay.marks, replay.tag))
-        if not replay.is_shown:
-            for tracer in _in_use():
-                inside.enter_context(tracer.silenced())
+def _silenced(marks: AbstractContextManager[object]) -> Generator[None, None, None]:
+    with marks, ExitStack() as inside:
+        for tracer in _in_use():
+            inside.enter_context(tracer.silenced())
         yield
 
 
@@ -110,11 +114,21 @@ def traced_first(explanation: TracedExplanation) -> Generator[None, None, None]:
         explanation.explained_run = explanation.explained_run or span.id
 
 
+def _marking(marks: TraceMarks, tag: str) -> AbstractContextManager[object]:
+    # Nearly always at most one of the tracers is on, and every replay comes here, so the block of that
+    # tracer is returned as it is.
+    of_runs = langsmith.marking(marks, tag) if langsmith.in_use() else None
+    of_spans = spans.marking(marks, tag) if spans.in_use() else None
+    if of_runs is None or of_spans is None:
+        return of_runs or of_spans or nullcontext()
+    return _both(of_runs, of_spans)
+
+
 @contextmanager
-def _marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
-    with ExitStack() as inside:
-        for tracer in _in_use():
-            inside.enter_context(tracer.marking(marks, tag))
+def _both(
+    first: AbstractContextManager[object], second: AbstractContextManager[object]
+) -> Generator[None, None, None]:
+    with first, second:
         yield
 
 
