@@ -72,6 +72,17 @@ class ServedSpending:
     store: StoreOfAnswers = None
     namespace: VersionOfApplication = None
 
+    def settings(self) -> SettingsFields:
+        """Returns the settings of all calls. Raises InvalidInput for a value that cannot be used, since
+        the agent would else be told of it, at each call."""
+        fields: SettingsFields = {
+            "concurrency": self.concurrency,
+            "timeout": self.timeout,
+            "store": parsed_store(self.store, self.namespace),
+        }
+        Settings.of(Settings(), fields)
+        return fields
+
 
 def serve_mcp(served: ServedOptions, spending: ServedSpending) -> None:
     """Serve estimate, explain, verify and show to an agent, by the Model Context Protocol.
@@ -93,14 +104,7 @@ def serve_mcp(served: ServedOptions, spending: ServedSpending) -> None:
       2    bad input; a package that is missing
       130  interrupted
     """
-    sdk = McpSdk.installed()
-    settings: SettingsFields = {
-        "concurrency": spending.concurrency,
-        "timeout": spending.timeout,
-        "store": parsed_store(spending.store, spending.namespace),
-    }
-    # A mistake in them would else be told to the agent, at each call.
-    Settings.of(Settings(), settings)
+    sdk, settings = McpSdk.installed(), spending.settings()
     with stdout_kept():
         application = load_application(str(served.app))
         integration = Integration.of(application, served.framework)
@@ -108,12 +112,5 @@ def serve_mcp(served: ServedOptions, spending: ServedSpending) -> None:
     folder = SavedFolder.of(served.folder)
     if is_new:
         say(f"made the folder {folder.path}")
-    answering = ServedApplication(
-        application,
-        integration,
-        served,
-        ReplayAllowance(spending.max_replays, spending.all_replays),
-        settings,
-        folder,
-    )
-    run_server(sdk, answering)
+    allowance = ReplayAllowance(spending.max_replays, spending.all_replays)
+    run_server(sdk, ServedApplication(application, integration, served, allowance, settings, folder))
