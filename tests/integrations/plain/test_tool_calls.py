@@ -299,4 +299,5 @@ def test_an_answer_with_calls_of_ones_own_is_believed() -> None:
 
 def test_calls_that_are_none_are_refused() -> None:
     with pytest.raises(InvalidInput, match="calls of an Answer is"):
+        # A mistake, on purpose.
         Answer.of(Answer("x", calls=("pay",)))  # pyright: ignore[reportArgumentType]
