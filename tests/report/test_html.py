@@ -68,7 +68,7 @@ def embedded(text: str) -> str:
 
 def explained_of(sources: list[Source], **fields: Any) -> Explanation:
     replay = ScriptedReplay(yes_if(sources[0].id))
-    options = {"predicate": contains("yes"), "miner": "exact", **fields}
+    options: dict[str, Any] = {"predicate": contains("yes"), "miner": "exact", **fields}
     return Explainer(replay, **options).explain("question?", sources)
 
 
