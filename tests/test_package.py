@@ -137,12 +137,12 @@ def test_the_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
     assert (demo.returncode, demo.stdout) == (2, "")
     assert "rag-rule-explainer[langchain,bm25]" in demo.stderr
     # The experiments need their own extra, and say so before anything is asked.
-    for asked in (
+    for given in (
         ["redteam", "--out", tmp_path / "a"],
         ["redteam", "--model", "m", "--out", tmp_path / "b"],
     ):
         experiment = subprocess.run(
-            [command, "experiment", *asked], capture_output=True, text=True, check=False
+            [command, "experiment", *given], capture_output=True, text=True, check=False
         )
         assert (experiment.returncode, experiment.stdout) == (2, "")
         assert "pip install 'rag-rule-explainer[experiments]'" in experiment.stderr
