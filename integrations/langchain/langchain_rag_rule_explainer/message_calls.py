@@ -7,8 +7,8 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from rag_rule_explainer import ToolCall
+from rag_rule_explainer.instrumentation.clients.fields import mapping_in
 from rag_rule_explainer.instrumentation.requests.built_in_calls import BuiltInCall, BuiltInTypes
-from rag_rule_explainer.instrumentation.requests.json_parts import entries_of
 from rag_rule_explainer.instrumentation.requests.unrecorded_tools import note_answers, note_remote
 from rag_rule_explainer.instrumentation.run_context import participation
 
@@ -41,7 +41,7 @@ class CallsOfModels:
     def note_request(self, messages: Sequence[BaseMessage], event: Entries) -> None:
         """Records the results of tool calls that the messages of a request hold; see ``note_answers``.
         ``event``: the keywords of LangChain's event at the start of the request."""
-        form = entries_of(entries_of(event.get("options")).get(_FORMAT))
+        form = mapping_in(mapping_in(event.get("options")).get(_FORMAT))
         if form:
             self._forms[event.get("run_id")] = form
         run = participation()
@@ -72,8 +72,8 @@ class CallsOfModels:
         form = self._forms.get(run_id)
         if form is None or not isinstance(message, AIMessage):
             return ()
-        by_call = entries_of(form.get("kwargs")).get("method") == "function_calling"
-        title = entries_of(form.get("schema")).get("title")
+        by_call = mapping_in(form.get("kwargs")).get("method") == "function_calling"
+        title = mapping_in(form.get("schema")).get("title")
         return tuple(each for _, each in _identified(message) if by_call or each.name == title)
 
 
@@ -88,7 +88,7 @@ def _identified(message: AIMessage) -> Iterator[tuple[str, ToolCall]]:
     in the old format of OpenAI. Calls whose arguments are no JSON come after the others, because
     LangChain has a separate list for them."""
     calls: list[Entries] = [*message.tool_calls, *message.invalid_tool_calls]
-    former = entries_of(message.additional_kwargs.get("function_call"))
+    former = mapping_in(message.additional_kwargs.get("function_call"))
     if not calls and former:
         calls = [{"name": former.get("name"), "args": former.get("arguments")}]
     for each in calls:
@@ -114,7 +114,7 @@ def _built_in(message: AIMessage) -> Iterator[BuiltInCall]:
     others: Any = message.additional_kwargs.get("tool_outputs")
     for given in (content, others):
         for each in cast("list[Any]", given if isinstance(given, list) else []):
-            part = entries_of(each)
+            part = mapping_in(each)
             found = _code_in(part) if part.get("type") == _CODE else _BUILT_IN.call_in(part)
             if found is not None:
                 yield found

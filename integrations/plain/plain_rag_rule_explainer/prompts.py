@@ -3,7 +3,8 @@
 from typing import Any
 
 from rag_rule_explainer.instrumentation.beginnings import prompt_editing
-from rag_rule_explainer.instrumentation.requests.json_parts import entries_of, items_of_list
+from rag_rule_explainer.instrumentation.clients.fields import mapping_in
+from rag_rule_explainer.instrumentation.requests.json_parts import items_of_list
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptMessage
 
 _INSTRUCTIONS = "instructions"
@@ -36,18 +37,18 @@ def edited(options: Any) -> Any:
 
 
 def _role_of(message: Any) -> str:
-    fields = entries_of(message)
+    fields = mapping_in(message)
     if not fields:
         return ""
     return str(fields.get("role") or {"function_call": "assistant"}.get(str(fields.get("type")), "tool"))
 
 
 def _text_of(message: Any) -> str:
-    fields = entries_of(message)
+    fields = mapping_in(message)
     content: Any = fields.get("content") or fields.get("output") or ""
     if isinstance(content, str):
         return content
-    texts = (entries_of(each).get("text") for each in items_of_list(content))
+    texts = (mapping_in(each).get("text") for each in items_of_list(content))
     return "\n".join(each for each in texts if isinstance(each, str))
 
 

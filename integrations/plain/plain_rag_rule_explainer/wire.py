@@ -5,11 +5,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from rag_rule_explainer.instrumentation.clients.fields import mapping_in
 from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.engine import Said, ToolCall, reason_in
 from rag_rule_explainer.instrumentation.requests.built_in_calls import BuiltInTypes
 from rag_rule_explainer.instrumentation.requests.client_watch import Called, ModelReply, ModelRequest
-from rag_rule_explainer.instrumentation.requests.json_parts import entries_of, items_of_list, texts_within
+from rag_rule_explainer.instrumentation.requests.json_parts import items_of_list, texts_within
 from rag_rule_explainer.instrumentation.requests.reported_tokens import reported_tokens
 
 _LAST = frozenset({"response.completed", "response.incomplete"})
@@ -57,9 +58,9 @@ def asked_in(body: Entries) -> ModelRequest:
 def reply_in(body: Entries, *, is_partial: bool = False) -> ModelReply:
     """Returns the content of a reply. ``is_partial``: True if the stream of the reply was not read to
     its end."""
-    choices = [entries_of(each) for each in items_of_list(body.get("choices"))]
-    messages = [entries_of(each.get("message") or each) for each in choices] or [
-        entries_of(each) for each in items_of_list(body.get("output"))
+    choices = [mapping_in(each) for each in items_of_list(body.get("choices"))]
+    messages = [mapping_in(each.get("message") or each) for each in choices] or [
+        mapping_in(each) for each in items_of_list(body.get("output"))
     ]
     several = [_answer_of(each) for each in messages]
     # Applications use the first of several choices. Of a response (in the Responses API), they use all
@@ -119,25 +120,25 @@ class Streamed:
     @property
     def arguments(self) -> list[str]:
         """Returns the arguments of the tool calls so far, as the model wrote them."""
-        listed = [*self._calls.values(), *map(entries_of, self._items.values())]
+        listed = [*self._calls.values(), *map(mapping_in, self._items.values())]
         return [str(each["arguments"]) for each in listed if "arguments" in each]
 
     def take(self, chunk: Any) -> str:
         """Adds the next chunk, and returns the text in the chunk."""
-        body = entries_of(plain(chunk))
+        body = mapping_in(plain(chunk))
         if "type" in body:
             # In the Responses API, some events, such as the first and the last, contain the whole
             # response up to that moment.
-            self._whole.update(entries_of(body.get("response")))
+            self._whole.update(mapping_in(body.get("response")))
             if body.get("item") is not None:
                 self._items[body.get("output_index") or 0] = body["item"]
             self.is_partial = self.is_partial and body["type"] not in _LAST
             return str(body["delta"]) if body["type"] == "response.output_text.delta" else ""
         self._whole.update({key: body[key] for key in ("model", "usage") if body.get(key)})
-        choices = map(entries_of, items_of_list(body.get("choices")))
-        first = next((each for each in choices if not each.get("index")), entries_of(None))
+        choices = map(mapping_in, items_of_list(body.get("choices")))
+        first = next((each for each in choices if not each.get("index")), mapping_in(None))
         self._reason = first.get("finish_reason") or self._reason
-        delta = entries_of(first.get("delta") or {"content": first.get("text")})
+        delta = mapping_in(first.get("delta") or {"content": first.get("text")})
         for key in ("content", "refusal"):
             self._texts[key] = self._texts.get(key, "") + (delta.get(key) or "")
         former = [{"function": each} for each in items_of_list(delta.get("function_call"))]
@@ -145,9 +146,9 @@ class Streamed:
             known = self._calls.setdefault(
                 call.get("index") or 0, {"id": "", "name": "", "arguments": ""}
             )
-            custom = entries_of(call.get("custom"))
+            custom = mapping_in(call.get("custom"))
             parts = {"id": call.get("id"), "arguments": custom.get("input"), **custom}
-            parts.update(entries_of(call.get("function")))
+            parts.update(mapping_in(call.get("function")))
             known.update({key: known[key] + (parts.get(key) or "") for key in known})
         return delta.get("content") or ""
 
@@ -166,7 +167,7 @@ class Streamed:
 
 
 def _spoken(item: Any) -> str:
-    entries = entries_of(item)
+    entries = mapping_in(item)
     calls = map(_described, _calls(entries))
     head = " ".join(filter(None, (entries.get("role") or entries.get("type"), entries.get("name"))))
     return "\n".join([f"{head or 'user'}:", *texts_within(item, _NO_TEXT), *calls])
@@ -180,7 +181,7 @@ def _calls(message: Entries) -> Iterator[Called]:
     is_item = str(message.get("type")).endswith(("function_call", "custom_tool_call"))
     former = [{"function": each} for each in items_of_list(message.get("function_call"))]
     for call in [message] if is_item else [*items_of_list(message.get("tool_calls")), *former]:
-        entries = {**call, **entries_of(call.get("function") or call.get("custom"))}
+        entries = {**call, **mapping_in(call.get("function") or call.get("custom"))}
         arguments = entries.get("arguments") or entries.get("input") or ""
         identity = str(call.get("call_id") or call.get("id") or "")
         yield Called(identity, ToolCall.written(entries.get("name"), arguments))
@@ -192,7 +193,7 @@ def _described(called: Called) -> str:
 
 def _call_id(item: Any) -> str:
     """Returns the id of the tool call of which the item is the result; an empty text for other items."""
-    entries = entries_of(item)
+    entries = mapping_in(item)
     is_output = str(entries.get("type")).endswith("call_output")
     return str(entries.get("tool_call_id") or (entries.get("call_id") if is_output else "") or "")
 
@@ -203,10 +204,10 @@ def _answer_of(message: Entries) -> str:
     if message.get("type") not in {None, "message"}:
         return ""
     content = message.get("content") or message.get("text") or ""
-    parts = (entries_of(each) for each in items_of_list(content) if not isinstance(each, str))
+    parts = (mapping_in(each) for each in items_of_list(content) if not isinstance(each, str))
     return content if isinstance(content, str) else "".join(str(each.get("text") or "") for each in parts)
 
 
 def _refuses(message: Entries) -> bool:
-    parts = [entries_of(each) for each in items_of_list(message.get("content"))]
+    parts = [mapping_in(each) for each in items_of_list(message.get("content"))]
     return bool(message.get("refusal")) or any(each.get("refusal") for each in parts)

@@ -7,7 +7,7 @@ so for several models, and for several numbers of samples of a probe.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 
@@ -95,33 +95,24 @@ def robustness(
       3    some are in failures.csv
       130  interrupted; run the same command to continue
     """
-    _ = drawing.file
     models, judge = endpoints.examined(model or ()), judging.judge(endpoints)
-    examined = ExaminedModels(models, judge, is_paid=bool(model))
-    raise _measured(examined, running, drawing, sampling, figures=figures)
-
-
-class ExaminedModels(NamedTuple):
-    """The ``ExaminedModels`` of an experiment are compared by the same judge. ``is_paid``: False for the
-    offline reader, whose calls cost nothing."""
-
-    models: Sequence[Examined]
-    judge: Judge | None
-    is_paid: bool
+    raise _measured(models, judge, running, drawing, sampling, is_paid=bool(model), figures=figures)
 
 
 def _measured(
-    examined: ExaminedModels,
+    models: Sequence[Examined],
+    judge: Judge | None,
     running: Running,
     drawing: Drawing,
     sampling: RobustnessSampling,
     *,
+    is_paid: bool,
     figures: bool,
 ) -> typer.Exit:
     """Measures the models, writes what was found, and returns the exit of the command."""
-    models, judge, is_paid = examined
-    sources, samples, necessary = sampling.sources, sampling.samples, sampling.necessary
+    data, sources, samples = drawing.file, sampling.sources, sampling.samples
     plan = RobustnessPlan(sources, samples, drawing.distractors)
+    necessary = sampling.necessary
     found = drawing.drawn(necessary, necessary, max(sources, necessary))
     check_robustness(found, models, plan)
     settings, out = running.settings(models, JUDGING), running.out
@@ -132,7 +123,7 @@ def _measured(
     with counted("answers") as progress:
         outcome = measure_robustness(found, models, plan, settings, judge, progress)
     used = prompts_used(models, judge)
-    subject = f"{drawing.file.name}, {len(found):,} questions, |s| = {sources}"
+    subject = f"{data.name}, {len(found):,} questions, |s| = {sources}"
     subject = ", ".join(filter(None, [subject, used]))
     draw = partial(draw_robustness, outcome.rows, subject, out) if figures else None
     judged = judge is not None

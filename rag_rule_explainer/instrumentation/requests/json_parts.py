@@ -3,10 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, cast
 
-
-def entries_of(given: Any) -> Mapping[str, Any]:
-    """Returns a mapping as it is; an empty one for anything else."""
-    return cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else {}
+from ..clients.fields import mapping_in
 
 
 def items_of_list(given: Any) -> list[Any]:
@@ -20,7 +17,7 @@ def texts_within(given: Any, without: Collection[str]) -> Iterator[str]:
     if isinstance(given, str):
         yield given
     elif isinstance(given, Mapping):
-        for key, value in entries_of(given).items():
+        for key, value in mapping_in(given).items():
             if key not in without:
                 yield from texts_within(value, without)
     elif isinstance(given, list):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .json_parts import entries_of
+from ..clients.fields import mapping_in
 
 
 def reported_tokens(
@@ -25,5 +25,5 @@ def _first(usage: Any, paths: Sequence[str]) -> int:
 
 def _at(given: Any, path: str) -> Any:
     for name in path.split("."):
-        given = entries_of(given).get(name)
+        given = mapping_in(given).get(name)
     return given
