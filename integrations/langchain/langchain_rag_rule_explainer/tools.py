@@ -196,7 +196,7 @@ def _fields_of(schema: Any) -> Any:
 def arguments_in(given: Any) -> Any:
     """Returns the arguments in the input of a tool, which may be a whole tool call."""
     entries = mapping_in(given)
-    return cast("Any", entries["args"] if entries.get("type") == "tool_call" else given)
+    return entries["args"] if entries.get("type") == "tool_call" else given
 
 
 def _noted(result: Any) -> Any:

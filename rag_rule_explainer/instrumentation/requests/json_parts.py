@@ -3,8 +3,6 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, cast
 
-from ..clients.fields import mapping_in
-
 
 def items_of_list(given: Any) -> list[Any]:
     """Returns a list as it is, an empty one for None, and a list of one item for anything else."""
@@ -17,9 +15,9 @@ def texts_within(given: Any, without: Collection[str]) -> Iterator[str]:
     if isinstance(given, str):
         yield given
     elif isinstance(given, Mapping):
-        for key, value in mapping_in(given).items():
+        for key, value in cast("Mapping[str, Any]", given).items():
             if key not in without:
                 yield from texts_within(value, without)
     elif isinstance(given, list):
-        for value in items_of_list(given):
+        for value in cast("list[Any]", given):
             yield from texts_within(value, without)

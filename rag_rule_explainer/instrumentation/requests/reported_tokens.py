@@ -20,7 +20,7 @@ def reported_tokens(
 
 
 def _first(usage: Any, paths: Sequence[str]) -> int:
-    return next(filter(None, (_at(usage, each) for each in paths)), 0)
+    return next((count for each in paths if (count := _at(usage, each))), 0)
 
 
 def _at(given: Any, path: str) -> Any:
