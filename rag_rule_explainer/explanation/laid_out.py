@@ -4,7 +4,7 @@ the packages of these functions may know explanations, and explanations know non
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..late_names import registered_function
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from ..citations.records import CitationCheck
     from ..fixing.fixes import Fixes
     from ..predicates import PredicateLike
-    from ..report.dataframe import FrameLibrary, TableName
+
+
+TableName: TypeAlias = Literal["rules", "probes", "importance"]
+FrameLibrary: TypeAlias = Literal["pandas", "polars"]
 
 
 class LaidOut:
@@ -41,7 +44,7 @@ class LaidOut:
         """Returns the whole explanation as JSON, in ASCII. ``load`` can read it again."""
         return self.report("json")
 
-    def to_dataframe(self, table: "TableName" = "rules", library: "FrameLibrary | None" = None) -> Any:
+    def to_dataframe(self, table: TableName = "rules", library: FrameLibrary | None = None) -> Any:
         """Returns a table as a data frame of pandas or polars. ``table``: "rules", "probes" with their
         answers and verdicts, or "importance". ``library``: "pandas" or "polars". If None, the library
         that the program has already imported is used; if it has imported neither, the installed one.
