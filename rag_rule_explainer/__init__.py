@@ -5,7 +5,7 @@ Each of the names below is imported when it is first used, so that the package i
 
 from typing import TYPE_CHECKING
 
-from .late_names import importing_late
+from .late_names import importing_late, register_functions
 
 if TYPE_CHECKING:
     from .checking import JudgeCheck, LabelledCase, check_judge
@@ -256,6 +256,19 @@ __all__ = [
 
 
 __getattr__ = importing_late(__name__, _ROOM_OF)
+# The methods of results call these functions, whose packages know the results.
+register_functions(
+    __name__,
+    {
+        "as_dataframe": "report.dataframe",
+        "check_citations": "citations.of_explanation",
+        "fixes_of": "fixing.fixes",
+        "notebook_html": "report.html",
+        "plotted": "report.plots",
+        "report_in": "report.forms",
+        "save_report": "report.forms",
+    },
+)
 
 
 def __dir__() -> list[str]:

@@ -1,9 +1,13 @@
-"""This module lets a package import a name when it is first used, so that the package itself is imported
-fast."""
+"""This module imports names when they are first used, so that the package itself is imported fast.
+
+It also keeps the functions that the package registers for the methods of its results. So an explanation,
+which knows nothing of reports, has a method that writes one.
+"""
 
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from typing import Any
 
 
 def importing_late(package: str, rooms: Mapping[str, str]) -> Callable[[str], object]:
@@ -18,3 +22,21 @@ def importing_late(package: str, rooms: Mapping[str, str]) -> Callable[[str], ob
         return value
 
     return imported
+
+
+_PLACES: dict[str, tuple[str, str]] = {}
+"""For each registered function, its package and the module that defines it."""
+
+
+def register_functions(package: str, rooms: Mapping[str, str]) -> None:
+    """Registers functions under their names. ``rooms``: for each name, the module of the package that
+    defines it. Nothing is imported."""
+    _PLACES.update({name: (package, room) for name, room in rooms.items()})
+
+
+def registered_function(name: str) -> Callable[..., Any]:
+    """Returns the function that is registered under this name. Its module is imported when it is first
+    asked for. Raises KeyError if there is none."""
+    package, room = _PLACES[name]
+    function: Callable[..., Any] = getattr(import_module(f".{room}", package), name)
+    return function

@@ -77,7 +77,7 @@ def under_explain(loop: VirtualLoop) -> Generator[None, None, None]:
     """Makes it the private loop of the blocking entry points, and closes it in the end."""
     thread = threading.Thread(target=loop.run_forever, name="rag-rule-loop", daemon=True)
     thread.start()
-    running = private._running  # pyright: ignore[reportPrivateUsage]
+    running = private._running  # pyright: ignore[reportPrivateUsage] -- nothing public shows it
     before = running.pop(os.getpid(), None)
     running[os.getpid()] = loop, thread
     try:

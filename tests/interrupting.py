@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+# Nothing public shows it.
 from rag_rule_explainer.probing.loop import _Waiting  # pyright: ignore[reportPrivateUsage]
 
 

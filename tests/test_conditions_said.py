@@ -187,7 +187,7 @@ def test_or_it_ends_there() -> None:
         .warnings
     )
     with pytest.raises(InvalidInput, match="false_condition is 'no'; give one of 'warn', 'error'"):
-        Explainer(Days(), false_condition="no")  # type: ignore[arg-type]
+        Explainer(Days(), false_condition="no")  # type: ignore[arg-type] -- a mistake, on purpose
 
 
 def test_a_condition_of_omissions_that_is_met_anyhow_is_said_as_well() -> None:
@@ -284,7 +284,7 @@ def test_a_replay_of_another_shape_is_told_before_anything_is_asked() -> None:
     with pytest.raises(
         InvalidInput, match=r"cannot be called with two arguments; give a function of \(question, sou"
     ):
-        Explainer(two_parameters.__name__.join)  # type: ignore[arg-type]
+        Explainer(two_parameters.__name__.join)  # type: ignore[arg-type] -- a mistake, on purpose
 
 
 READ_BESIDE_THE_ANSWER: list[Callable[[Any], object]] = [

@@ -50,7 +50,7 @@ def explained(truth: Truth, draw: random.Random) -> Explanation:
         return "unclear" if holds is None else "yes, pay" if holds else "no"
 
     explainer = Explainer(
-        replay,  # type: ignore[arg-type]
+        replay,  # type: ignore[arg-type] -- values of all kinds
         predicate=judged("it says to pay", Unsure()),
         miner=draw.choice(("exact", "exhaustive", "sampled", "grouped")),
         limits=Limits(draw.choice((None, None, 6, 12))),
@@ -76,7 +76,7 @@ def completions(truth: Truth) -> list[Truth]:
 
 def outcome(check: object, *given: object, **more: object) -> bool | None:
     try:
-        check(*given, **more)  # type: ignore[operator]
+        check(*given, **more)  # type: ignore[operator] -- values of all kinds
     except AssertionError:
         return False
     except Undecided:
@@ -123,7 +123,8 @@ def test_a_subset_whose_samples_fail_is_open_under_votes(vote: str, failures: ra
                 raise ConnectionError("the model is away")
         return "HASH" if kept >= {"mail", "wiki"} else "fine"
 
-    noise = Noise(samples=9, vote=vote)  # type: ignore[arg-type]
+    noise = Noise(samples=9, vote=vote)  # type: ignore[arg-type] -- values of all kinds
+    # Values of all kinds.
     explainer = Explainer(replay, predicate=contains("HASH"), noise=noise, retries=0)  # type: ignore[arg-type]
     explanation = explainer.explain(
         "?", [Source(name, f"text of {name}") for name in ("memo", "mail", "wiki")]

@@ -48,7 +48,7 @@ def decided(application: Fickle, how: Settings, seed: int) -> tuple[Decision, De
         return "yes" if holds != (draw.random() < WRONG) else "no"
 
     fields = {"rules": "retention", "concurrency": 1, "check_repeatable": False, "seed": seed}
-    settings = Settings.of(how, fields)  # type: ignore[arg-type]
+    settings = Settings.of(how, fields)  # type: ignore[arg-type] -- values of all kinds
     sources = [Source(str(number), f"text {number}") for number in range(application.size)]
     explainer = Explainer(replay, settings=settings, predicate=contains("yes"))
     explanation = explainer.explain("?", sources, Answer("yes"))

@@ -371,12 +371,14 @@ def test_whatever_says_yes_is_understood(outcome: object) -> None:
         def memo_key(self, _case: Case) -> None:
             return None
 
-    for predicate in (lambda _case: outcome, later, Own()):  # type: ignore[misc]
+    for predicate in (lambda _case: outcome, later, Own()):  # type: ignore[misc] -- values of all kinds
+        # Values of all kinds.
         explainer = Explainer(answering(PAIR), predicate=predicate, rules="retention")  # type: ignore[arg-type]
         assert explainer.explain("?", sources(2)).retention_rules[0].sources == ()
 
 
 def test_a_replay_whose_output_is_no_answer_is_unknown() -> None:
+    # Values of all kinds.
     replay = ScriptedReplay(lambda ids: "x" if ids else None)  # type: ignore[arg-type,return-value]
     explanation = Explainer(replay, rules="retention").explain("?", sources(2))
     assert [finding.sources for finding in explanation.retention_rules] == [("D1",), ("D2",)]
@@ -429,6 +431,7 @@ def test_an_application_that_never_waits_leaves_others_their_turn() -> None:
 
 def test_odd_usage_is_reduced_to_its_counts() -> None:
     usage: dict[str, object] = {"input_tokens": 3, "details": {"cached": 1}, "audio": None}
+    # Values of all kinds.
     replay = ScriptedReplay(lambda _: Answer("x", usage=usage))  # type: ignore[arg-type]
     explanation = Explainer(replay).explain("?", sources(2))
     assert explanation.spent.replays == {"input_tokens": 3 * explanation.counts.replays}
@@ -571,23 +574,35 @@ Bad = Callable[[], object]
         (lambda: Explainer(answering()).explain("?", "D1"), "one string"),
         (lambda: Explainer(answering()).explain("?", [Source("", "x")]), "empty id"),
         (lambda: Explainer(answering()).explain("?", [Source("a", "x"), Source("a", "y")]), "own id"),
+        # A mistake, on purpose.
         (lambda: Explainer(answering()).explain("?", [3]), "Source"),  # type: ignore[list-item]
+        # A mistake, on purpose.
         (lambda: Explainer(answering(), rules="all"), "retention"),  # type: ignore[arg-type]
+        # A mistake, on purpose.
         (lambda: Explainer(answering(), miner="fast"), "exhaustive"),  # type: ignore[arg-type]
         (lambda: Explainer(answering(), concurrency=0), "from 1 to 10,000"),
+        # A mistake, on purpose.
         (lambda: Explainer(answering(), concurency=3), "known are"),  # type: ignore[call-arg]
+        # A mistake, on purpose.
         (lambda: Explainer(answering(), predicate="calcium"), "contains"),  # type: ignore[arg-type]
         (lambda: Explainer().explain("?", ["a"]), "replay="),
+        # A mistake, on purpose.
         (lambda: Explainer(lambda _q, _s: 3).explain("?", ["a"]), "give a str"),  # type: ignore[arg-type]
         (lambda: Limits(replays=0), "at least 1"),
-        (lambda: Limits(replays="9"), "at least 1"),  # type: ignore[arg-type]
+        (lambda: Limits(replays="9"), "at least 1"),  # type: ignore[arg-type] -- a mistake, on purpose
+        # A mistake, on purpose.
         (lambda: Explainer(answering(), limits="100"), r"Limits\("),  # type: ignore[arg-type]
+        # A mistake, on purpose.
         (lambda: Explainer(answering(), concurrency="8"), "whole number"),  # type: ignore[arg-type]
+        # A mistake, on purpose.
         (lambda: Explainer(answering(), settings={}), r"Settings\("),  # type: ignore[arg-type]
-        (lambda: Source(1, "x"), "id of a source"),  # type: ignore[arg-type]
+        (lambda: Source(1, "x"), "id of a source"),  # type: ignore[arg-type] -- a mistake, on purpose
+        # A mistake, on purpose.
         (lambda: Source("a", None), "text of a source"),  # type: ignore[arg-type]
-        (lambda: contains(3), "give a str"),  # type: ignore[arg-type]
+        (lambda: contains(3), "give a str"),  # type: ignore[arg-type] -- a mistake, on purpose
+        # A mistake, on purpose.
         (lambda: Explainer(answering()).explain(None, ["a"]), "question"),  # type: ignore[arg-type]
+        # A mistake, on purpose.
         (lambda: Explainer(answering()).explain("?", ["a"], baseline=3), "give a str"),  # type: ignore[arg-type]
     ],
 )

@@ -86,7 +86,7 @@ def test_a_store_without_a_namespace_needs_an_application_whose_requests_are_see
 )
 def test_a_name_that_is_no_setting_is_told_with_all_that_are(wrong: str, near: str) -> None:
     with pytest.raises(InvalidInput) as told:
-        Explainer(replay, **{wrong: 1})  # type: ignore[arg-type]
+        Explainer(replay, **{wrong: 1})  # type: ignore[arg-type] -- a mistake, on purpose
     assert f"{wrong!r} is not a setting; " in str(told.value)
     assert (f"did you mean {near!r}?" in str(told.value)) == bool(near)
     for name in ("predicate", "omission_predicate", "limiter", "progress", "noise", "false_condition"):

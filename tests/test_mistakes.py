@@ -137,6 +137,7 @@ def test_a_misspelt_keyword_of_a_call_is_named() -> None:
     with pytest.raises(
         InvalidInput, match="'pined' is not a keyword of this call; did you mean 'pinned'"
     ):
+        # A mistake, on purpose.
         Explainer(replay).explain("?", SOURCES, pined=["old"])  # pyright: ignore[reportCallIssue]
 
 
@@ -194,6 +195,7 @@ def test_a_judge_that_says_only_true() -> None:
 def test_names_that_are_looked_for_on_an_explanation() -> None:
     explanation = Explainer(replay).explain(QUESTION, SOURCES)
     with pytest.raises(AttributeError, match=r"no 'as_text'; use explanation\.report\(\)"):
+        # A mistake, on purpose.
         _ = explanation.as_text  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
 
 
@@ -255,7 +257,7 @@ def test_a_condition_for_an_explainer_that_has_its_own(wrap: Callable[..., Any])
 
 NOT_TAKEN: dict[str, tuple[Callable[[], Any], str]] = {
     "text for condition": (
-        lambda: Explainer(replay, "20"),  # type: ignore[arg-type]
+        lambda: Explainer(replay, "20"),  # type: ignore[arg-type] -- a mistake, on purpose
         "the predicate is '20'; pass a predicate such as contains('...') or a function of a Case",
     ),
     "one text for sources": (
@@ -271,70 +273,73 @@ NOT_TAKEN: dict[str, tuple[Callable[[], Any], str]] = {
         "nothing to replay; pass replay=, a function of (question, sources)",
     ),
     "misspelt value": (
-        lambda: Explainer(replay, miner="exat"),  # type: ignore[arg-type]
+        lambda: Explainer(replay, miner="exat"),  # type: ignore[arg-type] -- a mistake, on purpose
         "miner is 'exat'; did you mean 'exact'? give one of 'auto', 'quick', 'exact', ",
     ),
     "words for a number": (
-        lambda: Explainer(replay, limits="many"),  # type: ignore[arg-type]
+        lambda: Explainer(replay, limits="many"),  # type: ignore[arg-type] -- a mistake, on purpose
         "limits is 'many'; give a number of replays, or Limits(replays=...)",
     ),
     "word for samples": (
-        lambda: Explainer(replay, noise="nine"),  # type: ignore[arg-type]
+        lambda: Explainer(replay, noise="nine"),  # type: ignore[arg-type] -- a mistake, on purpose
         "noise is 'nine'; give a number of samples, or Noise(samples=...)",
     ),
     "share for samples": (
-        lambda: Explainer(replay, noise=0.95),  # type: ignore[arg-type]
+        lambda: Explainer(replay, noise=0.95),  # type: ignore[arg-type] -- a mistake, on purpose
         "noise is 0.95; give a number of samples, or Noise(samples=...); a share of subsets is Noise(min",
     ),
     "misspelt limit": (
-        lambda: Limits(replay=3),  # type: ignore[call-arg]
+        lambda: Limits(replay=3),  # type: ignore[call-arg] -- a mistake, on purpose
         "'replay' is not a keyword of Limits; did you mean 'replays'? known are cost, failures, ",
     ),
     "misspelt field of noise": (
-        lambda: Noise(sample=9),  # type: ignore[call-arg]
+        lambda: Noise(sample=9),  # type: ignore[call-arg] -- a mistake, on purpose
         "'sample' is not a keyword of Noise; did you mean 'samples'?",
     ),
     "misspelt column": (
-        lambda: pgvector(txt="content"),  # type: ignore[call-arg]
+        lambda: pgvector(txt="content"),  # type: ignore[call-arg] -- a mistake, on purpose
         "'txt' is not a keyword of pgvector; did you mean 'text'? known are id, text",
     ),
     "list of columns": (
-        lambda: pgvector(text=["content"]),  # type: ignore[arg-type]
+        lambda: pgvector(text=["content"]),  # type: ignore[arg-type] -- a mistake, on purpose
         "text of pgvector is ['content']; give the name of a column, or its place",
     ),
     "misspelt keyword of a condition": (
-        lambda: same_answer(overlp=0.8),  # type: ignore[call-arg]
+        lambda: same_answer(overlp=0.8),  # type: ignore[call-arg] -- a mistake, on purpose
         "'overlp' is not a keyword of same_answer; did you mean 'overlap'?",
     ),
     "misspelt keyword of a path": (
-        lambda: json_path("$.dose", equal=3),  # type: ignore[call-arg]
+        lambda: json_path("$.dose", equal=3),  # type: ignore[call-arg] -- a mistake, on purpose
         "'equal' is not a keyword of json_path; did you mean 'equals'?",
     ),
     "judge by place": (
-        lambda: same_answer(always),  # type: ignore[call-arg]
+        lambda: same_answer(always),  # type: ignore[call-arg] -- a mistake, on purpose
         "same_answer takes 0 arguments without a name, and was given 1; write same_answer(overlap=..., j",
     ),
     "judge by place, after the truth": (
-        lambda: consistent_with("20 days", always),  # type: ignore[call-arg]
+        lambda: consistent_with("20 days", always),  # type: ignore[call-arg] -- a mistake, on purpose
         "consistent_with takes 1 arguments without a name, and was given 2; write consistent_with(truth,",
     ),
     "no judge": (
-        lambda: judged("names a drug"),  # type: ignore[call-arg]
+        lambda: judged("names a drug"),  # type: ignore[call-arg] -- a mistake, on purpose
         "judged cannot be called so, missing a required argument: 'judge'; write judged(criterion, ju",
     ),
     "judge for a setting": (
-        lambda: Explainer(replay, judge=always),  # type: ignore[call-arg]
+        lambda: Explainer(replay, judge=always),  # type: ignore[call-arg] -- a mistake, on purpose
         "'judge' is not a setting; did you mean predicate=judged('says ...', judge)? known are ",
     ),
     "misspelt keyword of a question to an engine": (
+        # A mistake, on purpose.
         lambda: OfEngines(by_heart).explain(QUESTION, pined=["old"]),  # type: ignore[call-arg]
         "'pined' is not a keyword of explain; did you mean 'pinned'? known are ",
     ),
     "setting in a question to an engine": (
+        # A mistake, on purpose.
         lambda: OfEngines(by_heart).explain(QUESTION, predicate=contains("20")),  # type: ignore[call-arg]
         "'predicate' is a setting of the explainer, and no keyword of this call: RuleExplainer(app",
     ),
     "misspelt keyword, awaited": (
+        # A mistake, on purpose.
         lambda: asyncio.run(OfEngines(by_heart).aexplain(QUESTION, docments=[])),  # type: ignore[call-arg]
         "'docments' is not a keyword of aexplain; did you mean 'documents'? known are ",
     ),
@@ -354,7 +359,7 @@ NOT_TAKEN: dict[str, tuple[Callable[[], Any], str]] = {
         for bound in (0, -1)
     },
     "number for a store": (
-        lambda: Explainer(replay, store=5),  # type: ignore[arg-type]
+        lambda: Explainer(replay, store=5),  # type: ignore[arg-type] -- a mistake, on purpose
         "store is 5; give the path of a SQLite file, or Store(url, namespace)",
     ),
     "misspelt id": (
@@ -362,6 +367,7 @@ NOT_TAKEN: dict[str, tuple[Callable[[], Any], str]] = {
         "the rule names 'odl', which is no source; did you mean 'old'? the sources are 'old', 'new', ",
     ),
     "misspelt kind": (
+        # A mistake, on purpose.
         lambda: Explainer(replay).verify({"old"}, "retain", QUESTION, SOURCES),  # type: ignore[arg-type]
         "kind is 'retain'; give 'retention' or 'omission'",
     ),
@@ -377,7 +383,7 @@ NOT_TAKEN: dict[str, tuple[Callable[[], Any], str]] = {
         for name in ("explain", "invoke", "stream", "estimate")
     },
     "no engine": (
-        lambda: OfEngines("engine"),  # type: ignore[arg-type]
+        lambda: OfEngines("engine"),  # type: ignore[arg-type] -- a mistake, on purpose
         "this is a str, which answers no questions; pass a query ",
     ),
 }

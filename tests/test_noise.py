@@ -354,7 +354,7 @@ class TestConfidence:
 def test_noise_is_a_setting() -> None:
     assert Explainer(Noisy(pair), noise=9).settings.noise == Noise(9)
     with pytest.raises(InvalidInput, match=r"Noise\(samples"):
-        Explainer(Noisy(pair), noise="9")  # type: ignore[arg-type]
+        Explainer(Noisy(pair), noise="9")  # type: ignore[arg-type] -- a mistake, on purpose
 
 
 def test_an_explanation_with_votes_survives_json() -> None:
@@ -476,6 +476,7 @@ class TestCorners:
             concurrency=1,
         )
         sources = [Source(f"D{n}", f"text {n}") for n in range(1, 6)]
+        # Nothing public shows it.
         inquiry = explainer._session("?", sources, "yes", {})  # pyright: ignore[reportPrivateUsage]
         explanation = await inquiry.explanation()
         assert len(told) == last[0]

@@ -48,7 +48,7 @@ def test_the_lazy_names_are_the_ones_that_type_checkers_see() -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="Explaner"):
-        rag_rule_explainer.Explaner  # type: ignore[attr-defined]  # noqa: B018
+        rag_rule_explainer.Explaner  # noqa: B018 -- reading it raises the error
 
 
 def test_a_search_without_a_store_loads_no_sqlalchemy() -> None:
@@ -136,6 +136,16 @@ def test_the_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
     demo = subprocess.run([command, "demo"], capture_output=True, text=True, check=False)
     assert (demo.returncode, demo.stdout) == (2, "")
     assert "rag-rule-explainer[langchain,bm25]" in demo.stderr
+    # The experiments need their own extra, and say so before anything is asked.
+    for given in (
+        ["redteam", "--out", tmp_path / "a"],
+        ["redteam", "--model", "m", "--out", tmp_path / "b"],
+    ):
+        experiment = subprocess.run(
+            [command, "experiment", *given], capture_output=True, text=True, check=False
+        )
+        assert (experiment.returncode, experiment.stdout) == (2, "")
+        assert "pip install 'rag-rule-explainer[experiments]'" in experiment.stderr
     (tmp_path / "sources.jsonl").write_text('{"text": "The bridge opened in 1931."}\n')
     asked = [command, "explain", "--question", "When did the bridge open?", "--sources"]
     explained = subprocess.run(

@@ -170,6 +170,7 @@ class TestSecrets:
             assert "abcdef" not in str(error)
         assert "abcdef" not in error_text(ValueError(said))
         assert "abcdef" not in Reply(None, cause=UnusableReply(said)).error
+        # Made by this test.
         assert "abcdef" not in str(pickle.loads(pickle.dumps(BaselineFailed(said))))  # noqa: S301
 
 

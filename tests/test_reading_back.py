@@ -75,6 +75,7 @@ def test_a_stop_while_the_last_probes_are_in_flight_has_stopped_nothing(stop_at:
     explainer = Explainer(
         replay, predicate=equals("yes"), rules="retention", miner="exact", concurrency=3
     )
+    # Nothing public shows it.
     inquiry = explainer._session("?", SOURCES, None, {})  # pyright: ignore[reportPrivateUsage]
     explanation = asyncio.run(inquiry.explanation())
     assert explanation.complete == (len(asked) == 32)

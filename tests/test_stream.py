@@ -359,11 +359,13 @@ def test_ctrl_c_while_it_waits_brings_the_explanation() -> None:
         call = next(calls)
         if call == 40:
             signal.pthread_kill(main, signal.SIGINT)
+        # Nothing public shows it.
         while call >= 40 and not inquiry._replayer.stopper.reason:  # pyright: ignore[reportPrivateUsage]
             time.sleep(0.001)
         return "yes" if {source.id for source in shown} >= PAIR else "no"
 
     asked = explainer(replay, rules="retention")
+    # Nothing public shows it.
     inquiry = asked._session("?", sources(50), None, {})  # pyright: ignore[reportPrivateUsage]
     updates, explanation = parted(list(stream_of(inquiry)))
     assert explanation.stop_reason == "interrupted"

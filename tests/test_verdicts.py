@@ -61,7 +61,7 @@ class Expected(dict[str, str]):
     def __eq__(self, other: object) -> bool:
         return str(other) == "yes"
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType] -- as a dict
+    __hash__ = None
 
 
 ANSWER = Answer("yes", value={"verdict": "yes"})
@@ -106,8 +106,8 @@ def test_records_are_compared_and_answers_searched_for_none() -> None:
 
 FUNCTIONS: list[Callable[[Case], bool]] = [
     lambda case: case.answer != None,  # noqa: E711 -- as users write it
-    lambda case: case.answer == None,  # noqa: E711
-    lambda case: case != None,  # noqa: E711
+    lambda case: case.answer == None,  # noqa: E711 -- a value may define == otherwise
+    lambda case: case != None,  # noqa: E711 -- a value may define == otherwise
     lambda case: case.answer != {"verdict": "yes"},
     lambda case: case.answer == Parsed("yes"),
 ]
@@ -130,6 +130,7 @@ def test_a_condition_that_compares_an_answer_with_none_or_a_dict_is_told_what_to
 def test_a_condition_compares_what_was_parsed_with_anything() -> None:
     explainer = Explainer(
         lambda _, kept: Answer("yes" if kept else "no", value={"kept": [each.id for each in kept]}),
+        # A value may define == otherwise.
         predicate=lambda case: case.answer.value != None and case.answer.value == {"kept": ["a", "b"]},  # noqa: E711
     )
     explanation = explainer.explain("q", [Source("a", "A."), Source("b", "B.")])

@@ -63,15 +63,7 @@ def explainer_for(job: AuditJob, meter: Meter) -> Any:
     """
     application = job.application
     if isinstance(application, Explainer):
-        if job.options:
-            name = next(iter(job.options))
-            raise InvalidInput(f"{name} is a setting of the explainer; give it to Explainer(...) there")
-        asking = copy(application)
-        own = application.settings
-        asking.settings = replace(own, false_condition="warn", store=own.store or job.store)
-        asking.limiter = MeteredLimiter(application.limiter.size, meter)
-        asking.progress = _both(application.progress, TokenMeter(meter))
-        return asking
+        return _metered(application, job, meter)
     if hasattr(application, "aexplain_each"):
         raise InvalidInput(
             f"the application is a {type(application).__name__}; an audit makes the explainer itself: "
@@ -96,6 +88,18 @@ def explainer_for(job: AuditJob, meter: Meter) -> Any:
         progress=_both(given, TokenMeter(meter)),
         **options,
     )
+
+
+def _metered(explainer: Explainer, job: AuditJob, meter: Meter) -> Explainer:
+    if job.options:
+        name = next(iter(job.options))
+        raise InvalidInput(f"{name} is a setting of the explainer; give it to Explainer(...) there")
+    asking = copy(explainer)
+    own = explainer.settings
+    asking.settings = replace(own, false_condition="warn", store=own.store or job.store)
+    asking.limiter = MeteredLimiter(explainer.limiter.size, meter)
+    asking.progress = _both(explainer.progress, TokenMeter(meter))
+    return asking
 
 
 async def audited_answer(explainer: Any, job: AuditJob, question: LoggedQuestion) -> AuditedAnswer:

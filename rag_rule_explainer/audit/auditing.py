@@ -16,6 +16,7 @@ from ..allowed import brief, showing
 from ..errors import CallbackFailed, MissingExtra
 from ..predicates import PredicateLike, as_predicate
 from ..probing.judging import error_text
+from ..storing.address import Address
 from ..storing.store import Store
 from .blame import BlameList
 from .blaming import Blaming
@@ -156,7 +157,7 @@ class _Run:
         if store is not None and was_asked and not self._interrupted:
             from ..storing.opened import close_store
 
-            await anyio.to_thread.run_sync(close_store, store)
+            await anyio.to_thread.run_sync(close_store, Address.of(store.url))
 
     async def _found(self) -> Audit:
         failed: CallbackFailed | None = None

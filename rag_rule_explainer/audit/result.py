@@ -44,7 +44,7 @@ class Audit:
 
     @cached_property
     def names(self) -> DocumentNames:
-        """The documents of the log, and their names."""
+        """Returns the documents of the log, and their names."""
         return DocumentNames(self.questions)
 
     @cached_property
@@ -54,7 +54,7 @@ class Audit:
 
     @cached_property
     def removal(self) -> Removal:
-        """The smallest set of documents whose removal ends the bad answers."""
+        """Returns the smallest set of documents whose removal ends the bad answers."""
         return smallest_removal(self.names)
 
     @property

@@ -35,12 +35,11 @@ def check_judge(
     """Returns how well the verdicts of a predicate agree with labels (paper, *LLM-as-a-judge*). Blocks
     until all cases are judged.
 
-    ``predicate``: the condition that the labels are about. It may have a judge, compare the wording, or
-    be a function. ``predicate_of``: returns the predicate for each case, if each case has a truth or a
-    reference of its own. ``settings``: ``concurrency``, ``timeout`` and ``retries`` apply to requests to
-    a judge, and ``limits`` to its spending. ``prices``, and the ``store`` in which judgements are kept,
-    are used too. All other settings are ignored. ``progress``: called with the number of judged cases and
-    the number of all cases.
+    ``predicate``: the condition that the labels are about, with or without a judge. ``predicate_of``:
+    returns the predicate for each case, if each case has a truth or a reference of its own.
+    ``settings``: ``concurrency``, ``timeout`` and ``retries`` apply to requests to a judge, and
+    ``limits`` to its spending. ``prices``, and the ``store`` in which judgements are kept, are used too.
+    All other settings are ignored. ``progress``: called with the number of judged cases and of all.
 
     Identical cases are judged once, each in a request of its own, and counted each time. If the
     predicate's ``batch`` allows it, cases with the same question (and truth, and reference) go to the

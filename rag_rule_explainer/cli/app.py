@@ -23,7 +23,7 @@ _COMMANDS = {
     "help": CommandPlace(
         ".explained", "explain_names", is_grouped=False, settings={"ignore_unknown_options": True}
     ),
-    "judge-check": CommandPlace(".judge_check", "judge_check", is_grouped=False),
+    "judge-check": CommandPlace(".judge_check", "judge_check"),
     "mcp": CommandPlace(".serving", "serve_mcp"),
     "recheck": CommandPlace(".recheck", "recheck_answer"),
     "schema": CommandPlace(".schema", "print_schema", is_grouped=False),

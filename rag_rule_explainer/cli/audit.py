@@ -68,30 +68,7 @@ def audit_questions(
       130  interrupted; what was found so far is in the report
     """
     auditing = _Auditing(subject, asking, recording, search)
-    questions = load_audited(subject.questions)
-    bad, good = outcomes.predicates()
-    engine = together.engine_chosen()
-    limits, blaming = together.limits(search.spending.price), blame.fields()
-    with stdout_kept():
-        asked = auditing.logged(questions)
-        application, options = auditing.application()
-        with counted("questions") as show:
-            result = audit(
-                application,
-                asked,
-                bad,
-                good=good,
-                out=subject.out,
-                workers=together.workers,
-                engine=engine,
-                audit_limits=limits,
-                framework=subject.framework,
-                explanations=None if subject.explanations == "none" else subject.explanations,
-                on_question=None if show is None else _QuestionCounter(show, len(asked)),
-                on_plan=lambda plan: say(f"to find whom to blame: {plan}"),
-                **blaming,
-                **options,
-            )
+    result = auditing.audited(load_audited(subject.questions), outcomes, together, blame)
     _show(result, subject.out)
     raise typer.Exit(result.exit_code)
 
@@ -125,13 +102,46 @@ class _Auditing:
     ) -> None:
         if recording.baseline is not None:
             raise InvalidInput("--baseline is the answer to one question; leave it out")
-        self._subject, self._recording = subject, recording
+        self._subject, self._recording, self._search = subject, recording, search
         self._request = SearchRequest(subject.asking("?"), Condition(), asking, recording)
         is_free = self._request.is_free
         settings = recording.of_agent(audit_settings(search, free=is_free))
         self._settings = capped(settings, agreed=asking.yes or is_free)
         if self._settings is not settings:
             say(f"at most {ASK_ABOVE} replays for each question; --yes lifts this limit")
+
+    def audited(
+        self,
+        questions: list[AskedQuestion],
+        outcomes: AuditedOutcomes,
+        together: AuditedTogether,
+        blame: AuditedBlame,
+    ) -> Audit:
+        """Returns the audit of the corpus by these questions."""
+        subject = self._subject
+        bad, good = outcomes.predicates()
+        engine = together.engine_chosen()
+        limits, blaming = together.limits(self._search.spending.price), blame.fields()
+        with stdout_kept():
+            asked = self.logged(questions)
+            application, options = self.application()
+            with counted("questions") as show:
+                return audit(
+                    application,
+                    asked,
+                    bad,
+                    good=good,
+                    out=subject.out,
+                    workers=together.workers,
+                    engine=engine,
+                    audit_limits=limits,
+                    framework=subject.framework,
+                    explanations=None if subject.explanations == "none" else subject.explanations,
+                    on_question=None if show is None else _QuestionCounter(show, len(asked)),
+                    on_plan=lambda plan: say(f"to find whom to blame: {plan}"),
+                    **blaming,
+                    **options,
+                )
 
     def application(self) -> tuple[Any, dict[str, Any]]:
         """Returns the application, or an ``Explainer`` if the model or the offline reader answers the

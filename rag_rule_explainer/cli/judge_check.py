@@ -1,7 +1,7 @@
 """This module runs ``rag-rules judge-check``, which compares a predicate's verdicts with labels."""
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -76,27 +76,70 @@ Further = Annotated[int, typer.Option(min=0, help="Further tries of a failed req
 Show = Annotated[int, typer.Option(min=0, help="Disagreements to show, and cases without a verdict.")]
 
 
-def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
+@dataclass(frozen=True, slots=True)
+class CheckedJudge:
+    """These options choose the condition that the labels are about, and the judge that is checked."""
+
+    predicate: Checked = EACH_ITS_OWN
+    judge_model: JudgeModel = None
+    judge_base_url: JudgeBaseUrl = None
+    judge_samples: JudgeSamples = 1
+    judge_batch: JudgeBatch = 1
+    reference: Fallback = None
+
+    def options(self) -> JudgeOptions:
+        """Returns the options in the form in which all commands check them."""
+        return JudgeOptions(
+            self.judge_model,
+            self.judge_base_url,
+            self.judge_samples,
+            self.reference,
+            self.judge_batch,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSpending:
+    """These options say what the check may spend, and where judgements are kept."""
+
+    max_tokens: MaxTokens = None
+    max_cost: MaxCost = None
+    max_seconds: MaxSeconds = None
+    price: PriceOption = None
+    concurrency: InFlight = 8
+    timeout: Seconds = DEFAULT_TIMEOUT
+    retries: Further = _USUAL_RETRIES.most
+    store: StoreUrl = None
+    namespace: NamespaceOption = None
+
+    def settings(self) -> Settings:
+        """Returns the settings of the check. Raises InvalidInput for options that cannot be used."""
+        check_priced(self.max_cost, self.price)
+        return Settings(
+            limits=Limits(tokens=self.max_tokens, cost=self.max_cost, seconds=self.max_seconds),
+            prices=parsed_prices(self.price),
+            concurrency=self.concurrency,
+            timeout=self.timeout,
+            retries=self.retries,
+            store=parsed_store(self.store, self.namespace),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedOutput:
+    """These options choose the form in which the result is printed."""
+
+    show: Show = SHOWN
+    json: Json = False
+    format: ShortFormatOption = None
+    out: OutOption = None
+
+
+def judge_check(
     labels: Labels,
-    predicate: Checked = EACH_ITS_OWN,
-    judge_model: JudgeModel = None,
-    judge_base_url: JudgeBaseUrl = None,
-    judge_samples: JudgeSamples = 1,
-    judge_batch: JudgeBatch = 1,
-    reference: Fallback = None,
-    max_tokens: MaxTokens = None,
-    max_cost: MaxCost = None,
-    max_seconds: MaxSeconds = None,
-    price: PriceOption = None,
-    concurrency: InFlight = 8,
-    timeout: Seconds = DEFAULT_TIMEOUT,
-    retries: Further = _USUAL_RETRIES.most,
-    store: StoreUrl = None,
-    namespace: NamespaceOption = None,
-    show: Show = SHOWN,
-    json: Json = False,
-    format: ShortFormatOption = None,  # noqa: A002 -- the name of the option
-    out: OutOption = None,
+    judge: CheckedJudge,
+    spending: CheckedSpending,
+    output: CheckedOutput,
 ) -> None:
     """Measure a judge, or any condition, against labelled answers.
 
@@ -117,22 +160,12 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
       3    some answers have no verdict: the judge was unsure, failed or was stopped
       130  interrupted
     """
-    printed = ChosenOutput("judge-check", json, format, out)
-    check_priced(max_cost, price)
-    settings = Settings(
-        limits=Limits(tokens=max_tokens, cost=max_cost, seconds=max_seconds),
-        prices=parsed_prices(price),
-        concurrency=concurrency,
-        timeout=timeout,
-        retries=retries,
-        store=parsed_store(store, namespace),
-    )
-    options = JudgeOptions(judge_model, judge_base_url, judge_samples, reference, judge_batch)
-    check = _checked(labels, predicate, options, settings)
+    printed = ChosenOutput("judge-check", output.json, output.format, output.out)
+    check = _checked(labels, judge.predicate, judge.options(), spending.settings())
     # Printing ends the program if the reader of the output has closed the pipe. That is suppressed, so
     # that the exit code below is right even then.
     with suppress(SystemExit):
-        printed.show(check, check.lines(show))
+        printed.show(check, check.lines(output.show))
     raise typer.Exit(130 if check.stop_reason == INTERRUPTED else 3 if check.unknown else 0)
 
 

@@ -31,12 +31,10 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
 
     A rule of ``a`` is *lost* only if ``b`` denies it: a probe of ``b`` breaks the rule, or a complete
     exact search did not find it. If ``b`` neither reports nor denies the rule, it is *perhaps lost*.
-    *Gained* and *perhaps gained* mean the same with ``a`` and ``b`` exchanged. If a rule names a source
-    that ``b`` does not have, only its other sources are compared, and a remark says so. A rule that
-    is *unverified* or *relative* never strengthens or replaces another rule: there is *perhaps* a change.
-
-    If the questions or the pinned sources differ, ``undecided`` says so, and ``fails`` is None: a
-    difference then need not come from the application.
+    *Gained* and *perhaps gained* mean the same with ``a`` and ``b`` exchanged. Of a rule that names a
+    source that ``b`` lacks, only the other sources are compared, and a remark says so. A rule that is
+    *unverified* or *relative* never strengthens or replaces another rule: there is *perhaps* a change. If
+    the questions or the pinned sources differ, ``undecided`` says so, and ``fails`` is None.
 
     ``id_of``: a function that returns the identity of a source, such as ``lambda source:
     source.metadata["url"]``. Without it, sources are matched by id and text. The remaining sources are
@@ -48,14 +46,7 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
 
     Raises InvalidInput if nothing can be compared, or if sources cannot be matched uniquely.
     """
-    for side in (a, b):
-        if not isinstance(side, Explanation):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(
-                f"diff compares explanations, and was given a {type(side).__name__}, {brief(side)};"
-                " give two of class Explanation, such as Explanation.model_validate_json(text) reads"
-            )
-    if id_of is not None:
-        checked_function("id_of", id_of, "a function from a source to what it is known by")
+    _check_given(a, b, id_of)
     not_compared = dict(kinds_left_out(a, b))
     compared = {kind: condition for kind, condition in a.predicates.items() if kind not in not_compared}
     if not compared:
@@ -75,6 +66,17 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
         undecided=tuple(_undecided(a, b, matching)),
         warnings=tuple(_warnings(a, b, matching)),
     )
+
+
+def _check_given(a: Explanation, b: Explanation, id_of: IdOf | None) -> None:
+    for side in (a, b):
+        if not isinstance(side, Explanation):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(
+                f"diff compares explanations, and was given a {type(side).__name__}, {brief(side)};"
+                " give two of class Explanation, such as Explanation.model_validate_json(text) reads"
+            )
+    if id_of is not None:
+        checked_function("id_of", id_of, "a function from a source to what it is known by")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import hashlib
 import heapq
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -127,17 +127,7 @@ def draw(judged: Iterable[JudgedAnswer], count: int, seed: int) -> Draw:
         first.setdefault(each.id, each)
         models.setdefault(each.id, []).append(_label(each))
         times[each.id] += each.times
-    judges = sorted({each.judge for each in first.values()})
-    if not judges:
-        raise InvalidInput(
-            "there is nothing to draw from: near-exact match settled every answer; judge more questions"
-        )
-    if len(judges) > 1:
-        names = "; ".join(shortened(judge, 100) for judge in judges)
-        raise InvalidInput(
-            f"these are judgements of {len(judges)} judges ({names}); give those of one, or draw for "
-            "each apart"
-        )
+    _check_one_judge({each.judge for each in first.values()})
     tickets = ((each, number) for each in first for number in range(times[each]))
     drawn = heapq.nsmallest(count, tickets, key=lambda ticket: _place(seed, *ticket))
     chosen = [
@@ -152,6 +142,19 @@ def draw(judged: Iterable[JudgedAnswer], count: int, seed: int) -> Draw:
         for each, number in Counter(each for each, _ in drawn).items()
     ]
     return Draw(tuple(chosen), times.total())
+
+
+def _check_one_judge(judges: Collection[str]) -> None:
+    if not judges:
+        raise InvalidInput(
+            "there is nothing to draw from: near-exact match settled every answer; judge more questions"
+        )
+    if len(judges) > 1:
+        names = "; ".join(shortened(judge, 100) for judge in sorted(judges))
+        raise InvalidInput(
+            f"these are judgements of {len(judges)} judges ({names}); give those of one, or draw for "
+            "each apart"
+        )
 
 
 def _place(seed: int, identity: str, number: int) -> bytes:

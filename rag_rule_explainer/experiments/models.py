@@ -14,7 +14,6 @@ from pydantic import SecretStr
 
 from ..errors import InvalidInput, MissingExtra
 from ..predicates import Judge
-from ..predicates.judge import judge_name_of
 from ..probing.replaying import Replay
 from ..sources import Source
 from ..testing.reader import NO_ANSWER, read_answer
@@ -139,11 +138,12 @@ class Endpoint:
             judge_of,
         )
 
+        own = judge_of(model)
         if prompt.text is None:
-            return judge_of(model)
+            return own
         # The judge passes its whole prompt as the question, and the replay sends the question unchanged.
         ask = chat_replay(model, allow_length=True, prompt=lambda whole, _: whole)
-        name = judge_name_of(model, self.name, f"prompt {prompt.digest}", f"tokens {self.max_tokens}")
+        name = f"{own.judge_name}, prompt {prompt.digest}, tokens {self.max_tokens}"
         return ListJudge(ask, prompt, name, self.name)
 
     @property

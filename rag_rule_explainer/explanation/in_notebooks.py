@@ -1,7 +1,9 @@
-"""This module lets notebooks display results as HTML. The package ``report`` makes this HTML. It is
-imported only when a notebook displays a result for the first time."""
+"""This module lets notebooks display results as HTML. The function that makes this HTML is registered by
+the package, and imported only when a notebook displays a result for the first time."""
 
 from collections.abc import Collection
+
+from ..late_names import registered_function
 
 
 class InNotebooks:
@@ -14,8 +16,7 @@ class InNotebooks:
     ) -> dict[str, str]:
         """Returns the result as HTML without script, and as text. ``include``: the MIME types that are
         wanted; None for all. ``exclude``: the MIME types that are not wanted."""
-        from ..report import notebook_html
-
-        bundle = {"text/plain": str(self), "text/html": notebook_html(self)}
+        html: str = registered_function("notebook_html")(self)
+        bundle = {"text/plain": str(self), "text/html": html}
         wanted = set(bundle if include is None else include).difference(exclude or ())
         return {kind: shown for kind, shown in bundle.items() if kind in wanted}

@@ -1,11 +1,12 @@
-"""This module gives explanations the methods that write them as a report. The package ``report`` contains
-the code for each form of a report. It is imported when one of these methods is first called."""
+"""This module gives explanations the methods that write them as a report and examine them further. The
+functions that do this are registered by the package, and imported when such a method is first called. So
+the packages of these functions may know explanations, and explanations know none of these packages."""
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from ..errors import InvalidInput
+from ..late_names import registered_function
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
     from ..citations.records import CitationCheck
     from ..fixing.fixes import Fixes
     from ..predicates import PredicateLike
-    from ..report.dataframe import FrameLibrary, TableName
-    from .explanation import Explanation
+
+
+TableName: TypeAlias = Literal["rules", "probes", "importance"]
+FrameLibrary: TypeAlias = Literal["pandas", "polars"]
 
 
 class LaidOut:
@@ -24,11 +27,7 @@ class LaidOut:
     def report(self, form: str = "text") -> str:
         """Returns the report as the command line prints it. ``form``: the name of the form, such as
         "text" or "csv"; ``rag_rule_explainer.report.FORMS`` contains all forms."""
-        from ..report import FORMS
-
-        if form not in FORMS:
-            raise InvalidInput(f"{form!r} is not a form of a report; give one of {', '.join(FORMS)}")
-        return FORMS[form].written(cast("Explanation", self))
+        return registered_function("report_in")(self, form)
 
     def to_markdown(self) -> str:
         """Returns the report as Markdown. Texts of sources, answers and ids are escaped, so that none of
@@ -45,7 +44,7 @@ class LaidOut:
         """Returns the whole explanation as JSON, in ASCII. ``load`` can read it again."""
         return self.report("json")
 
-    def to_dataframe(self, table: "TableName" = "rules", library: "FrameLibrary | None" = None) -> Any:
+    def to_dataframe(self, table: TableName = "rules", library: FrameLibrary | None = None) -> Any:
         """Returns a table as a data frame of pandas or polars. ``table``: "rules", "probes" with their
         answers and verdicts, or "importance". ``library``: "pandas" or "polars". If None, the library
         that the program has already imported is used; if it has imported neither, the installed one.
@@ -53,9 +52,7 @@ class LaidOut:
         Texts are not changed, so they may contain control characters. Numbers of 2^63 and more are
         missing values. Raises MissingExtra if neither library is installed.
         """
-        from ..report.dataframe import as_dataframe
-
-        return as_dataframe(cast("Explanation", self), table, library)
+        return registered_function("as_dataframe")(self, table, library)
 
     def plot(self, what: str = "lattice") -> "Figure":
         """Returns a picture for a paper or a slide, as a figure of matplotlib. A notebook displays it,
@@ -66,9 +63,7 @@ class LaidOut:
         is not installed. Raises InvalidInput if ``what`` is something else, if there are too many
         sources, or if there is nothing to draw.
         """
-        from ..report.plots import plotted
-
-        return plotted(cast("Explanation", self), what)
+        return registered_function("plotted")(self, what)
 
     def citations(
         self,
@@ -81,11 +76,8 @@ class LaidOut:
         """Returns which citations of the answer are real, by the rules. The condition of the rules has to
         be that the answer makes the claim for which the sources are cited. The application is not run
         again. The parameters are those of ``check_citations``."""
-        from ..citations.of_explanation import check_citations
-
-        explanation = cast("Explanation", self)
-        return check_citations(
-            explanation, output=output, cited=cited, reading=reading, numbers_from=numbers_from
+        return registered_function("check_citations")(
+            self, output=output, cited=cited, reading=reading, numbers_from=numbers_from
         )
 
     def fixes(self, *, good: "PredicateLike | Sequence[PredicateLike] | None" = None) -> "Fixes":
@@ -97,9 +89,7 @@ class LaidOut:
         conditions that should still hold; fixes that break fewer of them come first. They are judged on
         the answers that the explanation keeps. Nothing is replayed.
         """
-        from ..fixing.fixes import fixes_of
-
-        return fixes_of(cast("Explanation", self), good)
+        return registered_function("fixes_of")(self, good)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the explanation into a file, and replaces an existing file. The suffix of the path, such
@@ -108,6 +98,4 @@ class LaidOut:
 
         Raises InvalidInput if no form has this suffix, or if the file cannot be written.
         """
-        from ..report import FORMS, save_report
-
-        save_report(cast("Explanation", self), path, FORMS)
+        registered_function("save_report")(self, path)

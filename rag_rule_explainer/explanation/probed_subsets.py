@@ -30,7 +30,8 @@ class ProbedSubsets:
     """
 
     def __init__(self, explanation: "Explanation", tied: Tied, counted: Collection[str]) -> None:
-        """``tied``: the ties of the explanation. ``counted``: the units that rules depend on."""
+        """Reads the probes of the explanation. ``tied``: its ties. ``counted``: the units that rules
+        depend on."""
         self._places = {unit: place for place, unit in enumerate(counted)}
         self._rows = defaultdict[_Key, bytearray](bytearray)
         self._columns = dict[tuple[_Key, int], int]()

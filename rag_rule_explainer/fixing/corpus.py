@@ -41,21 +41,16 @@ def recheck_corpus(
     """Returns whether the bad outcome is gone after a change of the corpus. Blocks.
 
     Each round ranks the changed corpus again, including new texts and added documents, shows the
-    application the first ``top_k`` of them, and explains the new answer. As long as the
-    bad outcome is not gone, the next round also leaves out the next fix.
+    application the first ``top_k`` of them, and explains the new answer. As long as the bad outcome is
+    not gone, the next round also leaves out the next fix.
 
     ``before``: an explanation of this explainer, whose sources are documents of ``corpus``, under the
-    same ids. ``rank``: a function of the question, the documents and a number that returns that many of
-    them, the best first. ``top_k``: how many documents production shows at most; None for as many as
-    ``before`` has sources. Say it if ``before`` may have fewer because no other document matched.
+    same ids. ``top_k``: how many documents production shows at most; None for as many as ``before`` has
+    sources. Say it if ``before`` may have fewer because no other document matched.
 
     Raises InvalidInput for an id that the corpus does not have, and if ``before`` has no sure fix.
     """
-    checked_function("rank", rank, "a function of the question, the documents and their number", 3)
-    if type(before) is not Explanation:
-        raise InvalidInput(f"before is {brief(before)}; pass what explain() returned")
-    if top_k is not None:
-        checked_whole("top_k", top_k, 1)
+    _check_given(before, rank, top_k)
     options = taken(ChangeOptions, fields, Explainer, ("explainer", "before", "corpus", "rank", "top_k"))
     whole = SourceSet.of(corpus).sources
     asked = change_of(before, options.exclude, options.replace, options.add, whole)
@@ -74,6 +69,14 @@ def recheck_corpus(
     recheck = rechecked(rechecking(before, change, options.rounds, ids_last=True), explain)
     pinned = any(each.pinned for each in before.sources)
     return replaced_fields(recheck, notes=(NOT_PINNED,)) if pinned else recheck
+
+
+def _check_given(before: Explanation, rank: Rank, top_k: int | None) -> None:
+    checked_function("rank", rank, "a function of the question, the documents and their number", 3)
+    if type(before) is not Explanation:
+        raise InvalidInput(f"before is {brief(before)}; pass what explain() returned")
+    if top_k is not None:
+        checked_whole("top_k", top_k, 1)
 
 
 def _ranked(rank: Rank, question: str, corpus: Sequence[Source], most: int) -> tuple[Any, ...]:

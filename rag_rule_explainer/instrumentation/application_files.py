@@ -83,8 +83,23 @@ def load_object(name: str, option: str) -> Any:
     folder, module_name = (os.getcwd(), written) if file is None else imported_from(file)  # noqa: PTH109 -- for sys.path
     if folder not in sys.path:
         sys.path.insert(0, folder)
+    found: Any = _imported(module_name, option)
+    if file is not None:
+        check_imported(found, file)
+    for attribute in path.split("."):
+        if not hasattr(found, attribute):
+            near = did_you_mean(attribute, _applications_in(found))
+            wanted = "a chain or an engine" if option == "--app" else "an object"
+            raise InvalidInput(
+                f"{option}: {module_name} has no {path!r}; {near}name {wanted} that it defines"
+            )
+        found = getattr(found, attribute)
+    return found
+
+
+def _imported(module_name: str, option: str) -> ModuleType:
     try:
-        found: Any = importlib.import_module(module_name)
+        return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         missing = error.name or module_name
         if missing == module_name or module_name.startswith(f"{missing}."):
@@ -97,17 +112,6 @@ def load_object(name: str, option: str) -> Any:
         ) from error
     except (Exception, SystemExit) as error:
         raise InvalidInput(f"{option}: importing {module_name} failed: {error_text(error)}") from error
-    if file is not None:
-        check_imported(found, file)
-    for attribute in path.split("."):
-        if not hasattr(found, attribute):
-            near = did_you_mean(attribute, _applications_in(found))
-            wanted = "a chain or an engine" if option == "--app" else "an object"
-            raise InvalidInput(
-                f"{option}: {module_name} has no {path!r}; {near}name {wanted} that it defines"
-            )
-        found = getattr(found, attribute)
-    return found
 
 
 def _applications_in(owner: Any) -> list[str]:

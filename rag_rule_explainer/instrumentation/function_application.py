@@ -45,7 +45,7 @@ class FunctionApplication(Application[Found]):
     def __post_init__(self) -> None:
         function: object = self.function
         is_class = isinstance(function, type)
-        if callable(function) and (self._is_maker or (not is_class and _takes(function, None))):
+        if callable(function) and (self._is_maker or (not is_class and is_called_with(function, None))):
             return
         if inspect.isroutine(function):
             raise InvalidInput(
@@ -78,7 +78,7 @@ class FunctionApplication(Application[Found]):
 
     @property
     def _is_maker(self) -> bool:
-        return _takes(self.function)
+        return is_called_with(self.function)
 
     @override
     def run(self, case: CallInput, kept: Sequence[Source] | None) -> Any:
@@ -194,7 +194,8 @@ class FunctionApplication(Application[Found]):
         return made
 
 
-def _takes(function: Callable[..., Any], *arguments: object) -> bool:
+def is_called_with(function: Callable[..., Any], *arguments: object) -> bool:
+    """Returns True iff the function has a signature, and can be called with these arguments."""
     try:
         inspect.signature(function).bind(*arguments)
     except (TypeError, ValueError):  # a ValueError comes from a built-in function without a signature

@@ -109,19 +109,23 @@ class RecordedBaseline(Generic[Item]):
             late_warnings=lambda: list(self._late_warnings()),
             late_notes=lambda: list(self._late_notes()),
             served_otherwise=self._served_otherwise,
-            notes=(
-                *exposure.notes,
-                *(() if run.first.action is None else (run.first.action.note,)),
-                *self._notes_on_calls(),
-                *came_after_the_action(run.first, run.manner, case.question),
-                *run.fidelity.notes,
-                *run.application.notes(run.captured),
-                *self._notes_on_searches(),
-                *(() if self._acting() else run.manner.idle_stubs(self._called())),
-            ),
+            notes=tuple(self._notes()),
             versions=run.application.versions(),
             trace=self.trace,
         )
+
+    def _notes(self) -> Iterator[str]:
+        run = self.replays
+        yield from run.exposure.notes
+        if run.first.action is not None:
+            yield run.first.action.note
+        yield from self._notes_on_calls()
+        yield from came_after_the_action(run.first, run.manner, run.case.question)
+        yield from run.fidelity.notes
+        yield from run.application.notes(run.captured)
+        yield from self._notes_on_searches()
+        if not self._acting():
+            yield from run.manner.idle_stubs(self._called())
 
     def _notes_on_calls(self) -> Iterator[str]:
         first = self.replays.first

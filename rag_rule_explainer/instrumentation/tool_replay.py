@@ -22,7 +22,7 @@ from .requests.exchanges import moment
 from .shared_state.reaching import FRAMEWORKS
 
 OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
-"""What a replay gets for a tool call that the baseline did not make; see ``ToolReplay``."""
+"""The treatment of a tool call that the baseline did not make; see ``ToolReplay``."""
 _PATIENCE = 20
 """The number of ``NewToolCall`` errors that an application may catch before it is stopped. After that,
 ``ReplayEnded`` is raised, which it cannot catch by ``except Exception``."""

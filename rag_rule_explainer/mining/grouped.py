@@ -80,7 +80,7 @@ class _Groups:
 
     @property
     def kept(self) -> Mask:
-        """The mask of all sources that are in a group and so were not dropped."""
+        """Returns the mask of all sources that are in a group and so were not dropped."""
         return sum(self.masks)
 
     @property

@@ -149,7 +149,7 @@ class Draws:
 
     @property
     def everything(self) -> int:
-        """The number of all supersets of the antecedent."""
+        """Returns the number of all supersets of the antecedent."""
         return 1 << self._free
 
     @property
@@ -176,8 +176,8 @@ class Draws:
 
     @property
     def neighbours(self) -> tuple[Mask, ...]:
-        """The supersets of the antecedent with one unit more than it, and those with all units except
-        one. Empty if the lattice has more than ``_MOST_WITH_NEIGHBOURS`` units."""
+        """Returns the supersets of the antecedent with one unit more than it, and those with all units
+        except one; none if the lattice has more than ``_MOST_WITH_NEIGHBOURS`` units."""
         if self.lattice.size > _MOST_WITH_NEIGHBOURS:
             return ()
         free = self.lattice.complement(self.antecedent)

@@ -31,13 +31,13 @@ class Guesses(Protocol[Guessed]):
 
     @property
     def wasted(self) -> frozenset[Guessed]:
-        """The keys that were issued as guesses and that the miner will certainly not request."""
+        """Returns the keys that were issued as guesses and that the miner will certainly not request."""
         ...
 
     @property
     def unneeded(self) -> frozenset[Guessed]:
-        """The issued guesses that the miner has not requested so far: those in ``wasted``, and those that
-        it may still request."""
+        """Returns the issued guesses that the miner has not requested so far: those in ``wasted``, and
+        those that it may still request."""
         ...
 
     def __contains__(self, key: Guessed, /) -> bool: ...
@@ -168,12 +168,13 @@ class RuleSearch(Generic[Key, ClaimType]):
 
     @property
     def claims(self) -> tuple[ClaimType, ...]:
-        """The claims of the miner so far, smallest antecedent first. They are true at any time."""
+        """Returns the claims of the miner so far, smallest antecedent first. Each is true at any time."""
         return self._wanted.claims() if self._final is None else self._final
 
     @property
     def unresolved(self) -> tuple[Key, ...]:
-        """The keys that the miner needed and whose verdict is UNKNOWN or missing, in ascending order."""
+        """Returns the keys that the miner needed and whose verdict is UNKNOWN or missing, in ascending
+        order."""
         verdicts = self.verdicts.items() if Verdict.UNKNOWN in self.verdicts.values() else ()
         unknown = (m for m, verdict in verdicts if verdict is Verdict.UNKNOWN)
         open_asks = (key for key, ask in self._wanting.items() if ask.needed)
@@ -187,19 +188,21 @@ class RuleSearch(Generic[Key, ClaimType]):
 
     @property
     def waiting(self) -> int:
-        """The number of keys that have no verdict yet and are requested by the miner or in flight."""
+        """Returns the number of keys that have no verdict yet and are requested by the miner or in
+        flight."""
         return len(self._wanting) + len(self._in_flight)
 
     @property
     def wasted(self) -> frozenset[Key]:
-        """The guesses known to be unneeded; after the end, all guesses that were never requested."""
+        """Returns the guesses known to be unneeded; after the end, all guesses that were never
+        requested."""
         if self._speculation is None:
             return frozenset()
         return self._speculation.unneeded if self.finished else self._speculation.wasted
 
     @property
     def in_flight(self) -> frozenset[Key]:
-        """The issued keys without a verdict: their probes are running, or were given up at a limit."""
+        """Returns the issued keys without a verdict: their probes run, or were given up at a limit."""
         return frozenset(self._in_flight)
 
     def evidence(self: "RuleSearch[Subset, Claim]") -> Evidence:

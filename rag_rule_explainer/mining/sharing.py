@@ -36,7 +36,7 @@ class PrefixBlock(NamedTuple):
 
     @property
     def halves(self) -> "tuple[PrefixBlock, PrefixBlock]":
-        """The masks without the block's highest bit, and those with it."""
+        """Returns the masks without the block's highest bit, and those with it."""
         return PrefixBlock(self.start, self.bits - 1), PrefixBlock(
             self.start + (1 << self.bits - 1), self.bits - 1
         )

@@ -69,13 +69,13 @@ class Speculation:
 
     @property
     def wasted(self) -> frozenset[Subset]:
-        """The guesses that were issued and that the search will certainly not request."""
+        """Returns the guesses that were issued and that the search will certainly not request."""
         return frozenset(map(self._without, self._wasted))
 
     @property
     def unneeded(self) -> frozenset[Subset]:
-        """The guesses that were issued and that the search has not requested so far: the guesses in
-        ``wasted``, and guesses that it may still request."""
+        """Returns the guesses that were issued and that the search has not requested so far: the guesses
+        in ``wasted``, and guesses that it may still request."""
         return frozenset(map(self._without, self._wasted | self._open))
 
     def __contains__(self, mask: Subset) -> bool:

@@ -48,7 +48,7 @@ class Budget:
 
     @property
     def replays(self) -> int:
-        """The number of runs of the application, the baseline included."""
+        """Returns the number of runs of the application, the baseline included."""
         return self.baseline + self.repeat_check + self.samples + self.retries
 
     @property
@@ -61,17 +61,17 @@ class Budget:
 
     @property
     def seconds(self) -> float:
-        """The seconds since the call began."""
+        """Returns the seconds since the call began."""
         return time.monotonic() - self.started
 
     @property
     def spent(self) -> TokensByModel:
-        """The tokens of the replays, by model and kind."""
+        """Returns the tokens of the replays, by model and kind."""
         return self._spent
 
     @property
     def judge_spent(self) -> TokensByModel:
-        """The tokens of the judge, by model and kind."""
+        """Returns the tokens of the judge, by model and kind."""
         spent = {model: dict(tokens) for model, tokens in self._judged.items()}
         if self.judge is not None:
             for model, tokens in self.judge().items():
@@ -80,12 +80,12 @@ class Budget:
 
     @property
     def tokens(self) -> int:
-        """The number of tokens, input and output together, of all replays and of the judge."""
+        """Returns the number of tokens, input and output together, of all replays and of the judge."""
         return self._tokens + sum(map(total, self.judge_spent.values()))
 
     @property
     def cost(self) -> float | None:
-        """The cost of all tokens; None if the price of a model that was used is not known."""
+        """Returns the cost of all tokens; None if the price of a model that was used is not known."""
         replays, judge = cost_of(self._spent, self.prices), cost_of(self.judge_spent, self.prices)
         return None if replays is None or judge is None else replays + judge
 

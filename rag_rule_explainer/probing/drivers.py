@@ -97,8 +97,8 @@ class _Work(Generic[Key, ClaimType]):
     yielded_at: float = 0.0
     idle: list[anyio.Event] = field(default_factory=list[anyio.Event])
     workers: Workers | None = None
-    """What each worker probed last; None if the workers take the asks (requests for verdicts) in their
-    order."""
+    """The subset that each worker probed last; None if the workers take the asks (requests for verdicts)
+    in their order."""
 
     async def worker(self, number: int) -> None:
         while True:

@@ -125,6 +125,11 @@ class JudgeRequests:
                     _fail(entries, error)
                     return
                 break
+        await self._resolve_halves(jury, matter, entries, error)
+
+    async def _resolve_halves(
+        self, jury: Jury, matter: Matter, entries: Sequence[WaitingAnswer], error: Exception
+    ) -> None:
         if len(entries) == 1:
             _fail(entries, error)
             return

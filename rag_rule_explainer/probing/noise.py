@@ -108,7 +108,8 @@ class Noise:
 
     @property
     def count(self) -> Count:
-        """The rule that decides when there are enough votes for a verdict, and which verdict it is."""
+        """Returns the rule that decides when there are enough votes for a verdict, and which verdict it
+        is."""
         if self.vote == "sequential":
             return Sequential(self.samples, self.false_holds, self.false_breaks, self.margin)
         return Majority(self.samples)
@@ -127,7 +128,7 @@ class Noise:
 
     @property
     def wording(self) -> str:
-        """The words of a report for the kind of votes on which its rules are based."""
+        """Returns the words of a report for the kind of votes on which its rules are based."""
         if self.everywhere:
             return f"majority of {self.samples} on every subset"
         if self.vote == "sequential":

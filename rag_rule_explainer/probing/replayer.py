@@ -118,14 +118,10 @@ class Replayer:
         *,
         may_try_again: bool = True,
     ) -> Reply:
-        """Runs the application on an arrangement and returns its reply. Retries a run that failed if the
-        failure may be temporary.
-
-        ``begin``: counts the run, or raises LimitReached to forbid it. It is called after the wait for a
-        slot, since a limit may be reached during the wait. ``kind``: the purpose of the run, for its
-        trace. ``may_try_again``: False for a run that is a retry itself. Raises LimitReached and
-        RagRuleError.
-        """
+        """Runs the application on an arrangement and returns its reply. Retries a temporary failure,
+        unless ``may_try_again`` is False. ``begin``: counts the run, or raises LimitReached to forbid it;
+        it is called after the wait for a slot. ``kind``: the purpose of the run, for its trace. Raises
+        LimitReached and RagRuleError."""
         if not self.limiter.enter_at_once():
             await self.limiter.enter()
         started, slot = time.perf_counter(), self._held(begin)
@@ -147,9 +143,7 @@ class Replayer:
             if answer.finish_reason is not None or not answer.text or answer.text.isspace():
                 self._check_said(answer, arrangement)
         except BaseException as error:
-            if not _is_the_applications(error):
-                raise
-            failed = Reply(None, time.perf_counter() - started, error, trace)
+            failed = _failed_reply(error, started, trace)
             return await self._after_a_failure(arrangement, failed, may_try_again=may_try_again)
         self._failures_in_a_row = 0
         if answer.usage or answer.models:
@@ -230,6 +224,13 @@ def _cause(reply: Reply) -> BaseException | None:
 def _plain(text: str) -> Answer:
     """Returns a text as an answer. Many answers are equal, so equal texts share one object."""
     return Answer(text)
+
+
+def _failed_reply(error: BaseException, started: float, trace: TracedReplay | None) -> Reply:
+    """Returns the reply of a run that failed. Raises the error again if it is not the application's."""
+    if not _is_the_applications(error):
+        raise error
+    return Reply(None, time.perf_counter() - started, error, trace)
 
 
 def _is_the_applications(error: BaseException) -> bool:

@@ -37,7 +37,7 @@ class Replay(Protocol):
 
 
 class UnusableReply(Exception):
-    """Raised by a replay that ran and spent tokens, but whose reply cannot be used as an answer.
+    """A replay raises this error if it ran and spent tokens, but its reply cannot be used as an answer.
 
     The verdict of the probe is UNKNOWN, with ``reason``. ``usage``: the tokens that were spent, which the
     budget counts; ``models``: the same tokens by the name of the model. ``passing``: whether a retry may
@@ -80,9 +80,9 @@ class ReplayFidelity(Protocol):
 
     @property
     def unchecked(self) -> str:
-        """The reason why the replays may be wrong: the finding of their check, or why there was no check.
-        Empty if they were checked and nothing was found. The check compares a replay on all sources with
-        the baseline."""
+        """Returns the reason why the replays may be wrong: the finding of their check, or why there was
+        no check. Empty if they were checked and nothing was found. The check compares a replay on all
+        sources with the baseline."""
         ...
 
     @property

@@ -23,7 +23,7 @@ class Reply(NamedTuple):
 
     @property
     def error(self) -> str:
-        """The text of the error; empty if the replay did not fail."""
+        """Returns the text of the error; empty if the replay did not fail."""
         if isinstance(self.cause, UnusableReply):
             return self.cause.reason
         return "" if self.cause is None else error_text(self.cause)

@@ -19,8 +19,8 @@ IDLE_SECONDS = 5.0
 
 
 class Interrupted(RuntimeError):
-    """Raised in place of a KeyboardInterrupt that a function raised in its thread. An event loop would
-    not survive that error."""
+    """This error replaces a KeyboardInterrupt that a function raised in its thread, because an event loop
+    would not survive that."""
 
 
 class _Job(NamedTuple):

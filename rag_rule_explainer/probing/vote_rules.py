@@ -28,7 +28,7 @@ class Count(Protocol):
 
     @property
     def most(self) -> int:
-        """The largest number of samples that may be drawn of one arrangement."""
+        """Returns the largest number of samples that may be drawn of one arrangement."""
         ...
 
     def outcome(self, holds: int, breaks: int, unknown: int = 0) -> Verdict | None:
@@ -122,8 +122,8 @@ class Sequential:
 
     @property
     def _to_hold(self) -> int:
-        """The lead of HOLDS over BREAKS, in votes, at which the verdict is HOLDS. Each vote changes the
-        log-likelihood ratio by the same amount, so nothing but the lead matters."""
+        """Returns the lead of HOLDS over BREAKS, in votes, at which the verdict is HOLDS. Each vote
+        changes the log-likelihood ratio by the same amount, so nothing but the lead matters."""
         return ceil(log((1 - self.false_breaks) / self.false_holds) / self._step)
 
     @property

@@ -1,21 +1,14 @@
 """This package lays an explanation out as a readable report, in one of several forms."""
 
-from collections.abc import Mapping
-
-from .csv import CSV, as_csv
+from .csv import as_csv
 from .form import ReportForm
-from .html import HTML, as_html, notebook_html
-from .json import JSON
-from .latex import LATEX, as_latex
+from .forms import FORMS, report_in, save_report
+from .html import as_html, notebook_html
+from .latex import as_latex
 from .loading import load
-from .markdown import MARKDOWN, as_markdown
-from .saving import save_report
-from .text import TEXT, as_text, lines
+from .markdown import as_markdown
+from .text import as_text, lines
 from .view import caveats
-
-FORMS: Mapping[str, ReportForm] = {form.name: form for form in (TEXT, MARKDOWN, HTML, JSON, CSV, LATEX)}
-"""The forms of a report by name. This is the only place where a form is registered. The methods of an
-explanation, ``save`` and the command line find all forms here."""
 
 __all__ = [
     "FORMS",
@@ -29,5 +22,6 @@ __all__ = [
     "lines",
     "load",
     "notebook_html",
+    "report_in",
     "save_report",
 ]

@@ -3,16 +3,15 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias, get_args
 
 from ..errors import InvalidInput, MissingExtra
 from ..explanation.explanation import Explanation
+from ..explanation.laid_out import FrameLibrary, TableName
 from ..explanation.records import ProbeRecord
 from ..rules import RuleKind
 from .subsets import probe_votes
 
-TableName: TypeAlias = Literal["rules", "probes", "importance"]
-FrameLibrary: TypeAlias = Literal["pandas", "polars"]
 _Row: TypeAlias = dict[str, Any]
 _LARGEST = 2**63
 """The smallest number that does not fit into a column of 64-bit integers. In the data frame, this

@@ -1,29 +1,10 @@
-"""This module writes an explanation into a file. The suffix of the file's name decides the form."""
+"""This module writes texts into files, so that no other program ever sees a file half-written."""
 
 import os
 import secrets
-from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import InvalidInput
-from ..explanation.explanation import Explanation
-from .form import ReportForm
-
-
-def save_report(
-    explanation: Explanation, path: str | os.PathLike[str], forms: Mapping[str, ReportForm]
-) -> None:
-    """Writes the explanation into a file, and replaces an existing file. The form is the one of ``forms``
-    that has the suffix of the file's name. No other program ever sees the file half-written.
-
-    Raises InvalidInput if no form has this suffix, or if the file cannot be written.
-    """
-    file = Path(path)
-    written = next((form for form in forms.values() if file.suffix.lower() in form.suffixes), None)
-    if written is None:
-        known = ", ".join(suffix for form in forms.values() for suffix in form.suffixes)
-        raise InvalidInput(f"{file} ends in no suffix of a form; give a name with one of {known}")
-    write_whole(file, written.written(explanation))
 
 
 def check_place(path: Path) -> None:

@@ -106,12 +106,12 @@ class BaselineChecks:
 
     @property
     def baseline(self) -> Baseline:
-        """The baseline to check."""
+        """Returns the baseline to check."""
         return self.established.baseline
 
     @property
     def question(self) -> str:
-        """The question of the baseline."""
+        """Returns the question of the baseline."""
         return self.prober.sampler.replayer.question
 
     @property

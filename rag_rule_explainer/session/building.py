@@ -83,8 +83,7 @@ class ExplanationBuilder:
 
     def explanation(self) -> Explanation:
         """Returns the explanation, built from the results of the session."""
-        baseline, settings = self.baseline, self.settings
-        reports = self._reports()
+        baseline, settings, reports = self.baseline, self.settings, self._reports()
         rules = self._rules(reports)
         judging = dict.fromkeys(each.judging_warning for each in reports if each.judging_warning)
         probes, replied = self._records(rules), self._replied()

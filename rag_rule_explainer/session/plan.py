@@ -191,7 +191,7 @@ class OneRule(Method):
 
     @property
     def drawn(self) -> int:
-        """The number of random subsets that are drawn; 0 if all are tested."""
+        """Returns the number of random subsets that are drawn; 0 if all are tested."""
         sampled = self.sampled
         return 0 if sampled is None else sampled.draws(sampled.error(0), self.missed)
 
@@ -214,7 +214,7 @@ class MiningPlan:
 
     @property
     def name(self) -> str:
-        """The name of the method in an explanation."""
+        """Returns the name of the method in an explanation."""
         return self.method.name
 
     def search(

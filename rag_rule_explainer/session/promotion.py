@@ -44,17 +44,17 @@ class Promoting(Protocol):
 
     @property
     def sources(self) -> SourceSet:
-        """The sources that the rules are about."""
+        """Returns the sources that the rules are about."""
         ...
 
     @property
     def settings(self) -> Settings:
-        """The settings of this call of ``explain``."""
+        """Returns the settings of this call of ``explain``."""
         ...
 
     @property
     def notes(self) -> list[str]:
-        """The notes for the user on this explanation."""
+        """Returns the notes for the user on this explanation."""
         ...
 
 

@@ -60,7 +60,7 @@ class SearchReport:
 
     @property
     def kind(self) -> RuleKind:
-        """The kind of rule that was searched for."""
+        """Returns the kind of rule that was searched for."""
         return self.search.kind
 
     def findings(self) -> tuple[Finding, ...]:
@@ -101,8 +101,8 @@ class SearchReport:
 
     @property
     def judging_warning(self) -> str:
-        """The warning that no claim counts as proved, because an answer may have influenced the judge;
-        empty if no answer can have done so."""
+        """Returns the warning that no claim counts as proved, because an answer may have influenced the
+        judge; empty if no answer can have done so."""
         judging = self.tracked.judging
         if not judging.rests_on_batches:
             return ""

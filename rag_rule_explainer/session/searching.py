@@ -71,7 +71,7 @@ class Searching:
 
     @property
     def tracked_searches(self) -> tuple[TrackedSearch, ...]:
-        """The searches, with the probes that were made for them so far."""
+        """Returns the searches, with the probes that were made for them so far."""
         return tuple(self._by_search.values())
 
     @property

@@ -20,9 +20,8 @@ async def rejudged(
     """Judges the stored answers on these sources, and the baseline's answer, by predicates whose judge
     takes several answers in one request.
 
-    The judgements are kept in memory, where the searches find them. For a judge that takes one answer per
-    request, nothing is done, since the searches request only the judgements that they need. ``question``:
-    the name under which the answers are stored. Raises LimitReached and RagRuleError.
+    The searches find the judgements in memory. Judges that take one answer per request are not asked
+    here. ``question``: the name under which the answers are stored. Raises LimitReached and RagRuleError.
     """
     judged = [judging for judging in judgings if judging.may_batch]
     if not judged or batcher.store is None:
@@ -44,13 +43,13 @@ async def rejudged(
 
     stored = await threads.shared().run(batcher.store.stored_answers, question, key_of)
     full = Arrangement.of(sources, sources.full)
-    cases = [prober.case(full, prober.baseline)]
-    for ids, answer in stored:
-        arrangement = arrangement_of(ids)
-        if arrangement is not None:
-            cases.append(prober.case(arrangement, answer))
     if not stored:
         return
+    known = ((arrangement_of(ids), answer) for ids, answer in stored)
+    cases = [
+        prober.case(full, prober.baseline),
+        *(prober.case(each, answer) for each, answer in known if each is not None),
+    ]
     await together(
         (partial(judging.prepare, case) for judging in judged for case in _distinct(judging, cases)),
         needed=False,

@@ -59,13 +59,13 @@ class StoredQuestion:
 
     @property
     def answers(self) -> "QuestionAnswers | None":
-        """The stored answers to the question; None without a store."""
+        """Returns the stored answers to the question; None without a store."""
         return None if self.opened is None else self.opened.answers(self.name)
 
     @property
     def _key(self) -> tuple[str, tuple[str, ...]]:
-        """The key under which the store keeps the data about the application for this question on these
-        sources."""
+        """Returns the key under which the store keeps the data about the application for this question on
+        these sources."""
         return self.name, Arrangement.of(self.sources, self.sources.full).key
 
     async def recognise_the_application(self) -> None:

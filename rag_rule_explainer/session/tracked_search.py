@@ -93,7 +93,8 @@ class TrackedSearch:
 
     @property
     def probes(self) -> dict[ArrangementKey, Probe]:
-        """The kept probes by the key of their arrangement. Those with the verdict HOLDS come last."""
+        """Returns the kept probes by the key of their arrangement. Those with the verdict HOLDS come
+        last."""
         return {**self._informative, **self._holding}
 
 

@@ -16,7 +16,6 @@ from .encoding import packed, packed_judgement, unpacked_answer, unpacked_ids, u
 from .listing import answers_to
 from .requests import Recall, Remember
 from .rows import RowSubject
-from .store import Store
 from .writer import Writer
 
 _opening = threading.Lock()
@@ -32,12 +31,12 @@ because the new file needs a new writer.
 
 class Opened:
     """An ``Opened`` is an open store. Its methods may be called on several event loops at the same
-    time."""
+    time. ``namespace`` and ``lease`` are those of ``Store``."""
 
-    def __init__(self, store: Store, writer: Writer) -> None:
-        self._store = store
+    def __init__(self, writer: Writer, namespace: str, lease: float) -> None:
         self._writer = writer
-        self._namespace = packed(store.named)
+        self._namespace = namespace
+        self._lease = lease
 
     def check_there(self) -> None:
         """Raises StoreFailed if the file of the store was deleted or replaced. Otherwise answers would go
@@ -48,7 +47,7 @@ class Opened:
         """Returns the object that gives access to the answers to one question. ``question``: a text with
         everything on which an answer depends, except the sources; a different text is a different
         question."""
-        return QuestionAnswers(self._writer, self._store.named, question, self._store.lease)
+        return QuestionAnswers(self._writer, self._namespace, question, self._lease)
 
     def stored_answers(
         self, question: str, key_of: Callable[[tuple[str, ...]], Hashable | None]
@@ -61,7 +60,7 @@ class Opened:
         answer is left out if its sources had other texts when it was made, because its key is then
         different. Raises StoreFailed.
         """
-        namespace, database = self._store.named, self._writer.database
+        namespace, database = self._namespace, self._writer.database
         keys = KeyDigests(namespace, question)
         found: list[tuple[tuple[str, ...], Answer]] = []
         for arrangement, packed_ids, content in answers_to(database, digest(namespace, question)):
@@ -80,7 +79,7 @@ class Opened:
         else in other processes. Raises StoreFailed.
         """
         try:
-            key = digest(self._store.named, predicate, memo)
+            key = digest(self._namespace, predicate, memo)
         except NotStorable:
             return None
         loop = asyncio.get_running_loop()
@@ -94,8 +93,9 @@ class Opened:
         judgement of this predicate for this ``memo``, or if ``memo`` cannot be stored (see
         ``judgement``). Raises StoreFailed."""
         try:
-            key = digest(self._store.named, predicate, memo)
-            subject = RowSubject(digest(self._store.named, predicate), self._namespace, packed(predicate))
+            key = digest(self._namespace, predicate, memo)
+            of_predicate = digest(self._namespace, predicate)
+            subject = RowSubject(of_predicate, packed(self._namespace), packed(predicate))
         except NotStorable:
             return
         loop = asyncio.get_running_loop()
@@ -103,10 +103,9 @@ class Opened:
         await outcome_of(self._writer, Remember(loop, loop.create_future(), key, subject, content))
 
 
-def opened_store(store: Store) -> Opened:
+def opened_store(address: Address, namespace: str, lease: float) -> Opened:
     """Opens a store and returns it. All stores of this process with the same database share one writer.
     Raises StoreFailed if the database cannot be used, and MissingExtra if a package is not installed."""
-    address = Address.of(store.url)
     key = os.getpid(), address.identity
     with _opening:
         writer, file = _writers.get(key, (None, None))
@@ -117,14 +116,14 @@ def opened_store(store: Store) -> Opened:
             database.prepare()
             writer = Writer(database)
             _writers[key] = writer, _file(address)
-        return Opened(store, writer)
+        return Opened(writer, namespace, lease)
 
 
-def close_store(store: Store) -> None:
-    """Closes the database of a store in this process, if it is open, after the requests that wait in its
-    queue are done. Whatever else uses the store at this time fails. Blocks."""
+def close_store(address: Address) -> None:
+    """Closes a database in this process, if it is open, after the requests that wait in its queue are
+    done. Whatever else uses the database at this time fails. Blocks."""
     with _opening:
-        writer, _ = _writers.pop((os.getpid(), Address.of(store.url).identity), (None, None))
+        writer, _ = _writers.pop((os.getpid(), address.identity), (None, None))
     if writer is not None:
         writer.stop()
 

@@ -16,8 +16,8 @@ from .rows import RowKey, Wish
 
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 _RENEWALS = 3
-"""How often a claim (the right to make an answer) is renewed within its lease (the time after which it
-would expire), so that a single late renewal does not end the claim."""
+"""The number of times that a claim (the right to make an answer) is renewed within its lease (the time
+after which it would expire), so that a single late renewal does not end the claim."""
 
 
 @dataclass(slots=True, eq=False)

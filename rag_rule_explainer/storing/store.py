@@ -80,7 +80,7 @@ class Store:
         # imported late, so that a store can be described without SQLAlchemy
         from .opened import opened_store
 
-        return opened_store(self)
+        return opened_store(Address.of(self.url), self.named, self.lease)
 
     @property
     def named(self) -> str:

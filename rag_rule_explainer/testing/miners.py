@@ -10,12 +10,10 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ..lattice import Antecedent, Lattice, Mask, Subset, minimal
+from ..lattice import Antecedent, Lattice, Subset, minimal
 from ..mining import Miner, RuleSearch
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
-
-Truth = Callable[[Mask], Verdict]
 
 
 @dataclass(frozen=True, slots=True)

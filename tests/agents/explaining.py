@@ -62,6 +62,7 @@ def estimated(world: World, script: Script, prompt: str, wanted: ToolCall, **opt
 
 def _explainer(world: World, script: Script, wanted: ToolCall, **options: Any) -> RuleExplainer[Any, Any]:
     agent: Any = create_agent(GullibleModel(script=script), list(world.tools))
+    # Any names of arguments.
     predicate = calls_tool(wanted.name, **dict(wanted.arguments))  # pyright: ignore[reportCallIssue, reportArgumentType]
     return RuleExplainer(agent, predicate, source_kinds=["tools"], **options)
 

@@ -33,6 +33,7 @@ def check(case: str, replay_of: Any, mails: int, **options: Any) -> None:
 
 
 def _calling(wanted: ToolCall) -> Any:
+    # Any names of arguments.
     return calls_tool(wanted.name, **dict(wanted.arguments))  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 

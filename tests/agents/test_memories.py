@@ -19,8 +19,10 @@ def test_what_a_tool_repeats_is_no_leak_of_the_memory(replay_of: Any) -> None:
     saver, config = InMemorySaver(), {"configurable": {"thread_id": "1"}}
     agent = create_agent(Scripted(script=ONE_BY_ONE), tools_of(ran := []), checkpointer=saver)
     earlier = [HumanMessage("What was in the calendar?"), AIMessage(TEXTS["d"])]
+    # A dict where the type has a TypedDict.
     agent.update_state(config, {"messages": earlier}, as_node="model")  # pyright: ignore[reportArgumentType]
     explainer = RuleExplainer(agent, calls_tool("pay"), source_kinds=["memory"], replay_of=replay_of)
+    # A dict where the type has a TypedDict.
     explanation = explainer.explain(asked(), config)  # pyright: ignore[reportArgumentType]
     assert retention(explanation) == sets("")
     assert explanation.complete

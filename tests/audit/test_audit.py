@@ -114,7 +114,7 @@ CHAIN = Path(applications.__file__)
         ({"questions": ["why?"]}, "has no documents, and an Explainer retrieves none"),
         ({"questions": [FOUR[0], FOUR[0]]}, "two questions have the id 'q0'"),
         ({"questions": [{"id": "\ud800", "question": "?"}]}, "the id of a question is '\\ud800'"),
-        ({"questions": [replace(FOUR[0], id=5)]}, "the id of a question is 5"),  # type: ignore[arg-type]
+        ({"questions": [replace(FOUR[0], id=5)]}, "the id of a question is 5"),
         ({"questions": [{"question": "?", "documents": "text"}]}, "sources is one string"),
         ({"questions": [{"question": "?", "documents": 5}]}, "sources is 5"),
         ({"workers": 0}, "workers is 0"),

@@ -226,6 +226,7 @@ def says(word: str) -> Callable[[Case], bool]:
     return lambda case: word in case.answer.text
 
 
+# A lambda is what is tested.
 says_anyhow: Callable[[Case], bool] = lambda case: "bad" in case.answer.text.lower()  # noqa: E731
 
 

@@ -128,7 +128,7 @@ def really(holds: Callable[[Mask], bool], width: int, takes: Latencies, share: f
 
 
 def mean(runs: Sequence[Run]) -> Run:
-    return Run(*(statistics.mean(column) for column in zip(*runs, strict=True)))  # type: ignore[arg-type]
+    return Run(*(statistics.mean(column) for column in zip(*runs, strict=True)))
 
 
 def told(kind: str, name: str, width: int, levels: Run, frontier: Run, guessing: Run) -> None:

@@ -83,6 +83,7 @@ def stored(store: Store) -> list[tuple[Any, ...]]:
     """The rows of all answers, in the order in which they came."""
     connection = Database(Address.of(store.url)).connect()
     order = "rowid" if connection.dialect.name == "sqlite" else "ctid"
+    # The names are the test's own.
     query = f"SELECT {COLUMNS} FROM rag_rules_answers ORDER BY {order}"  # noqa: S608
     rows = [tuple(row) for row in connection.exec_driver_sql(query)]
     connection.close()
@@ -91,6 +92,7 @@ def stored(store: Store) -> list[tuple[Any, ...]]:
 
 
 def inserted(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+    # The names are the test's own.
     insert = f"INSERT INTO rag_rules_answers ({COLUMNS}) VALUES (?,?,?,?,?,?,?)"  # noqa: S608
     connection.exec_driver_sql(insert, [*rows])
 
@@ -98,6 +100,7 @@ def inserted(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
 def inserted_at_once(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
     values = ",".join(["(%s,%s,%s,%s,%s,%s,%s)"] * len(rows))
     connection.exec_driver_sql(
+        # The names are the test's own.
         f"INSERT INTO rag_rules_answers ({COLUMNS}) VALUES {values}",  # noqa: S608
         tuple(itertools.chain.from_iterable(rows)),
     )

@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from rag_rule_explainer import Explainer, Explanation, Noise, Source, contains
 from rag_rule_explainer.predicates import Predicate
@@ -20,11 +21,11 @@ def explained(
     script: Script,
     symptom: Predicate,
     pinned: Sequence[str] = (),
-    **settings: object,
+    **settings: Any,
 ) -> Explanation:
     """The explanation of what the script answers with all documents; ``pinned`` and settings as usual."""
     sources = [Source(name, text, {"title": title}) for name, title, text in documents]
-    explainer = Explainer(ScriptedReplay(script), predicate=symptom, retries=0, **settings)  # type: ignore[arg-type]
+    explainer = Explainer(ScriptedReplay(script), predicate=symptom, retries=0, **settings)
     return explainer.explain(question, sources, pinned=pinned)
 
 

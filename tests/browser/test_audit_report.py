@@ -20,6 +20,7 @@ HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page that must not complain, and may ask for nothing but files."""
+    # A plain dict.
     context = browser.new_context(viewport=DESKTOP, offline=True)  # pyright: ignore[reportArgumentType]
     opened, complaints = context.new_page(), list[str]()
     opened.on("console", lambda message: complaints.append(message.text))

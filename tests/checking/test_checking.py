@@ -414,7 +414,7 @@ class TestBadInput:
         with pytest.raises(InvalidInput, match="empty question"):
             LabelledCase(" ", "a", True)
         with pytest.raises(InvalidInput, match="an answer is int"):
-            LabelledCase("Who?", 7, True)  # type: ignore[arg-type]
+            LabelledCase("Who?", 7, True)  # type: ignore[arg-type] -- a mistake, on purpose
 
     def test_no_cases_and_doubled_ones(self) -> None:
         with pytest.raises(InvalidInput, match="no labelled cases"):
@@ -422,20 +422,22 @@ class TestBadInput:
         with pytest.raises(InvalidInput, match="'x' stands for two cases"):
             check_judge(cases(("a", True), ("b", True), id="x"), contains("a"))
         with pytest.raises(InvalidInput, match="case 1 is str; give a LabelledCase"):
-            check_judge(["a"], contains("a"))  # type: ignore[list-item]
+            check_judge(["a"], contains("a"))  # type: ignore[list-item] -- a mistake, on purpose
 
     def test_one_predicate(self) -> None:
         for given in ({}, {"predicate": contains("a"), "predicate_of": near_exactly}):
             with pytest.raises(InvalidInput, match="and not both"):
-                check_judge(RADIUM, **given)  # type: ignore[arg-type]
+                check_judge(RADIUM, **given)  # type: ignore[arg-type] -- a mistake, on purpose
         with pytest.raises(InvalidInput, match=r"on case 2: .*None; give a str"):
             check_judge(
                 [*RADIUM[:1], LabelledCase("Who?", "a", True)],
+                # A mistake, on purpose.
                 predicate_of=lambda case: consistent_with(case.truth),  # type: ignore[arg-type]
             )
 
     def test_settings(self) -> None:
         with pytest.raises(InvalidInput, match="give Settings"):
+            # A mistake, on purpose.
             check_judge(RADIUM, contains("a"), settings={"retries": 0})  # type: ignore[arg-type]
 
     def test_a_function_that_returns_no_truth(self) -> None:
@@ -443,6 +445,7 @@ class TestBadInput:
         with pytest.raises(InvalidInput, match="return True, False"):
             check_judge(
                 RADIUM,
+                # A mistake, on purpose.
                 lambda case: asked.append(case) or "yes",  # type: ignore[arg-type]
                 settings=Settings(concurrency=1),
             )

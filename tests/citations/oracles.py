@@ -33,6 +33,7 @@ class Oracle:
     sufficient: bool
     uncited: tuple[str, ...] = ()
     smallest: tuple[str, ...] = ("D2",)
+    # An empty tuple is as good as an empty dict.
     texts: Mapping[str, str] = ()  # type: ignore[assignment]
 
     @property

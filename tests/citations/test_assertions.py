@@ -70,7 +70,7 @@ def test_votes_and_tests_are_enough() -> None:
 
 def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidInput, match="a check of citations is needed"):
-        assert_citations_decisive("text")  # type: ignore[arg-type]
+        assert_citations_decisive("text")  # type: ignore[arg-type] -- a mistake, on purpose
     with pytest.raises(InvalidInput, match="give a list of classes"):
         assert_citations_decisive(explanation_of(BY_NAME["honest"]), allow="one of several")
     with pytest.raises(InvalidInput, match="the classes are"):

@@ -75,6 +75,7 @@ def listed(head: str, line: str) -> Form:
     def write(facts: Facts, number: Callable[[str], int]) -> str:
         order = list(dict.fromkeys(name for _, names in facts for name in names))
         marks = {name: f"[{place}]" for place, name in enumerate(order, 1)}
+        # All names are keys.
         said = " ".join(f"{fact} {''.join(map(marks.get, names))}".strip() + "." for fact, names in facts)  # type: ignore[arg-type]
         entries = (line.format(place=place, title=TITLES[each]) for place, each in enumerate(order, 1))
         return f"{said}{head}{''.join(entries)}" if order else said

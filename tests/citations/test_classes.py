@@ -283,12 +283,16 @@ def test_hostile_texts_stay_within_their_line() -> None:
 def test_bad_input_is_refused() -> None:
     explanation = explanation_of(ORACLES[0])
     for call, said in (
+        # A mistake, on purpose.
         (lambda: check_citations("text"), "an Explanation is needed"),  # type: ignore[arg-type]
         (lambda: explanation.citations(cited="D2"), "cited"),
         (lambda: explanation.citations(numbers_from=2), "0 or 1"),
         (lambda: explanation.citations(reading="("), " no regular expression"),
+        # A mistake, on purpose.
         (lambda: explanation.citations(reading=3), "give a function"),  # type: ignore[arg-type]
+        # A mistake, on purpose.
         (lambda: explanation.citations(reading=lambda text: []), "called with two"),  # type: ignore[arg-type,misc]
+        # A mistake, on purpose.
         (lambda: explanation.citations(reading=lambda text, ids: [3]), "return ids"),  # type: ignore[list-item]
     ):
         with pytest.raises(InvalidInput, match=said):

@@ -1,6 +1,7 @@
 """However an application writes its marks, the class of a citation depends on what the answer says."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -73,9 +74,9 @@ BESIDE = ("what services add", "links in brackets")
 """Marks beside which annotations say what they mean."""
 
 
-def checked(says: Callable[[list[str]], str], **options: object) -> CitationCheck:
+def checked(says: Callable[[list[str]], str], **options: Any) -> CitationCheck:
     explainer = Explainer(lambda question, sources: says([source.id for source in sources]))
-    (check,) = cite(explainer, QUESTION, SOURCES, **options).checks  # type: ignore[arg-type]
+    (check,) = cite(explainer, QUESTION, SOURCES, **options).checks
     return check
 
 

@@ -2,6 +2,7 @@
 sources, and cites it honestly."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ Point = Callable[[int, str, int], str]
 """Writes the point with this place in the answer: what it says, and the number of its source."""
 
 
-def cited(say: Callable[[list[tuple[str, int]]], str], **options: object) -> CitedAnswer:
+def cited(say: Callable[[list[tuple[str, int]]], str], **options: Any) -> CitedAnswer:
     """What is cited by an application that says these facts of these numbers."""
 
     def answer(question: str, sources: Sequence[Source]) -> str:
@@ -22,7 +23,7 @@ def cited(say: Callable[[list[tuple[str, int]]], str], **options: object) -> Cit
         facts = [(fact, ids.index(name) + 1) for name, fact in FACTS.items() if name in ids]
         return say(facts) if facts else "Nothing is known."
 
-    return cite(Explainer(answer), QUESTION, SOURCES, **options)  # type: ignore[arg-type]
+    return cite(Explainer(answer), QUESTION, SOURCES, **options)
 
 
 def points(point: Point, between: str) -> Callable[[list[tuple[str, int]]], str]:

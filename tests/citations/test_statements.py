@@ -219,7 +219,7 @@ def test_a_split_of_ones_own() -> None:
     with pytest.raises(InvalidInput, match="give one of them"):
         CiteOptions(condition=contains, judge=print)
     with pytest.raises(InvalidInput, match="function of a text"):
-        CiteOptions(split="sentences")  # type: ignore[arg-type]
+        CiteOptions(split="sentences")  # type: ignore[arg-type] -- a mistake, on purpose
 
 
 def test_statements_without_citations_are_checked_if_asked_for() -> None:

@@ -236,4 +236,5 @@ def test_ids_that_are_no_texts_are_refused(bad: Any) -> None:
     with pytest.raises(InvalidInput, match="ids of sources"):
         explanation.citations(cited=bad)
     with pytest.raises(InvalidInput, match="return a list of ids"):
+        # A mistake, on purpose.
         explanation.citations(reading=lambda output, ids: None)  # type: ignore[arg-type, return-value]

@@ -44,4 +44,4 @@ def checking(rag_rules: RagRules, shop: Path) -> RagRules:
         asked = ("check", "--app", "checked_shop:chain", "--questions", "questions.txt")
         return rag_rules(*asked, *FORBID, *more)
 
-    return run  # type: ignore[return-value]
+    return run  # type: ignore[return-value] -- more than one type of arguments

@@ -265,9 +265,9 @@ class TestWhatIsNotCompared:
         with pytest.raises(InvalidInput, match="conditions differ"):
             diff(a, explained(needs("D1"), predicate=contains("no"), **RETENTION))
         with pytest.raises(InvalidInput, match="given a str"):
-            diff(a, "b.json")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+            diff(a, "b.json")  # type: ignore[arg-type] -- a mistake, on purpose
         with pytest.raises(InvalidInput, match="'loss'"):
-            diff(a, a).fails("loss")  # pyright: ignore[reportArgumentType]
+            diff(a, a).fails("loss")  # pyright: ignore[reportArgumentType] -- a mistake, on purpose
 
     def test_other_questions_and_answers_are_said_first(self) -> None:
         a = explained(needs("D1"))

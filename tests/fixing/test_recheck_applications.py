@@ -263,6 +263,7 @@ def test_the_address_of_a_section_is_a_name_as_any_other() -> None:
     """The second document has a name of its own only while the first one is there too."""
     recheck = LangChainExplainer(chain(Sections()), BAD, concurrency=1).recheck(QUESTION, rounds=1)
     assert recheck.is_gone
+    # There is a last one.
     assert [source.text for source in recheck.last.explanation.sources] == [TEXTS["D2"]]  # pyright: ignore[reportOptionalMemberAccess]
 
 

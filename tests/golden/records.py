@@ -151,6 +151,7 @@ REFUSED: dict[str, Callable[[], object]] = {
     "no sources": lambda: explainer().explain(QUESTION, []),
     "two of one id": lambda: explainer().explain(QUESTION, [Source("a", "x"), Source("a", "y")]),
     "an empty id": lambda: Source(" ", "x"),
+    # A mistake, on purpose.
     "a question that is none": lambda: explainer().explain(7, ["a"]),  # type: ignore[arg-type]
     "an unknown setting": lambda: explainer(miners="exact"),
     "an unknown miner": lambda: explainer(miner="best"),
@@ -177,6 +178,7 @@ REFUSED: dict[str, Callable[[], object]] = {
     "a rule of nobody": lambda: explainer().verify({"D9"}, "retention", QUESTION, numbered(2)),
     "no replay": lambda: Explainer().explain(QUESTION, ["a"]),
     "no cases": lambda: check_judge([], equals("a")),
+    # A mistake, on purpose.
     "a label that is none": lambda: LabelledCase(QUESTION, "a", "no"),  # type: ignore[arg-type]
 }
 

@@ -55,6 +55,7 @@ def patches() -> Patches:
 
 
 def run(state: State) -> Participation:
+    # As little of a run as is needed.
     return Participation(Recording(lambda batches: [[] for _ in batches]), Any, state)  # type: ignore[arg-type]
 
 
@@ -66,7 +67,7 @@ def test_each_run_has_its_own_attributes_and_the_real_ones_stay() -> None:
             with participating(run(state)):
                 assert (plain.held, model.held, model.told) == ([], [], 0)
                 plain.held.append(1)
-                plain.new = True  # type: ignore[attr-defined]
+                plain.new = True  # type: ignore[attr-defined] -- a new attribute, on purpose
                 model.held = [1]
                 model.tell()
                 assert (plain.held, model.held, model.told) == ([1], [1], 1)

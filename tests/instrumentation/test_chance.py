@@ -26,6 +26,7 @@ from tests.integrations.langchain.models import Telling, facts
 
 log = logging.getLogger(__name__)
 SYSTEM = random.SystemRandom()
+# A lambda is what is tested.
 AT_RANDOM: Callable[[list[Any]], Any] = lambda given: given if random.random() < 0.5 else None  # noqa: E731
 
 

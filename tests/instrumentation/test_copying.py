@@ -86,7 +86,7 @@ def test_a_circle_and_a_deep_thing_come_to_an_end() -> None:
     assert described(circle)
     one, other = Filter("en"), Filter("en")
     one.language = other  # pyright: ignore[reportAttributeAccessIssue] -- a circle of objects
-    other.language = one  # pyright: ignore[reportAttributeAccessIssue]
+    other.language = one  # pyright: ignore[reportAttributeAccessIssue] -- a new attribute, on purpose
     assert described(one)
     deep: Any = []
     for _ in range(5000):

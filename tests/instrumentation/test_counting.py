@@ -60,7 +60,7 @@ def alone(name: str, base: type[Service] = Service) -> Callable[[], object]:
     made = type("Alone", (), {name: vars(Service)[name], "__module__": __name__})()
     vars(made).update(vars(Service()))
     if base is Reported:
-        type(made).share = Reported.share  # type: ignore[attr-defined]
+        type(made).share = Reported.share  # type: ignore[attr-defined] -- a new attribute, on purpose
     return getattr(made, name)
 
 

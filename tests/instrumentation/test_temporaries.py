@@ -12,7 +12,7 @@ from rag_rule_explainer.instrumentation.shared_state.temporaries import OneAtATi
 
 
 class Pipeline:
-    found: list[str] = []  # noqa: RUF012
+    found: list[str] = []  # noqa: RUF012 -- shared by all, on purpose
 
     def __init__(self) -> None:
         self.asked = 0

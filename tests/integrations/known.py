@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rag_rule_explainer import Explanation, contains
@@ -44,7 +44,7 @@ def omission(explanation: Explanation) -> Rules:
     return {frozenset(rule.sources) for rule in explanation.omission_rules}
 
 
-def sets(*members: str) -> Rules:
+def sets(*members: Iterable[str]) -> Rules:
     return {frozenset(each) for each in members}
 
 

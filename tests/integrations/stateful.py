@@ -1,6 +1,6 @@
 """Applications that remember, derive or loop: what is true of one, how explaining it may end."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -124,3 +124,26 @@ def check(shape: Stateful, made: Made, outcome: Outcome, before: Any, *, way_out
     if found != "refused":
         assert made.memory() == before, "the real memory was written to"
     assert made.requests() <= shape.most
+
+
+def check_explained(
+    build: Callable[[], Made],
+    outcome: Callable[[Made], Outcome],
+    shape: Stateful,
+    *,
+    way_out: bool = False,
+) -> None:
+    """Builds an application, and checks what came out of explaining it."""
+    made = build()
+    try:
+        before = made.memory()
+        check(shape, made, outcome(made), before, way_out=way_out)
+    finally:
+        made.after()
+
+
+def check_enough(shapes: Sequence[Stateful]) -> None:
+    """There are many shapes, each has a way out, and most are explained as they are."""
+    assert len({shape.name for shape in shapes}) == len(shapes) >= 24
+    assert all(shape.way_out for shape in shapes if not shape.as_it_is)
+    assert sum(shape.as_it_is for shape in shapes) >= 0.7 * len(shapes)

@@ -54,7 +54,7 @@ def joined(items: Any) -> str:
 
 RESPONSE = {"found": TEXTS}
 DISTANCES = (np.array([[0.1, 0.2]], dtype="float32"), np.array([[0, 1]]))
-SWAPPED = ItemsOf(put_into, found_in)  # pyright: ignore[reportArgumentType]
+SWAPPED = ItemsOf(put_into, found_in)  # pyright: ignore[reportArgumentType] -- a mistake, on purpose
 DOCUMENTS = [{"id": "a", "text": TEXTS[0]}]
 FAULTS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "text_of raises": (
@@ -102,7 +102,7 @@ def test_what_a_gate_was_given_is_named_before_a_replay(
 
 def test_the_class_of_clients_takes_nothing_apart() -> None:
     with pytest.raises(InvalidInput, match=r"items_of is the class ItemsOf; make one, such as ItemsOf"):
-        gate(nothing, items_of=ItemsOf)  # pyright: ignore[reportArgumentType, reportCallIssue]
+        gate(nothing, items_of=ItemsOf)  # pyright: ignore[reportArgumentType] -- a mistake, on purpose
 
 
 def subsets_of(texts: list[str]) -> list[tuple[str, ...]]:

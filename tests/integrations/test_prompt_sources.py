@@ -71,6 +71,7 @@ def test_memory_of_a_checkpointer() -> None:
     for role, text in EARLIER:
         if role == "user":
             first = create_agent(Telling(says=lambda _: next(said)), [], checkpointer=saver)
+            # A plain dict, as users pass it.
             first.invoke({"messages": [(role, text)]}, config)  # pyright: ignore[reportArgumentType]
     agent = create_agent(telling(), [], system_prompt=SYSTEM, checkpointer=saver)
     kinds: Any = ["memory", "instructions", "turns"]

@@ -113,6 +113,7 @@ class _Hasty(Mono):
         try:
             while True:
                 hasty = (Claim(self.kind, Antecedent(0), "proved"),)
+                # Called before the next one is made.
                 wanted = mining.send((yield Wanted(wanted.asks, lambda: hasty)))  # noqa: B023
         except StopIteration as end:
             return end.value

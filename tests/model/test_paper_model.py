@@ -55,6 +55,7 @@ def started(server: OpenAIServer, out: Path, options: str = TINY) -> "subprocess
     command += ["--out", str(out), *options.split()]
     environment = {**os.environ, "OPENAI_API_KEY": "none"}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    # Options of all kinds.
     return subprocess.Popen(command, cwd=ROOT, env=environment, text=True, **pipes)  # type: ignore[call-overload]
 
 

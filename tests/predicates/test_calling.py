@@ -291,6 +291,7 @@ class TestWords:
     @pytest.mark.parametrize(
         ("make", "says"),
         [
+            # A mistake, on purpose.
             (lambda: calls_tool(5), "the tool in a condition is 5"),  # pyright: ignore[reportArgumentType]
             (lambda: calls_in_order("a"), "needs at least two tools"),
             (lambda: calls_in_order("a", next_call("b")), "the tool in a condition is"),

@@ -109,7 +109,7 @@ OF_PAIRS = [
 )
 def test_the_rules_of_a_pair(script: object, predicate: Predicate, clause: str, opposite: str) -> None:
     sources = [Source(f"D{place}", f"text {place}") for place in range(1, 6)]
-    replay = ScriptedReplay(script)  # type: ignore[arg-type]
+    replay = ScriptedReplay(script)  # type: ignore[arg-type] -- answers of all kinds
     explanation = Explainer(replay, predicate=predicate).explain("what to take?", sources)
     proved = "[proved on all {} subsets]".format
     assert [*map(str, explanation.retention_rules)] == [

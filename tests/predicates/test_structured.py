@@ -149,7 +149,7 @@ class TestJsonPath:
         with pytest.raises(InvalidInput, match="JSON cannot say"):
             json_path("$.a", equals=float("nan"))
         with pytest.raises(InvalidInput, match="use equals="):
-            json_path("$.a", is_="mg")  # type: ignore[arg-type]
+            json_path("$.a", is_="mg")  # type: ignore[arg-type] -- a mistake, on purpose
 
     @pytest.mark.parametrize(
         ("predicate", "clause", "opposite"),

@@ -40,9 +40,9 @@ def test_a_value_equals_the_object_that_it_was_made_of() -> None:
 def test_a_field_that_is_read_as_an_attribute_says_how_it_is_read() -> None:
     value = own_value({"unit": "mg"})
     with pytest.raises(AttributeError, match=r"case\.answer\.value\['unit'\]"):
-        value.unit  # noqa: B018
+        value.unit  # noqa: B018 -- reading it raises the error
     with pytest.raises(AttributeError, match=r"without 'units'; it has 'unit'"):
-        value.units  # noqa: B018
+        value.units  # noqa: B018 -- reading it raises the error
 
 
 def test_a_condition_may_compare_with_a_model(tmp_path: Any) -> None:

@@ -260,7 +260,7 @@ async def test_a_cap_within_a_block_ends_the_vote() -> None:
 async def test_a_stop_leaves_no_block_without_its_judgement() -> None:
     judge = Scribe()
     room = Room(["good 1", "good 2", "good 3"], judged("is good", judge, batch=20), Noise(samples=5))
-    answer = room._answer  # pyright: ignore[reportPrivateUsage]
+    answer = room._answer  # pyright: ignore[reportPrivateUsage] -- nothing public shows it
 
     async def stopping(question: str, sources: Sequence[Source]) -> str:
         said = await answer(question, sources)
@@ -268,7 +268,7 @@ async def test_a_stop_leaves_no_block_without_its_judgement() -> None:
             room.replayer.stopper.stop("interrupted")
         return said
 
-    room.replayer._ask = stopping  # pyright: ignore[reportPrivateUsage]
+    room.replayer._ask = stopping  # pyright: ignore[reportPrivateUsage] -- nothing public shows it
     assert (await room.ballot()).outcome.verdict is HOLDS
     assert [len(each) for each in judge.shown] == [3]
 

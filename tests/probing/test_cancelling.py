@@ -109,6 +109,7 @@ def test_the_scopes_of_anyio_around_it_are_left_at_once(at: float) -> None:
         assert scope.cancelled_caught
         assert replay.running == 0
         assert asyncio.all_tasks() == {asyncio.current_task()}
+        # Nothing public shows it.
         assert len(limiter._free) == WIDTH  # pyright: ignore[reportPrivateUsage]
         task = asyncio.current_task()
         assert getattr(task, "cancelling", lambda: 0)() == 0
@@ -132,6 +133,7 @@ def test_one_is_cancelled_in_a_pause_and_the_slots_are_free_meanwhile() -> None:
             explainer(busy, limiter, retries=Retries(1, 600, 600)).aexplain("?", SOURCES)
         )
         await asyncio.sleep(0.1)
+        # Nothing public shows it.
         assert len(limiter._free) == WIDTH  # pyright: ignore[reportPrivateUsage]
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -160,6 +162,7 @@ def test_threads_of_a_cancelled_explanation_end_by_themselves() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
         assert asyncio.all_tasks() == {asyncio.current_task()}
+        # Nothing public shows it.
         assert len(limiter._free) == WIDTH  # pyright: ignore[reportPrivateUsage]
         assert not ended  # nobody waited for the threads
 

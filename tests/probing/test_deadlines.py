@@ -165,12 +165,12 @@ def test_a_replay_that_hangs_is_given_up_whatever_it_does(hang: OnHang, on_a_loo
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 has neither")
 def test_the_timeouts_and_groups_of_asyncio_itself() -> None:
     async def within_timeout() -> str:
-        async with asyncio.timeout(1800):  # type: ignore[attr-defined]
+        async with asyncio.timeout(1800):
             return await forever()
 
     async def at_the_same_time() -> str:
         try:
-            async with asyncio.timeout(0.1):  # type: ignore[attr-defined]
+            async with asyncio.timeout(0.1):
                 return await forever()
         except TimeoutError:
             await forever()

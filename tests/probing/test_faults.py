@@ -25,6 +25,7 @@ REQUEST = httpx.Request("POST", "http://127.0.0.1/v1")
 def refused(status: int, **headers: str) -> openai.APIStatusError:
     told = {name.replace("_", "-"): value for name, value in headers.items()}
     response = httpx.Response(status, request=REQUEST, headers=told)
+    # Nothing public shows it.
     return openai.OpenAI(api_key="any will do", base_url="http://127.0.0.1/v1")._make_status_error(  # pyright: ignore[reportPrivateUsage]
         "refused", body=None, response=response
     )
@@ -177,7 +178,7 @@ def test_cycles_and_long_chains_come_to_an_end() -> None:
     assert not is_transient(one)
     assert retry_after(one) is None
     looped = Shaped(exceptions=[])
-    looped.exceptions = [looped, looped]  # type: ignore[attr-defined]
+    looped.exceptions = [looped, looped]  # type: ignore[attr-defined] -- only groups have it
     assert not is_transient(looped)
     deep: Exception = TimeoutError()
     for _ in range(10_000):
@@ -192,7 +193,7 @@ def test_an_error_that_equals_everything_is_still_one_of_several() -> None:
         def __eq__(self, other: object) -> bool:
             return True
 
-        __hash__ = None  # type: ignore[assignment]
+        __hash__ = None  # type: ignore[assignment] -- as a dict
 
     outer = Equal()
     outer.__cause__ = TimeoutError()

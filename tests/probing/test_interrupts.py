@@ -144,6 +144,7 @@ class TestWhatKeepsThem:
         assert main is not None
 
         def press_when_somebody_waits() -> None:
+            # Nothing public shows it.
             until(lambda: limiter._waiting)  # pyright: ignore[reportPrivateUsage]
             signal.pthread_kill(main, signal.SIGINT)
 

@@ -61,8 +61,8 @@ def loop(monkeypatch: pytest.MonkeyPatch) -> Generator[clock.VirtualLoop, None, 
         (hangs, 5),
         (judged("agrees", judge_hangs), 5),
         (judged("agrees", judge_hangs, batch=3), 5),
-        (contains("yes") | hangs, 5),  # pyright: ignore[reportOperatorIssue, reportUnknownArgumentType]
-        (judged("agrees", judge_hangs) & hangs, 6),  # pyright: ignore[reportOperatorIssue, reportUnknownArgumentType]
+        (contains("yes") | hangs, 5),
+        (judged("agrees", judge_hangs) & hangs, 6),
     ],
 )
 def test_what_hangs_is_cancelled_and_what_is_proved_stands(

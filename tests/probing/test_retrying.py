@@ -211,6 +211,7 @@ def interrupted_after(
     seconds: float, asked: Explainer, loop: clock.VirtualLoop | None = None
 ) -> Explanation:
     """As Ctrl-C does it."""
+    # Nothing public shows it.
     session = asked._session("?", SOURCES, None, {})  # pyright: ignore[reportPrivateUsage]
 
     async def main() -> Explanation:

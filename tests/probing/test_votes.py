@@ -160,4 +160,4 @@ def test_what_stays_even_is_undecided() -> None:
 )
 def test_what_makes_no_sense_is_refused(fields: dict[str, object], says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
-        Noise(**fields)  # type: ignore[arg-type]
+        Noise(**fields)  # type: ignore[arg-type] -- values of all kinds

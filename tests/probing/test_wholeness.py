@@ -146,7 +146,7 @@ class Metadata(dict[str, object]):
 
     def get(self, key: object, default: object = None, /) -> object:
         self.asked.append(key)
-        return super().get(key, default)  # type: ignore[call-overload]
+        return super().get(key, default)  # type: ignore[call-overload] -- as a mapping of a provider
 
 
 def test_of_a_reply_only_what_it_has_is_looked_at() -> None:
@@ -201,9 +201,11 @@ def test_an_answer_that_says_why_it_ended_is_taken_at_its_word() -> None:
 )
 def test_only_reasons_that_may_be_those_of_whole_replies_can_be_accepted(given: object) -> None:
     with pytest.raises(InvalidInput, match="accept_finish_reasons"):
+        # A mistake, on purpose.
         Settings(accept_finish_reasons=given)  # pyright: ignore[reportArgumentType]
 
 
 def test_one_reason_may_be_accepted_without_a_tuple() -> None:
+    # The type has a tuple, and one reason does as well.
     assert Settings(accept_finish_reasons="wobbly").accept_finish_reasons == ("wobbly",)  # pyright: ignore[reportArgumentType]
     assert Settings().accepting(length=True).accepting(length=True).accept_finish_reasons == ("length",)

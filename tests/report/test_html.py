@@ -66,10 +66,10 @@ def embedded(text: str) -> str:
     return found
 
 
-def explained_of(sources: list[Source], **fields: object) -> Explanation:
+def explained_of(sources: list[Source], **fields: Any) -> Explanation:
     replay = ScriptedReplay(yes_if(sources[0].id))
-    options = {"predicate": contains("yes"), "miner": "exact", **fields}
-    return Explainer(replay, **options).explain("question?", sources)  # pyright: ignore[reportArgumentType]
+    options: dict[str, Any] = {"predicate": contains("yes"), "miner": "exact", **fields}
+    return Explainer(replay, **options).explain("question?", sources)
 
 
 class TestWhatItSays:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from random import Random
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -31,10 +32,10 @@ def explained(
     holds: Callable[[str], bool],
     fails: Callable[[str], bool] = lambda _: False,
     pinned: Sequence[str] = (),
-    **fields: object,
+    **fields: Any,
 ) -> Explanation:
     app = answering(holds, fails)
-    return Explainer(app, predicate=contains("yes"), retries=0, **fields).explain(  # type: ignore[arg-type]
+    return Explainer(app, predicate=contains("yes"), retries=0, **fields).explain(
         "?", SOURCES, pinned=pinned
     )
 

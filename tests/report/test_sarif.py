@@ -140,6 +140,7 @@ def check_hostile(text: str) -> None:
     explanation = finding("b").model_copy(update={"question": text})
     rule = replace(explanation.retention_rules[0], condition=text, sources=(text,))
     explanation = explanation.model_copy(update={"retention_rules": (rule,), "predicates": {}})
+    # A dict at run time.
     decided = replace(asked(1, finding("b")).decisions.popitem()[1], rules=(rule,))  # type: ignore[attr-defined]
     one = asked(1, explanation, id=text, question=text, place=FilePlace(text, 1))
     one = replace(one, decisions={rule.kind: decided}, documents={text: FilePlace(text)})

@@ -135,7 +135,7 @@ class TestReading:
         with pytest.raises(InvalidInput, match="cannot be read: Is a directory"):
             load(tmp_path)
         with pytest.raises(InvalidInput, match="load was given None; give the path of a file"):
-            load(None)  # pyright: ignore[reportArgumentType]
+            load(None)  # pyright: ignore[reportArgumentType] -- a mistake, on purpose
         monkeypatch.setattr("rag_rule_explainer.report.loading.MOST_BYTES", 1 << 20)
         with pytest.raises(InvalidInput, match="is larger than 1 MiB"):
             load("/dev/zero")

@@ -104,7 +104,7 @@ def put_by_others(store: Store, number: int, answer: Answer, latency: float) -> 
     columns = "arrangement, sample, question, ids, answer, latency"
     change(
         store,
-        f"INSERT INTO rag_rules_answers ({columns})"  # noqa: S608
+        f"INSERT INTO rag_rules_answers ({columns})"  # noqa: S608 -- the names are the test's own
         f" SELECT '{arrangement}', 0, question, ids, {literal}, {latency} FROM rag_rules_answers"
         " WHERE answer IS NOT NULL LIMIT 1 ON CONFLICT (arrangement, sample) DO UPDATE"
         " SET owner = NULL, expires = NULL, answer = excluded.answer, latency = excluded.latency",

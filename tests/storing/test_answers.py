@@ -201,7 +201,7 @@ async def test_who_is_cancelled_just_before_being_told_leaves_no_claim(store: St
     task = asyncio.create_task(mine.take(key(1), ()))
     await asyncio.sleep(0)
     while mine.commits < 1:
-        time.sleep(0.01)  # noqa: ASYNC251
+        time.sleep(0.01)  # noqa: ASYNC251 -- the loop is to be blocked
     task.cancel()
     again = asyncio.create_task(claimed(mine, 1))
     await within(60, again)
@@ -215,6 +215,7 @@ def test_a_loop_that_ends_leaves_no_claim(store: Store) -> None:
     waiting = loop.create_task(mine.take(key(1), ()))
     loop.run_until_complete(asyncio.sleep(0.01))
     loop.close()
+    # Asyncio has no public name for it.
     waiting._log_destroy_pending = False  # type: ignore[attr-defined]
     claim.release()
     asyncio.run(asyncio.wait_for(claimed(mine, 1), 60))
@@ -245,11 +246,11 @@ async def test_an_answer_whose_claim_was_pruned_is_stored_all_the_same(store: St
     mine = answers(store)
     claim = await claimed(mine, 1)
     for table in ("answers", "questions"):
-        change(store, f"DELETE FROM rag_rules_{table}")  # noqa: S608
+        change(store, f"DELETE FROM rag_rules_{table}")  # noqa: S608 -- the names are the test's own
     assert await claim.put(Answer("paid"), 0.5) == Answer("paid")
     assert await answered(mine, 1) == Answer("paid")
     for table in ("answers", "questions"):
-        change(store, f"DELETE FROM rag_rules_{table}")  # noqa: S608
+        change(store, f"DELETE FROM rag_rules_{table}")  # noqa: S608 -- the names are the test's own
     (await claimed(mine, 2)).release()
 
 
@@ -324,6 +325,7 @@ async def test_a_corrupted_row_is_an_error_and_no_answer(store: Store) -> None:
         change(store, "UPDATE rag_rules_answers SET latency = NULL")
         value = wrong.encode() if column == "answer" else wrong
         where = "stored = (SELECT max(stored) FROM rag_rules_answers)"
+        # The names are the test's own.
         change(store, f"UPDATE rag_rules_answers SET {column} = {mark} WHERE {where}", value)  # noqa: S608
         told = await asyncio.gather(
             *(answered(mine, number) for number in (1, 2)), return_exceptions=True
@@ -347,6 +349,7 @@ async def test_a_corrupted_judgement_is_an_error_and_no_judgement(store: Store) 
     await live.put_judgement("a judge", 1, Judgement(Verdict.HOLDS))
     mark = "?" if "sqlite" in store.url else "%s"
     for wrong in ('["perhaps", ""]', '["holds"]', "[]", '{"a": 1}', '["holds", 7]', "[[], []]"):
+        # The names are the test's own.
         change(store, f"UPDATE rag_rules_judgements SET judgement = {mark}", wrong.encode())  # noqa: S608
         with pytest.raises(StoreFailed, match="has a row with"):
             await live.judgement("a judge", 1)

@@ -206,4 +206,4 @@ def test_a_key_that_is_nested_too_deeply_is_refused() -> None:
     with pytest.raises(NotStorable, match="deeply"):
         digest(deep)
     while deep:  # taken apart here: Python's own way would nest as deeply
-        deep = deep[0]  # type: ignore[index]
+        deep = deep[0]

@@ -177,8 +177,10 @@ async def test_more_than_can_be_known_is_looked_up(alone: Store, monkeypatch: py
             question = f"Question {number % 3}"
             taken = await answers(alone, question).take((str(number),), ())
             if turn == 0:
+                # The answer is ours to make.
                 await taken.put(Answer(str(number)))  # type: ignore[union-attr]
             else:
+                # The answer is ours to make.
                 assert taken.answer == Answer(str(number))  # type: ignore[union-attr]
 
 
@@ -186,7 +188,7 @@ async def test_what_is_pruned_meanwhile_can_be_made_again(alone: Store) -> None:
     _, second, third = await opened_by(alone, 1, 2, 3)
     await second.put(Answer("made"))
     for table in ("answers", "questions"):
-        change(alone, f"DELETE FROM rag_rules_{table}")  # noqa: S608
+        change(alone, f"DELETE FROM rag_rules_{table}")  # noqa: S608 -- the names are the test's own
     await third.put(Answer("made"))
     assert await answered(answers(alone), 3) == Answer("made")
     await (await claimed(answers(alone), 2)).put(Answer("made again"))

@@ -65,6 +65,7 @@ async def test_a_namespace_is_pruned_and_the_others_stay(url: str) -> None:
 async def test_what_is_old_is_pruned(url: str) -> None:
     await fill(url, "one", range(4))
     for table in ("answers", "judgements"):
+        # The names are the test's own.
         change(Store(url, "one"), f"UPDATE rag_rules_{table} SET stored = stored - {10 * DAY}")  # noqa: S608
     await fill(url, "two", range(2))
     assert prune(url, "two", 5) == Pruned(0, 0)
@@ -130,6 +131,7 @@ async def test_export_says_everything(url: str, monkeypatch: pytest.MonkeyPatch)
 async def test_a_corrupted_row_ends_an_export(url: str) -> None:
     await fill(url, "one", range(2))
     mark = "?" if "sqlite" in url else "%s"
+    # The names are the test's own.
     change(Store(url, "one"), f"UPDATE rag_rules_answers SET ids = {mark}", b"{}")  # noqa: S608
     with pytest.raises(StoreFailed, match="has a row with"):
         list(export(url))

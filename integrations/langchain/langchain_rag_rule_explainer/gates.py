@@ -86,23 +86,16 @@ def gate(
     ``executor.submit(gate(retriever.invoke), query)``. ``gate`` is a decorator as well: ``@gate``, or
     ``@gate(text_of=...)``, also on a method of a class.
 
-    The sources are what a gated function returns. Items that it finds inside and does not return are no
-    sources, so rules say nothing about items that would move up in their place. To have rules about all
-    that was found, gate the search inside instead, and cut its result outside of the gate.
+    The sources are what a gated function returns. Rules say nothing about items that it finds inside and
+    does not return; to have rules about these, gate the search inside, and cut its result outside.
 
     A function, sync or async, may return documents, (document, score) pairs, strings, dicts, or objects
-    with a text. ``text_of`` reads the text of an item of any other kind. ``item_of`` makes an item of
-    that kind from a document; it is needed if ``explain`` is called with ``documents=``. If the function
-    returns one string, this is one source. The id of a source is the item's ``id``, or else a name in the
-    item's metadata.
-
-    A function may also be a method of a raw client, such as ``collection.query``: see
-    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits the client's responses into items,
-    and makes a response of items. The responses of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and
-    MCP need no ``items_of``.
-
-    If a tool has an artifact, the artifact's documents are the sources; the tool's content must join
-    their texts. Raises InvalidInput for an object that is no search, and for an unknown keyword.
+    with a text. ``text_of`` reads the text of an item of any other kind. ``item_of`` makes such an item
+    from a document, for ``explain(documents=...)``. One returned string is one source. The id of a source
+    is the item's ``id``, or else a name in the item's metadata. Of a tool with an artifact, the sources
+    are the artifact's documents, whose texts the content must join. For methods of raw clients, such as
+    ``collection.query``, and for ``items_of``, see ``rag_rule_explainer.instrumentation.clients``. Raises
+    InvalidInput for an object that is no search, and for an unknown keyword.
     """
     check_no_others(others, gate)
     if search is ...:
@@ -111,6 +104,10 @@ def gate(
     if item_of is not None:
         checked_function("item_of", item_of, "a function from a document to an item")
     shape = DocumentShape(as_found=True, reading=ItemReading(items_of, text_of), item_of=item_of)
+    return _gated(search, shape)
+
+
+def _gated(search: Any, shape: DocumentShape) -> Any:
     if isinstance(search, GatedRetriever):
         return search
     if isinstance(search, BaseTool):

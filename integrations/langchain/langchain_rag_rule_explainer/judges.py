@@ -40,6 +40,19 @@ _SCHEMA: dict[str, Any] = {
     "required": ["opinions"],
     "additionalProperties": False,
 }
+_ENDPOINTS = (
+    "root_client.base_url",  # this attribute comes first, because an OpenAI client really uses its URL
+    "base_url",
+    "openai_api_base",
+    "azure_endpoint",
+    "anthropic_api_url",
+    "groq_api_base",
+    "endpoint_url",
+    "endpoint",
+    "region_name",
+)
+"""The attributes in which chat models keep the URL of their endpoint. The first one with a URL is
+used."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +123,7 @@ def judge_of(model: BaseChatModel, name: str | None = None, **structured: Any) -
         runnable = model
     plain = (each for each in sorted(structured.items()) if isinstance(each[1], (str, int)))
     options = [f"{option} {value}" for option, value in plain]
-    judge_name = name or judge_name_of(model, model_name, *options)
+    judge_name = name or judge_name_of(model, model_name, *options, endpoints=_ENDPOINTS)
     return ChatModelJudge(model, judge_name, model_name, _unparsed(runnable))
 
 

@@ -7,7 +7,8 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from rag_rule_explainer import ToolCall
-from rag_rule_explainer.instrumentation.requests.provider_calls import BuiltInCall, built_in_call
+from rag_rule_explainer.instrumentation.clients.fields import mapping_in
+from rag_rule_explainer.instrumentation.requests.built_in_calls import BuiltInCall, BuiltInTypes
 from rag_rule_explainer.instrumentation.requests.unrecorded_tools import note_answers, note_remote
 from rag_rule_explainer.instrumentation.run_context import participation
 
@@ -15,6 +16,20 @@ Entries = Mapping[str, Any]
 _FORMAT = "ls_structured_output_format"
 """The option of a request by which ``with_structured_output`` says that a call in the reply is an answer
 in a structured form."""
+_BUILT_IN = BuiltInTypes(
+    # Of Anthropic, and of LangChain's standard content.
+    named=frozenset({"server_tool_use", "server_tool_call"}),
+    over_mcp=frozenset({"mcp_tool_use", "mcp_call"}),
+    # Of OpenAI.
+    by_provider=frozenset(
+        {"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"}
+    ),
+    by_application=frozenset({"computer_call", "local_shell_call", "shell_call", "apply_patch_call"}),
+    told=("action", "operation", "query", "queries", "code"),
+    untold=frozenset({"sources"}),
+)
+_CODE = "executable_code"
+"""The type of code that Gemini runs."""
 
 
 @dataclass(slots=True, eq=False)
@@ -26,7 +41,7 @@ class CallsOfModels:
     def note_request(self, messages: Sequence[BaseMessage], event: Entries) -> None:
         """Records the results of tool calls that the messages of a request hold; see ``note_answers``.
         ``event``: the keywords of LangChain's event at the start of the request."""
-        form = _entries(_entries(event.get("options")).get(_FORMAT))
+        form = mapping_in(mapping_in(event.get("options")).get(_FORMAT))
         if form:
             self._forms[event.get("run_id")] = form
         run = participation()
@@ -57,13 +72,9 @@ class CallsOfModels:
         form = self._forms.get(run_id)
         if form is None or not isinstance(message, AIMessage):
             return ()
-        by_call = _entries(form.get("kwargs")).get("method") == "function_calling"
-        title = _entries(form.get("schema")).get("title")
+        by_call = mapping_in(form.get("kwargs")).get("method") == "function_calling"
+        title = mapping_in(form.get("schema")).get("title")
         return tuple(each for _, each in _identified(message) if by_call or each.name == title)
-
-
-def _entries(given: Any) -> Entries:
-    return cast("Entries", given) if isinstance(given, Mapping) else {}
 
 
 def _results_in(messages: Sequence[BaseMessage]) -> Iterator[tuple[str, str]]:
@@ -77,7 +88,7 @@ def _identified(message: AIMessage) -> Iterator[tuple[str, ToolCall]]:
     in the old format of OpenAI. Calls whose arguments are no JSON come after the others, because
     LangChain has a separate list for them."""
     calls: list[Entries] = [*message.tool_calls, *message.invalid_tool_calls]
-    former = _entries(message.additional_kwargs.get("function_call"))
+    former = mapping_in(message.additional_kwargs.get("function_call"))
     if not calls and former:
         calls = [{"name": former.get("name"), "args": former.get("arguments")}]
     for each in calls:
@@ -103,6 +114,13 @@ def _built_in(message: AIMessage) -> Iterator[BuiltInCall]:
     others: Any = message.additional_kwargs.get("tool_outputs")
     for given in (content, others):
         for each in cast("list[Any]", given if isinstance(given, list) else []):
-            found = built_in_call(_entries(each))
+            part = mapping_in(each)
+            found = _code_in(part) if part.get("type") == _CODE else _BUILT_IN.call_in(part)
             if found is not None:
                 yield found
+
+
+def _code_in(part: Entries) -> BuiltInCall:
+    code = part.get(_CODE) or part.get("code")
+    identity = str(part.get("call_id") or part.get("id") or "")
+    return BuiltInCall(identity, ToolCall.written("code_execution", {"code": code}))

@@ -12,6 +12,7 @@ from langchain_core.messages.tool import ToolOutputMixin
 from langchain_core.tools import BaseTool
 from typing_extensions import override
 
+from rag_rule_explainer.instrumentation.clients.fields import mapping_in
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.late_calls import late_use
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
@@ -86,7 +87,7 @@ def _given(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
 
 def _identity_in(given: Any, kwargs: Mapping[str, Any]) -> Any:
     """Returns the id of the call in the input of a tool; None if it has none."""
-    entries = cast("Mapping[str, Any]", given if isinstance(given, Mapping) else {})
+    entries = mapping_in(given)
     return (entries.get("id") if entries.get("type") == "tool_call" else None) or kwargs.get(
         "tool_call_id"
     )
@@ -148,7 +149,7 @@ def result_content(result: Any) -> ResultContent:
     if not isinstance(result, ToolOutputMixin):
         return as_content(result)
     update: Any = getattr(result, "update", None)
-    entries = cast("dict[str, Any]", update if isinstance(update, dict) else {})
+    entries = mapping_in(update)
     messages = cast("list[Any]", entries.get("messages") or [])
     place = next((n for n, each in enumerate(messages) if isinstance(each, ToolMessage)), None)
     if place is None:
@@ -194,8 +195,8 @@ def _fields_of(schema: Any) -> Any:
 
 def arguments_in(given: Any) -> Any:
     """Returns the arguments in the input of a tool, which may be a whole tool call."""
-    entries = cast("Mapping[str, Any]", given if isinstance(given, Mapping) else {})
-    return cast("Any", entries["args"] if entries.get("type") == "tool_call" else given)
+    entries = mapping_in(given)
+    return entries["args"] if entries.get("type") == "tool_call" else given
 
 
 def _noted(result: Any) -> Any:

@@ -29,7 +29,7 @@ from rag_rule_explainer.instrumentation.isolation.attributes import (
 from rag_rule_explainer.instrumentation.isolation.isolating import MADE, Real, Use, arguments
 from rag_rule_explainer.instrumentation.run_context import refused
 
-from .uses import replacing, same
+from .uses import Replacement, same
 
 Message: TypeAlias = tuple[ChatMessage, MessageStatus]
 
@@ -59,13 +59,13 @@ def _of_any(name: str, method: Any) -> Any:
         return born(method, outside=True)
     is_async = name.startswith("a") and name != "add_message"
     plain = name.removeprefix("async_" if name.startswith("async_") else "a") if is_async else name
-    return replacing(_using, is_async=is_async, plain=plain, twin=_async_form, inside=_is_simple)(method)
+    return Replacement(_using, plain, _async_form, _is_simple).of(method, is_async=is_async)
 
 
 def _of_a_database(name: str, method: Any) -> Any:
     if name == "__init__":
         return born(method, outside=True)
-    return replacing(_using_database, is_async=True, plain=name, twin=same, inside=_is_in_memory)(method)
+    return Replacement(_using_database, name, same, _is_in_memory).of(method, is_async=True)
 
 
 def _is_simple(store: object) -> bool:

@@ -14,7 +14,7 @@ from llama_index.core.workflow import Workflow
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.instrumentation.function_application import AsyncOnlyError
+from rag_rule_explainer.instrumentation.function_application import AsyncOnlyError, is_called_with
 from rag_rule_explainer.instrumentation.run_context import participation
 
 from .kinds import why_none
@@ -258,12 +258,12 @@ def entry_of(engine: Any, *, made: bool = False) -> Entry:
         return Chatting(engine)
     if isinstance(engine, Workflow):
         return Working(engine)
-    if isinstance(engine, type) and _takes(engine) and not made:
+    if isinstance(engine, type) and is_called_with(engine) and not made:
         return Making(engine)
     if callable(engine) and not isinstance(engine, type):
-        if _takes(engine, object()):
+        if is_called_with(engine, object()):
             return Calling(engine)
-        if _takes(engine) and not made:
+        if is_called_with(engine) and not made:
             return Making(engine)
     whose, known = "the function that makes the engine made" if made else "this is", why_none(engine)
     if known:
@@ -273,14 +273,6 @@ def entry_of(engine: Any, *, made: bool = False) -> Entry:
         "engine, a chat engine, an agent or another workflow, a function of one question, or a function "
         "of nothing that makes one of these"
     )
-
-
-def _takes(function: Callable[..., Any], *arguments: object) -> bool:
-    try:
-        inspect.signature(function).bind(*arguments)
-    except (TypeError, ValueError):  # a ValueError comes from a built-in function without a signature
-        return False
-    return True
 
 
 def _asked(given: Any) -> Any:

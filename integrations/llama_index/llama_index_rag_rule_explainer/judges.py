@@ -13,6 +13,9 @@ from rag_rule_explainer.predicates.judge import judge_name_of
 from .responses import said_in, spent_on
 from .watching import Watch, watched_by
 
+_ENDPOINTS = ("base_url", "api_base", "azure_endpoint", "endpoint_url", "endpoint", "region_name")
+"""The attributes in which LLMs keep the URL of their endpoint. The first one with a URL is used."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LLMJudge:
@@ -68,4 +71,4 @@ def judge_of(llm: LLM, name: str | None = None) -> LLMJudge:
         raise InvalidInput(f"the judge is {type(llm).__name__}; give a LlamaIndex LLM")
     model = llm.metadata.model_name
     known = model if model and model != "unknown" else None
-    return LLMJudge(llm, name or judge_name_of(llm, known), known)
+    return LLMJudge(llm, name or judge_name_of(llm, known, endpoints=_ENDPOINTS), known)

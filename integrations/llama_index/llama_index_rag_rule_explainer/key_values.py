@@ -18,7 +18,7 @@ from rag_rule_explainer.instrumentation.isolation.attributes import born, data_c
 from rag_rule_explainer.instrumentation.isolation.isolating import MADE, Real, Use, arguments
 from rag_rule_explainer.instrumentation.run_context import refused
 
-from .uses import replacing, with_a
+from .uses import Replacement, with_a
 
 StoredPlace: TypeAlias = tuple[str, str]
 """The name of a collection, and a key in it."""
@@ -41,7 +41,7 @@ def _wrapping(name: str, method: Any) -> Any:
         return born(method, outside=True)
     is_async = name in ("aput", "aput_all", "aget", "aget_all", "adelete")
     plain = name.removeprefix("a") if is_async else name
-    return replacing(_using, is_async=is_async, plain=plain, twin=with_a, inside=_is_inside)(method)
+    return Replacement(_using, plain, with_a, _is_inside).of(method, is_async=is_async)
 
 
 def _using(

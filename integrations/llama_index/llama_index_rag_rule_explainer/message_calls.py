@@ -1,6 +1,6 @@
 """This module reads the tool calls in models' replies, and the results with which they were answered."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -9,6 +9,7 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponse, Completi
 from pydantic import BaseModel
 
 from rag_rule_explainer import ToolCall
+from rag_rule_explainer.instrumentation.clients.fields import mapping_in
 from rag_rule_explainer.instrumentation.requests.unrecorded_tools import note_answers
 from rag_rule_explainer.instrumentation.run_context import participation
 
@@ -82,7 +83,7 @@ def _ids_in(message: ChatMessage) -> Iterator[str]:
     beside: Any = message.additional_kwargs.get("tool_calls") or ()
     for each in blocks or cast("Sequence[Any]", beside):
         entries: Any = each.model_dump(warnings=False) if isinstance(each, BaseModel) else each
-        known = cast("Mapping[str, Any]", entries) if isinstance(entries, Mapping) else {}
+        known = mapping_in(entries)
         # A call of OpenAI's Responses API has two ids. The result of the call names its ``call_id``.
         keys = ("call_id", *_IDS)
         yield next((str(known[key]) for key in keys if known.get(key)), "")

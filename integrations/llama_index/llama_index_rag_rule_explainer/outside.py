@@ -26,7 +26,7 @@ from rag_rule_explainer.instrumentation.isolation.attributes import born
 from rag_rule_explainer.instrumentation.isolation.isolating import MADE, Use, arguments
 from rag_rule_explainer.instrumentation.run_context import refused
 
-from .uses import replacing, with_a
+from .uses import Replacement, with_a
 
 InProcess: TypeAlias = tuple[type, ...]
 
@@ -66,7 +66,7 @@ class ExternalStore(NamedTuple):
         is_async = bool(re.fullmatch(f"a({self.writes}|{self.reads})|{self.others}", name)) and not (
             not self.only_async and re.fullmatch(f"{self.writes}|{self.reads}", name)
         )
-        return replacing(self._using, is_async=is_async, plain=name, twin=with_a)(method)
+        return Replacement(self._using, name, with_a).of(method, is_async=is_async)
 
     def _using(
         self,
@@ -126,7 +126,7 @@ def searching(name: str, method: Any) -> Any:
             refuse_after_writing(state, store)
         return (yield MADE)
 
-    return replacing(using, is_async=name.startswith("a"), plain=name, twin=with_a)(method)
+    return Replacement(using, name, with_a).of(method, is_async=name.startswith("a"))
 
 
 def _written(thing: object) -> tuple[str, Same]:

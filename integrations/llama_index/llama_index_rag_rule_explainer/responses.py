@@ -7,6 +7,7 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponse, Completi
 from pydantic import BaseModel
 
 from rag_rule_explainer import ToolCall
+from rag_rule_explainer.instrumentation.clients.fields import mapping_in
 from rag_rule_explainer.instrumentation.engine import Said, reason_in
 
 _COUNTS = {
@@ -147,7 +148,7 @@ def _raw(response: ChatResponse | CompletionResponse | None) -> Mapping[str, Any
     raw: Any = None if response is None else response.raw
     if isinstance(raw, BaseModel):
         raw = raw.model_dump(warnings=False)
-    return cast("Mapping[str, Any]", raw) if isinstance(raw, Mapping) else {}
+    return mapping_in(raw)
 
 
 def _choices(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -172,8 +173,7 @@ def usage_in(response: ChatResponse | CompletionResponse | None) -> dict[str, in
     """Returns the tokens that a response reports, by kind; an empty dict if it reports none."""
     if response is None:
         return {}
-    usage: Any = _raw(response).get("usage")
-    reported = cast("Mapping[str, Any]", usage) if isinstance(usage, Mapping) else {}
+    reported = mapping_in(_raw(response).get("usage"))
     places: list[Mapping[str, Any]] = [reported, response.additional_kwargs]
     spent = {
         kind: next((each[name] for each in places for name in names if type(each.get(name)) is int), 0)

@@ -1,6 +1,7 @@
 """This module replaces a method, sync or async, by a method that works on the current run's own state."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeAlias
 
@@ -20,27 +21,29 @@ and kwargs of the call. It returns a generator, which yields the calls that must
 objects."""
 
 
-def replacing(
-    using: Using,
-    *,
-    is_async: bool,
-    plain: str,
-    twin: Callable[[str], str],
-    inside: Callable[[Any], bool] = lambda _: True,
-) -> Callable[[Any], Any]:
-    """Returns a decorator that replaces a method during runs. Outside of runs, the method is unchanged.
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A ``Replacement`` replaces a method during runs. Outside of runs, the method is unchanged.
 
-    ``using``: computes the result in place of the method. ``is_async``: True if the method is async.
-    ``plain``: the method's sync name. ``twin``: returns the async form of a sync name. ``inside``:
-    returns True for objects that hold all their state in the process. The method is not replaced for such
-    an object if the current run made it.
+    ``using``: computes the result in place of the method. ``plain``: the method's sync name. ``twin``:
+    returns the async form of a sync name. ``inside``: returns True for objects that hold all their state
+    in the process. The method is not replaced for such an object if the current run made it.
     """
 
-    def wrapping(method: Any) -> Any:
+    using: Using
+    plain: str
+    twin: Callable[[str], str]
+    inside: Callable[[Any], bool] = lambda _: True
+
+    def of(self, method: Any, *, is_async: bool) -> Any:
+        """Returns the function that replaces a method. ``is_async``: True if the method is async."""
+        return self._asynchronous(method) if is_async else self._sync(method)
+
+    def _sync(self, method: Any) -> Any:
         @wraps(method)
         def use(thing: Any, *args: Any, **kwargs: Any) -> Any:
-            state = current_state()
-            if state is None or (state.bore(thing) and inside(thing)):
+            state = self._state_for(thing)
+            if state is None:
                 return method(thing, *args, **kwargs)
 
             def call(real: Real) -> Any:
@@ -48,24 +51,29 @@ def replacing(
                     return getattr(thing, real.reading)(*real.given)
                 return method(thing, *args, **kwargs)
 
-            return carried_out(using(state, thing, plain, method, args, kwargs), call)
+            return carried_out(self.using(state, thing, self.plain, method, args, kwargs), call)
 
+        return use
+
+    def _asynchronous(self, method: Any) -> Any:
         @wraps(method)
-        async def ause(thing: Any, *args: Any, **kwargs: Any) -> Any:
-            state = current_state()
-            if state is None or (state.bore(thing) and inside(thing)):
+        async def use(thing: Any, *args: Any, **kwargs: Any) -> Any:
+            state = self._state_for(thing)
+            if state is None:
                 return await method(thing, *args, **kwargs)
 
             async def call(real: Real) -> Any:
                 if real.reading:
-                    return await getattr(thing, twin(real.reading))(*real.given)
+                    return await getattr(thing, self.twin(real.reading))(*real.given)
                 return await method(thing, *args, **kwargs)
 
-            return await acarried_out(using(state, thing, plain, method, args, kwargs), call)
+            return await acarried_out(self.using(state, thing, self.plain, method, args, kwargs), call)
 
-        return ause if is_async else use
+        return use
 
-    return wrapping
+    def _state_for(self, thing: Any) -> State | None:
+        state = current_state()
+        return None if state is not None and state.bore(thing) and self.inside(thing) else state
 
 
 def with_a(name: str) -> str:

@@ -23,10 +23,9 @@ from .standstills import asking, is_explained_so_far, note_answered
 async def result_of(workflow: Workflow, given: Any) -> Any:
     """Runs a workflow once, and returns its result.
 
-    If the workflow waits for a human, raises BaselineFailed, or UnusableReply in a replay. There are two
-    exceptions. If the caller reads the events of this run (see ``Listener``), the run waits for the
-    caller's answer. If only the next action is explained, which the model took before the workflow began
-    to wait, a first run is cancelled, and None is returned.
+    If the workflow waits for a human, raises BaselineFailed, or UnusableReply in a replay. But if the
+    caller reads the events of this run (see ``Listener``), it waits for the caller's answer. And if only
+    the next action is explained, a first run is then cancelled, and None is returned.
     """
     handler = _begun(workflow, run_arguments(workflow, given))
     listener, name = listening.get(), type(workflow).__name__

@@ -1,9 +1,10 @@
 """This module removes omitted turns and instructions from the requests of the OpenAI client."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from rag_rule_explainer.instrumentation.beginnings import prompt_editing
+from rag_rule_explainer.instrumentation.clients.fields import mapping_in
+from rag_rule_explainer.instrumentation.requests.json_parts import items_of_list
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptMessage
 
 _INSTRUCTIONS = "instructions"
@@ -18,7 +19,7 @@ def edited(options: Any) -> Any:
         return options
     body: Any = options.json_data
     key = next((each for each in _LISTS if isinstance(body.get(each), list)), None)
-    listed = cast("Sequence[Any]", body[key] if key is not None else ())
+    listed: list[Any] = [] if key is None else body[key]
     own = body.get(_INSTRUCTIONS)
     messages = [PromptMessage(_role_of(each), _text_of(each)) for each in listed]
     if isinstance(own, str):
@@ -36,19 +37,18 @@ def edited(options: Any) -> Any:
 
 
 def _role_of(message: Any) -> str:
-    if not isinstance(message, Mapping):
+    fields = mapping_in(message)
+    if not fields:
         return ""
-    fields = cast("Mapping[str, Any]", message)
     return str(fields.get("role") or {"function_call": "assistant"}.get(str(fields.get("type")), "tool"))
 
 
 def _text_of(message: Any) -> str:
-    fields = cast("Mapping[str, Any]", message if isinstance(message, Mapping) else {})
+    fields = mapping_in(message)
     content: Any = fields.get("content") or fields.get("output") or ""
     if isinstance(content, str):
         return content
-    parts = cast("Sequence[Any]", content if isinstance(content, list) else ())
-    texts = (cast("Mapping[str, Any]", each).get("text") for each in parts if isinstance(each, Mapping))
+    texts = (mapping_in(each).get("text") for each in items_of_list(content))
     return "\n".join(each for each in texts if isinstance(each, str))
 
 

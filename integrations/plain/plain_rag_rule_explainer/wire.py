@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
+from rag_rule_explainer.instrumentation.clients.fields import mapping_in
 from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.engine import Said, ToolCall, reason_in
+from rag_rule_explainer.instrumentation.requests.built_in_calls import BuiltInTypes
 from rag_rule_explainer.instrumentation.requests.client_watch import Called, ModelReply, ModelRequest
-from rag_rule_explainer.instrumentation.requests.provider_calls import built_in_call
-from rag_rule_explainer.instrumentation.requests.provider_usage import tokens_in
+from rag_rule_explainer.instrumentation.requests.json_parts import items_of_list, texts_within
+from rag_rule_explainer.instrumentation.requests.reported_tokens import reported_tokens
 
 _LAST = frozenset({"response.completed", "response.incomplete"})
 """The types of the events with which a streamed response ends. Applications need not read on."""
@@ -19,27 +21,46 @@ _OF_TRANSPORT = frozenset({"stream", "stream_options", *_SHOWN})
 _NO_TEXT = frozenset(
     {"role", "type", "id", "call_id", "tool_call_id", "name", "status", "arguments", "tool_calls"}
 )
+_BUILT_IN = BuiltInTypes(
+    over_mcp=frozenset({"mcp_call"}),
+    by_provider=frozenset(
+        {"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"}
+    ),
+    by_application=frozenset({"computer_call", "local_shell_call", "shell_call", "apply_patch_call"}),
+    told=("action", "operation", "query", "queries", "code"),
+    untold=frozenset({"sources"}),
+)
+_TOKENS = {
+    "input_tokens": ("prompt_tokens", "input_tokens"),
+    "output_tokens": ("completion_tokens", "output_tokens"),
+    "total_tokens": ("total_tokens",),
+}
+_CACHED = {
+    "cached_input_tokens": tuple(f"{kind}_tokens_details.cached_tokens" for kind in ("prompt", "input"))
+}
 Entries = Mapping[str, Any]
 
 
 def asked_in(body: Entries) -> ModelRequest:
     """Returns the texts, the parameters and the tool results in the body of a request."""
-    items = [plain(each) for key in _SHOWN for each in _several(body.get(key))]
+    items = [plain(each) for key in _SHOWN for each in items_of_list(body.get(key))]
     parameters = described({key: each for key, each in body.items() if key not in _OF_TRANSPORT})
     # The parameters come last, after a blank line, because the code that compares requests expects this.
     sent = "\n\n".join([*map(_spoken, items), parameters])
-    results = ((_call_id(each), "\n".join(_texts(each))) for each in items if _call_id(each))
+    results = (
+        (_call_id(each), "\n".join(texts_within(each, _NO_TEXT))) for each in items if _call_id(each)
+    )
     return ModelRequest(
-        "\n\n".join(text for each in items for text in _texts(each)), sent, tuple(results)
+        "\n\n".join(text for each in items for text in texts_within(each, _NO_TEXT)), sent, tuple(results)
     )
 
 
 def reply_in(body: Entries, *, is_partial: bool = False) -> ModelReply:
     """Returns the content of a reply. ``is_partial``: True if the stream of the reply was not read to
     its end."""
-    choices = [_entries(each) for each in _several(body.get("choices"))]
-    messages = [_entries(each.get("message") or each) for each in choices] or [
-        _entries(each) for each in _several(body.get("output"))
+    choices = [mapping_in(each) for each in items_of_list(body.get("choices"))]
+    messages = [mapping_in(each.get("message") or each) for each in choices] or [
+        mapping_in(each) for each in items_of_list(body.get("output"))
     ]
     several = [_answer_of(each) for each in messages]
     # Applications use the first of several choices. Of a response (in the Responses API), they use all
@@ -63,7 +84,7 @@ def reply_in(body: Entries, *, is_partial: bool = False) -> ModelReply:
         "\n".join(["assistant:", text, *named]),
         calls,
         str(model or ""),
-        tokens_in(body.get("usage")),
+        reported_tokens(body.get("usage"), _TOKENS, _CACHED),
     )
 
 
@@ -99,35 +120,35 @@ class Streamed:
     @property
     def arguments(self) -> list[str]:
         """Returns the arguments of the tool calls so far, as the model wrote them."""
-        listed = [*self._calls.values(), *map(_entries, self._items.values())]
+        listed = [*self._calls.values(), *map(mapping_in, self._items.values())]
         return [str(each["arguments"]) for each in listed if "arguments" in each]
 
     def take(self, chunk: Any) -> str:
         """Adds the next chunk, and returns the text in the chunk."""
-        body = _entries(plain(chunk))
+        body = mapping_in(plain(chunk))
         if "type" in body:
             # In the Responses API, some events, such as the first and the last, contain the whole
             # response up to that moment.
-            self._whole.update(_entries(body.get("response")))
+            self._whole.update(mapping_in(body.get("response")))
             if body.get("item") is not None:
                 self._items[body.get("output_index") or 0] = body["item"]
             self.is_partial = self.is_partial and body["type"] not in _LAST
             return str(body["delta"]) if body["type"] == "response.output_text.delta" else ""
         self._whole.update({key: body[key] for key in ("model", "usage") if body.get(key)})
-        choices = map(_entries, _several(body.get("choices")))
-        first = next((each for each in choices if not each.get("index")), _entries(None))
+        choices = map(mapping_in, items_of_list(body.get("choices")))
+        first = next((each for each in choices if not each.get("index")), mapping_in(None))
         self._reason = first.get("finish_reason") or self._reason
-        delta = _entries(first.get("delta") or {"content": first.get("text")})
+        delta = mapping_in(first.get("delta") or {"content": first.get("text")})
         for key in ("content", "refusal"):
             self._texts[key] = self._texts.get(key, "") + (delta.get(key) or "")
-        former = [{"function": each} for each in _several(delta.get("function_call"))]
-        for call in [*_several(delta.get("tool_calls")), *former]:
+        former = [{"function": each} for each in items_of_list(delta.get("function_call"))]
+        for call in [*items_of_list(delta.get("tool_calls")), *former]:
             known = self._calls.setdefault(
                 call.get("index") or 0, {"id": "", "name": "", "arguments": ""}
             )
-            custom = _entries(call.get("custom"))
+            custom = mapping_in(call.get("custom"))
             parts = {"id": call.get("id"), "arguments": custom.get("input"), **custom}
-            parts.update(_entries(call.get("function")))
+            parts.update(mapping_in(call.get("function")))
             known.update({key: known[key] + (parts.get(key) or "") for key in known})
         return delta.get("content") or ""
 
@@ -145,44 +166,22 @@ class Streamed:
         return {**self._whole, "choices": [{"message": message, "finish_reason": self._reason}]}
 
 
-def _several(given: Any) -> list[Any]:
-    return cast("list[Any]", given) if isinstance(given, list) else [] if given is None else [given]
-
-
-def _entries(given: Any) -> Entries:
-    return cast("Entries", given) if isinstance(given, Mapping) else {}
-
-
-def _texts(given: Any) -> Iterator[str]:
-    """Yields every text in a message, at any depth. Ids, names and the arguments of tool calls are
-    left out."""
-    if isinstance(given, str):
-        yield given
-    elif isinstance(given, Mapping):
-        for key, value in cast("Entries", given).items():
-            if key not in _NO_TEXT:
-                yield from _texts(value)
-    elif isinstance(given, list):
-        for value in cast("list[Any]", given):
-            yield from _texts(value)
-
-
 def _spoken(item: Any) -> str:
-    entries = _entries(item)
+    entries = mapping_in(item)
     calls = map(_described, _calls(entries))
     head = " ".join(filter(None, (entries.get("role") or entries.get("type"), entries.get("name"))))
-    return "\n".join([f"{head or 'user'}:", *_texts(item), *calls])
+    return "\n".join([f"{head or 'user'}:", *texts_within(item, _NO_TEXT), *calls])
 
 
 def _calls(message: Entries) -> Iterator[Called]:
-    built_in = built_in_call(message)
+    built_in = _BUILT_IN.call_in(message)
     if built_in is not None:
         yield Called(*built_in)
         return
     is_item = str(message.get("type")).endswith(("function_call", "custom_tool_call"))
-    former = [{"function": each} for each in _several(message.get("function_call"))]
-    for call in [message] if is_item else [*_several(message.get("tool_calls")), *former]:
-        entries = {**call, **_entries(call.get("function") or call.get("custom"))}
+    former = [{"function": each} for each in items_of_list(message.get("function_call"))]
+    for call in [message] if is_item else [*items_of_list(message.get("tool_calls")), *former]:
+        entries = {**call, **mapping_in(call.get("function") or call.get("custom"))}
         arguments = entries.get("arguments") or entries.get("input") or ""
         identity = str(call.get("call_id") or call.get("id") or "")
         yield Called(identity, ToolCall.written(entries.get("name"), arguments))
@@ -194,7 +193,7 @@ def _described(called: Called) -> str:
 
 def _call_id(item: Any) -> str:
     """Returns the id of the tool call of which the item is the result; an empty text for other items."""
-    entries = _entries(item)
+    entries = mapping_in(item)
     is_output = str(entries.get("type")).endswith("call_output")
     return str(entries.get("tool_call_id") or (entries.get("call_id") if is_output else "") or "")
 
@@ -205,10 +204,10 @@ def _answer_of(message: Entries) -> str:
     if message.get("type") not in {None, "message"}:
         return ""
     content = message.get("content") or message.get("text") or ""
-    parts = (_entries(each) for each in _several(content) if not isinstance(each, str))
+    parts = (mapping_in(each) for each in items_of_list(content) if not isinstance(each, str))
     return content if isinstance(content, str) else "".join(str(each.get("text") or "") for each in parts)
 
 
 def _refuses(message: Entries) -> bool:
-    parts = [_entries(each) for each in _several(message.get("content"))]
+    parts = [mapping_in(each) for each in items_of_list(message.get("content"))]
     return bool(message.get("refusal")) or any(each.get("refusal") for each in parts)

@@ -54,12 +54,12 @@ class Places:
 
     @cached_property
     def documents(self) -> Mapping[str, str]:
-        """The file of each document, by its name."""
+        """Returns the file of each document, by the name of the document."""
         return {row.name: document_file(row.key) for row in self.audit.documents}
 
     @cached_property
     def questions(self) -> Mapping[str, AuditedQuestion]:
-        """The questions, by their ids."""
+        """Returns the questions by their ids."""
         return {each.id: each for each in self.audit.questions}
 
     def document(self, name: str, up: str = "../") -> Markup:

@@ -10,17 +10,17 @@ class Citable(Protocol):
 
     @property
     def id(self) -> str:
-        """The id of the source."""
+        """Returns the id of the source."""
         ...
 
     @property
     def text(self) -> str:
-        """The text of the source."""
+        """Returns the text of the source."""
         ...
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """The metadata of the source, which may hold a title, a file name or an address."""
+        """Returns the metadata of the source, which may hold a title, a file name or an address."""
         ...
 
 

@@ -1,6 +1,7 @@
 """This module runs ``rag-rules experiment benchmark-models``."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
@@ -62,23 +63,31 @@ Besides = Annotated[
 ]
 
 
-def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
+@dataclass(frozen=True, slots=True)
+class Benchmarked:
+    """These options say what is asked about each question."""
+
+    sources: BenchmarkSources = 5
+    necessary: NecessaryRange = None
+    subsets: Subsets = None
+    ask_without_sources: AsksNothing = False
+    besides: Besides = 2
+
+
+def benchmark_models(
     endpoints: Endpoints,
     judging: JudgingOptions,
     running: Running,
     drawing: Drawing,
-    sources: BenchmarkSources = 5,
-    necessary: NecessaryRange = None,
-    subsets: Subsets = None,
-    ask_without_sources: AsksNothing = False,
-    besides: Besides = 2,
+    benchmarked: Benchmarked,
     model: Models = None,
     figures: Figures = True,
 ) -> None:
     """Runs the experiment, and exits. The text of the command's help page is ``HELP``."""
-    data, order = drawing.file, drawing.distractors
-    plan = BenchmarkPlan(sources, subsets, ask_without_sources, besides, drawing.seed, order)
-    fewest, most = parsed_necessary(necessary, sources)
+    data, sources, subsets = drawing.file, benchmarked.sources, benchmarked.subsets
+    asks_nothing, besides = benchmarked.ask_without_sources, benchmarked.besides
+    plan = BenchmarkPlan(sources, subsets, asks_nothing, besides, drawing.seed, drawing.distractors)
+    fewest, most = parsed_necessary(benchmarked.necessary, sources)
     models, judge = endpoints.examined(model or ()), judging.judge(endpoints)
     found = drawing.drawn(fewest, most, sources)
     settings, out = running.settings(models, models[0].namespace), running.out

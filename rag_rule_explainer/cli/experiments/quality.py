@@ -1,7 +1,7 @@
 """This module runs ``rag-rules experiment quality``, which measures how often a model's answers are
 right."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,10 +9,12 @@ import typer
 
 from ...errors import InvalidInput
 from ...experiments.examples import Criteria, Example, drawn
+from ...experiments.models import Examined
 from ...experiments.published import examples_in
 from ...experiments.quality import GivenReply, QualityRow, measure_quality, quality_rows
 from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable
+from ...settings import Settings
 from ..terminal import counted, print_lines
 from .ending import interrupted, prepare, prompts_used
 from .shared_options import AskedModel, Endpoints, Running, Seed
@@ -62,6 +64,16 @@ def quality(
         raise InvalidInput("two files of --data have one name, and rows go by it; rename one of them")
     settings, out = running.settings([examined], examined.namespace), running.out
     prepare(out, "quality.csv")
+    rows = _measured(found, examined, settings, out)
+    used = [prompts_used([examined])]
+    print_lines([*_lines(rows), *filter(None, used), f"written to {out}: quality.csv, answers.jsonl"])
+    raise typer.Exit(3 if any(row.failed for row in rows) else 0)
+
+
+def _measured(
+    found: Mapping[Path, Sequence[Example]], examined: Examined, settings: Settings, out: Path
+) -> list[QualityRow]:
+    """Returns the rows of all files, and writes the rows and the answers into ``out``."""
     rows, everything = list[QualityRow](), list[tuple[Path, GivenReply]]()
     for number, (path, listed) in enumerate(found.items()):
         with counted(f"answers to {printable(path.name)}") as progress:
@@ -73,11 +85,7 @@ def quality(
     write_csv(out / "quality.csv", QualityRow, rows)
     records = ({"data": path.stem, **each.record()} for path, each in everything)
     write_jsonl(out / "answers.jsonl", records)
-    used = prompts_used([examined])
-    print_lines(
-        [*_lines(rows), *([used] if used else []), f"written to {out}: quality.csv, answers.jsonl"]
-    )
-    raise typer.Exit(3 if any(row.failed for row in rows) else 0)
+    return rows
 
 
 def _examples(path: Path, count: int | None, seed: int) -> Sequence[Example]:

@@ -14,6 +14,7 @@ import typer
 
 from ...experiments.charts import REDTEAM_FIGURE, draw_redteam
 from ...experiments.injections import Injections, injections_in
+from ...experiments.models import Examined
 from ...experiments.paper import stated
 from ...experiments.payload import PAYLOAD_PARTS, Attack, attack, gullible_model
 from ...experiments.redteam import APPROACHES, RedteamOutcome, RedteamRow, measure_redteam
@@ -84,10 +85,8 @@ def redteam(
     between rounds; it starts with all sources as one group. answers-kept: this package's grouped search,
     which replays nothing twice and tests its rule once more together with all dropped sources. sampled:
     this package's sampled search; the table also says after how many probes the rule was first reported,
-    unverified.
-
-    The question that is asked has nothing to do with the payload, so a reply with the exploit hash obeys
-    a source, and is never a right answer.
+    unverified. The question has nothing to do with the payload, so a reply with the exploit hash obeys a
+    source.
 
     Writes redteam.csv (a line for each run and way), redteam_rounds.csv (calls by round), failures.csv
     and redteam.png to --out.
@@ -110,7 +109,13 @@ def redteam(
     injections = attacking.injections()
     scripted = gullible_model(injections.payloads if injections else ())
     (attacked,) = endpoints.examined((model,) if model else (), scripted)
-    attacks = attacking.attacks(injections)
+    raise _measured(attacking, attacking.attacks(injections), attacked, running, figures=figures)
+
+
+def _measured(
+    attacking: Attacking, attacks: list[Attack], attacked: Examined, running: Running, *, figures: bool
+) -> typer.Exit:
+    """Measures the attacks, writes what was found, and returns the exit of the command."""
     settings, out = running.settings([attacked], attacked.namespace), running.out
     prepare(out, "redteam.csv", figures=figures)
     with counted("runs") as progress:
@@ -120,7 +125,7 @@ def redteam(
     used = prompts_used([attacked])
     ending = ExperimentEnding(out, len(attacks), settings, [REDTEAM_FIGURE], draw, prompts=used)
     failed = "searches came to nothing, and are in failures.csv alone:"
-    raise ending.conclude(outcome, _lines(outcome, attacking.sources), failed)
+    return ending.conclude(outcome, _lines(outcome, attacking.sources), failed)
 
 
 def _lines(outcome: RedteamOutcome, sources: int) -> Iterator[str]:

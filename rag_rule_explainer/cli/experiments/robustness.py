@@ -4,13 +4,15 @@ It compares the rules that are found with the rules that follow from the labels 
 so for several models, and for several numbers of samples of a probe.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 import typer
 
 from ...experiments.charts import ROBUSTNESS_FIGURES, draw_robustness
+from ...experiments.models import Examined
 from ...experiments.robustness import (
     JUDGING,
     MOST_ROBUSTNESS_SAMPLES,
@@ -21,6 +23,7 @@ from ...experiments.robustness import (
     measure_robustness,
 )
 from ...experiments.robustness_rows import RobustnessRow
+from ...predicates import Judge
 from ...printable import printable, shortened
 from ..terminal import counted, say
 from .ending import ExperimentEnding, cells, costs, prepare, prompts_used
@@ -48,14 +51,21 @@ SampledSources = Annotated[
 ]
 
 
-def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
+@dataclass(frozen=True, slots=True)
+class RobustnessSampling:
+    """These options say what is asked about each question."""
+
+    samples: Samples = 10
+    sources: SampledSources = 5
+    necessary: Necessary = 2
+
+
+def robustness(
     endpoints: Endpoints,
     judging: JudgingOptions,
     running: Running,
     drawing: Drawing,
-    samples: Samples = 10,
-    sources: SampledSources = 5,
-    necessary: Necessary = 2,
+    sampling: RobustnessSampling,
     model: Models = None,
     figures: Figures = True,
 ) -> None:
@@ -85,24 +95,41 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
       3    some are in failures.csv
       130  interrupted; run the same command to continue
     """
-    data, plan = drawing.file, RobustnessPlan(sources, samples, drawing.distractors)
     models, judge = endpoints.examined(model or ()), judging.judge(endpoints)
+    raise _measured(models, judge, running, drawing, sampling, is_paid=bool(model), figures=figures)
+
+
+def _measured(
+    models: Sequence[Examined],
+    judge: Judge | None,
+    running: Running,
+    drawing: Drawing,
+    sampling: RobustnessSampling,
+    *,
+    is_paid: bool,
+    figures: bool,
+) -> typer.Exit:
+    """Measures the models, writes what was found, and returns the exit of the command."""
+    data, sources, samples = drawing.file, sampling.sources, sampling.samples
+    plan = RobustnessPlan(sources, samples, drawing.distractors)
+    necessary = sampling.necessary
     found = drawing.drawn(necessary, necessary, max(sources, necessary))
     check_robustness(found, models, plan)
     settings, out = running.settings(models, JUDGING), running.out
     prepare(out, "robustness.csv", figures=figures)
-    if model:
+    if is_paid:
         most = len(models) * len(found) * ((1 << sources) - 1) * samples
         say(f"at most {most:,} calls of the models, and {running.retries} more of each that fails")
     with counted("answers") as progress:
         outcome = measure_robustness(found, models, plan, settings, judge, progress)
     used = prompts_used(models, judge)
-    subject = ", ".join(filter(None, [f"{data.name}, {len(found):,} questions, |s| = {sources}", used]))
+    subject = f"{data.name}, {len(found):,} questions, |s| = {sources}"
+    subject = ", ".join(filter(None, [subject, used]))
     draw = partial(draw_robustness, outcome.rows, subject, out) if figures else None
     judged = judge is not None
     ending = ExperimentEnding(out, outcome.of, settings, ROBUSTNESS_FIGURES, draw, judged, used)
     failed = "times a question has not the verdicts it needs: failures.csv"
-    raise ending.conclude(outcome, _lines(outcome, len(found)), failed)
+    return ending.conclude(outcome, _lines(outcome, len(found)), failed)
 
 
 def _lines(outcome: RobustnessOutcome, questions: int) -> Iterator[str]:

@@ -2,75 +2,16 @@
 application's answers explained, and cannot choose the application, the folder or the limits."""
 
 import os.path
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from ...instrumentation.importing import load_application
 from ...instrumentation.integration import Integration
-from ...settings import DEFAULT_TIMEOUT, Settings, SettingsFields
-from ..options import (
-    App,
-    Concurrency,
-    FrameworkOption,
-    InputKey,
-    JudgeBaseUrl,
-    JudgeModel,
-    Timeout,
-    place,
-)
-from ..searching import parsed_store
 from ..terminal import say, stdout_kept
 from .allowance import ReplayAllowance
 from .answering import ServedApplication
 from .saved import SavedFolder
 from .sdk import McpSdk
+from .served_options import ServedOptions, ServedSpending
 from .server import run_server
-
-Folder = Annotated[
-    Path,
-    typer.Option(
-        parser=place, metavar="DIR", help="Save explanations here, and show those of this folder."
-    ),
-]
-ReplaysOfACall = Annotated[
-    int | None, typer.Option("--max-replays", min=1, help="The most replays that one call may ask for.")
-]
-ReplaysOfAll = Annotated[
-    int | None, typer.Option("--all-replays", min=1, help="The most replays of all calls together.")
-]
-StoreOfAnswers = Annotated[
-    str | None, typer.Option("--store", metavar="URL", help="Keep paid answers here; needs --namespace.")
-]
-VersionOfApplication = Annotated[
-    str | None, typer.Option("--namespace", help="Which version of the application its answers are from.")
-]
-
-
-@dataclass(frozen=True, slots=True)
-class ServedOptions:
-    """These options fix what the clients of the server can use."""
-
-    app: App
-    folder: Folder
-    framework: FrameworkOption = None
-    input_key: InputKey = None
-    judge_model: JudgeModel = None
-    judge_base_url: JudgeBaseUrl = None
-
-
-@dataclass(frozen=True, slots=True)
-class ServedSpending:
-    """These options fix what the clients of the server can spend."""
-
-    max_replays: ReplaysOfACall = None
-    all_replays: ReplaysOfAll = None
-    concurrency: Concurrency = 8
-    timeout: Timeout = DEFAULT_TIMEOUT
-    store: StoreOfAnswers = None
-    namespace: VersionOfApplication = None
 
 
 def serve_mcp(served: ServedOptions, spending: ServedSpending) -> None:
@@ -93,14 +34,7 @@ def serve_mcp(served: ServedOptions, spending: ServedSpending) -> None:
       2    bad input; a package that is missing
       130  interrupted
     """
-    sdk = McpSdk.installed()
-    settings: SettingsFields = {
-        "concurrency": spending.concurrency,
-        "timeout": spending.timeout,
-        "store": parsed_store(spending.store, spending.namespace),
-    }
-    # A mistake in them would else be told to the agent, at each call.
-    Settings.of(Settings(), settings)
+    sdk, settings = McpSdk.installed(), spending.settings()
     with stdout_kept():
         application = load_application(str(served.app))
         integration = Integration.of(application, served.framework)
@@ -108,12 +42,5 @@ def serve_mcp(served: ServedOptions, spending: ServedSpending) -> None:
     folder = SavedFolder.of(served.folder)
     if is_new:
         say(f"made the folder {folder.path}")
-    answering = ServedApplication(
-        application,
-        integration,
-        served,
-        ReplayAllowance(spending.max_replays, spending.all_replays),
-        settings,
-        folder,
-    )
-    run_server(sdk, answering)
+    allowance = ReplayAllowance(spending.max_replays, spending.all_replays)
+    run_server(sdk, ServedApplication(application, integration, served, allowance, settings, folder))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ...errors import BaselineFailed, InvalidInput
 from ...explanation.explanation import Explanation
@@ -21,9 +21,7 @@ from ..terminal import exits_as_errors
 from .allowance import ReplayAllowance
 from .calls import CallProgress
 from .saved import SavedFolder, SavedPlace
-
-if TYPE_CHECKING:
-    from . import ServedOptions
+from .served_options import ServedOptions
 
 EntryOfExplainer: TypeAlias = Callable[[Any, Any], Any]
 """A function that calls an explainer with an input of the application."""
@@ -49,7 +47,7 @@ class ServedApplication:
 
     application: Any
     integration: Integration
-    served: "ServedOptions"
+    served: ServedOptions
     allowance: ReplayAllowance
     settings: SettingsFields
     folder: SavedFolder

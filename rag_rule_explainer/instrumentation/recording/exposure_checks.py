@@ -37,6 +37,11 @@ NOT_ASKED = (
     "from a cache or because it found too little, so the answer may say nothing about it "
     '(scope="retrieved" counts it all the same)'
 )
+_HELD_OUT = (
+    "{counts}: the rules are about those it saw; the others are served in no replay "
+    '(scope="retrieved" takes them in)'
+)
+_PROMOTED = "{counts}: leaving one out may promote another that it did not see"
 NOT_RETRIEVED = "the application chose not to retrieve"
 MISSED = (
     "a replay was answered without a retrieval that could be intercepted, so the answer says nothing "
@@ -106,13 +111,9 @@ class ExposureChecks:
         if scope == "seen" and unseen:
             units = tuple(source for source in sources if source.id not in unseen)
             held_out = tuple(source for source in sources if source.id in unseen)
-            note = (
-                f"{counts}: the rules are about those it saw; the others are served in no replay "
-                '(scope="retrieved" takes them in)'
-            )
-            return checks(scope, units, held_out, (note,), sight, unrecognised=unrecognised)
-        promoted = (f"{counts}: leaving one out may promote another that it did not see",)
-        notes = promoted if unseen else ()
+            note = (_HELD_OUT.format(counts=counts),)
+            return checks(scope, units, held_out, note, sight, unrecognised=unrecognised)
+        notes = (_PROMOTED.format(counts=counts),) if unseen else ()
         return checks(scope, tuple(sources), (), notes, sight, unrecognised=unrecognised)
 
     def other_order_shown(self) -> tuple[str, ...]:
@@ -140,10 +141,9 @@ class ExposureChecks:
         and that models saw.
 
         ``kept``: the retained sources; ``serving``: the record of what was delivered; ``requests``: the
-        replay's requests. Raises ReplayMissedGate if nothing was retrieved, unless ``on_no_retrieval``
-        accepts this. Raises SourceLeak if a model was sent an omitted source, and SourcesReordered if
-        sources did not come in the requested order. Raises UnusableReply if a retained source was not
-        delivered, or if no model was called that could have seen it.
+        replay's requests. Raises ReplayMissedGate if nothing was retrieved and ``on_no_retrieval`` is
+        "error", SourceLeak if a model was sent an omitted source, SourcesReordered if sources came in
+        another order, and UnusableReply if a retained source was not delivered or not shown to a model.
         """
         if serving.refused is not None:
             raise serving.refused
@@ -155,20 +155,8 @@ class ExposureChecks:
         if leaks:
             raise leaked(leaks, len(serving.delivered), serving.that_found, self._anew())
         remarks = {answer.note, *serving.remarks}
-        if not serving.served:
-            if self.on_no_retrieval == "error":
-                raise ReplayMissedGate(MISSED + self._anew())
-            remarks.add(NOT_RETRIEVED)
-        else:
-            remarks.update(self._check_delivered(answer, ids, serving, seen))
-            if serving.order:
-                remarks.update(self._check_order(serving, requests, seen))
-        unseen = serving.delivered & self.sight.recognisable - seen - self.unrecognised
-        if unseen and not requests and self.scope == "seen":
-            raise UnusableReply(NOT_ASKED, answer.usage, answer.models)
-        if seen and unseen:
-            named = ", ".join(plain_id(identity) for identity in ids if identity in unseen)
-            remarks.add(f"{named} was retained and did not reach the model")
+        remarks.update(self._check_served(answer, ids, serving, requests, seen))
+        remarks.update(self._check_seen(answer, ids, serving, requests, seen))
         # A request that is equal with and without sources, such as a request to rewrite the question,
         # does not ask the model for an answer from sources.
         asked = requests if ids else {*requests}.difference(self.requests)
@@ -178,6 +166,42 @@ class ExposureChecks:
             delivered=tuple(identity for identity in ids if identity in serving.reached),
             seen=tuple(identity for identity in ids if identity in seen) if asked else None,
         )
+
+    def _check_served(
+        self,
+        answer: Answer,
+        ids: Sequence[str],
+        serving: Serving[object],
+        requests: Sequence[Request],
+        seen: frozenset[str],
+    ) -> Iterator[str]:
+        """Yields the remarks on what was delivered, or on a replay that retrieved nothing. Raises
+        ReplayMissedGate if ``on_no_retrieval`` does not accept such a replay."""
+        if serving.served:
+            yield from self._check_delivered(answer, ids, serving, seen)
+            if serving.order:
+                yield from self._check_order(serving, requests, seen)
+        elif self.on_no_retrieval == "error":
+            raise ReplayMissedGate(MISSED + self._anew())
+        else:
+            yield NOT_RETRIEVED
+
+    def _check_seen(
+        self,
+        answer: Answer,
+        ids: Sequence[str],
+        serving: Serving[object],
+        requests: Sequence[Request],
+        seen: frozenset[str],
+    ) -> Iterator[str]:
+        """Yields a remark if a delivered source did not reach the model. Raises UnusableReply if no model
+        was called that could have seen it."""
+        unseen = serving.delivered & self.sight.recognisable - seen - self.unrecognised
+        if unseen and not requests and self.scope == "seen":
+            raise UnusableReply(NOT_ASKED, answer.usage, answer.models)
+        if seen and unseen:
+            named = ", ".join(plain_id(identity) for identity in ids if identity in unseen)
+            yield f"{named} was retained and did not reach the model"
 
     def is_all(self, ids: Sequence[str]) -> bool:
         """Returns True iff ``ids`` are the ids of all sources that rules are about."""

@@ -82,15 +82,10 @@ class CallsOfRun:
         """Returns the moment of the first reply that calls one of these tools; None if there is none."""
         return next((each.at for each in list(self._made) if each.call.name in names), None)
 
-    def note_made(self, calls: Iterable[tuple[str, ToolCall]]) -> None:
-        """Records the calls in a model's reply, with their ids. Call it before the run goes on."""
-        within, now = tools_in_use.get(), moment()
-        with self._guard:
-            self._made.extend(MadeCall(identity, call, now, within) for identity, call in calls)
-
     def note_reply(self, key: Hashable, calls: Iterable[tuple[str, ToolCall]]) -> None:
-        """Records the calls in a reply as ``note_made`` does. For a streamed reply, call it again when
-        more has arrived: a call keeps the moment at which it began. ``key``: identifies the request."""
+        """Records the calls in a model's reply, with their ids. Call it before the run goes on; for a
+        streamed reply, call it again when more has arrived: a call keeps the moment at which it began.
+        ``key``: identifies the request."""
         within, now = tools_in_use.get(), moment()
         with self._guard:
             own = self._by_reply.setdefault(key, [])

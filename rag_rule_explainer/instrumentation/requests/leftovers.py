@@ -122,10 +122,7 @@ class Leftovers:
             if look is None:
                 look = cache(lambda: Holdings(self.application))
             if explained is None:
-                explained = [line_of(text) for source in kept for text in texts_of(source)]
-                # Two retained chunks that overlap an omitted chunk may together hold its text.
-                explained.append(line_of(" ".join(source.text for source in kept)))
-                explained += [line_of(text) for text in (*self._given, *self.early, *made)]
+                explained = self._explained(kept, made)
             said = [
                 line_of(text) for each in exchange.after for text in (each.reply or "", each.said or "")
             ]
@@ -138,6 +135,13 @@ class Leftovers:
                     return leftover
                 doubtful = doubtful or leftover
         return doubtful
+
+    def _explained(self, kept: Sequence[Source], made: Sequence[str]) -> list[str]:
+        """Returns the texts that a request may hold although a source is omitted."""
+        explained = [line_of(text) for source in kept for text in texts_of(source)]
+        # Two retained chunks that overlap an omitted chunk may together hold its text.
+        explained.append(line_of(" ".join(source.text for source in kept)))
+        return explained + [line_of(text) for text in (*self._given, *self.early, *made)]
 
     def _without_times(self) -> list[Source]:
         def lasting(value: object) -> bool:

@@ -103,30 +103,21 @@ class _Awaiting:
 
 
 def gated_function(
-    search: Callable[..., Any],
-    shape: Shape[Any],
-    part_of: PartOf,
-    *,
-    unsaid: Collection[str] = (),
+    search: Callable[..., Any], shape: Shape[Any], part_of: PartOf, *, unsaid: Collection[str] = ()
 ) -> Callable[..., Any]:
     """Returns the search as a function, sync or async, whose calls are recorded in the baseline and
     served in replays.
 
     ``shape``: splits and builds results. ``part_of``: finds the gate of the run that a call belongs to.
     ``unsaid``: names of arguments that do not belong to the query, such as callbacks; calls that differ
-    only in them count as equal. If ``gated_function`` is called while a run is active, later calls of the
-    search belong to that run, even in threads without its context.
+    only in them count as equal. If this is called while a run is active, later calls of the search belong
+    to that run, even in threads without its context.
     """
     joined, awaiting = participation(), _Awaiting(inspect.unwrap(search))
 
     def asked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked[Any]:
-        described_arguments = {name: each for name, each in kwargs.items() if name not in unsaid}
-        _check_arguments(args, described_arguments)
-        said = described((args, described_arguments))
-        keys = (id(gated), own_texts(search), said), (Likeness(search), said)
-        wider = wider_call(search, args, kwargs)
-        query = _query(args, described_arguments)
-        return Asked(gated, keys, query, shape, hangs_on=(search,), in_gate=True, wider=wider)
+        said = {name: each for name, each in kwargs.items() if name not in unsaid}
+        return _asked(gated, search, shape, (args, said), wider_call(search, args, kwargs))
 
     @wraps(search)
     def sync(*args: Any, **kwargs: Any) -> Any:
@@ -148,6 +139,22 @@ def gated_function(
 
     gated = asynchronous if _is_async(search) else sync
     return gated
+
+
+def _asked(
+    gated: Callable[..., Any],
+    search: Callable[..., Any],
+    shape: Shape[Any],
+    given: tuple[tuple[Any, ...], dict[str, Any]],
+    wider: Any,
+) -> Asked[Any]:
+    """Returns a call of a gated search. ``given``: its arguments, without those that do not belong to the
+    query. ``wider``: see ``wider_call``."""
+    _check_arguments(*given)
+    said = described(given)
+    keys = (id(gated), own_texts(search), said), (Likeness(search), said)
+    query = _query(*given)
+    return Asked(gated, keys, query, shape, hangs_on=(search,), in_gate=True, wider=wider)
 
 
 def gated_search(search: Callable[..., Any], shape: Shape[Any], part_of: PartOf) -> Callable[..., Any]:

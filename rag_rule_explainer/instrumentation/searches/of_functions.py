@@ -144,12 +144,11 @@ def gate(
     """Returns the search, a function or a method, sync or async, in a form that explanations can see.
 
     ``gate`` is a decorator as well: ``@gate``, or ``@gate(text_of=...)``, also on a method of a class.
-    Outside of an explanation, a gated search does the same as before. If ``gate`` is called while a run
-    of the application is being explained, the gated search belongs to that run, even in other threads.
+    Outside of an explanation, a gated search does the same as before. A gate that is made during a run
+    belongs to that run, even in other threads.
 
-    The sources are what a gated function returns. Items that it finds inside and does not return are no
-    sources, so rules say nothing about items that would move up in their place. To have rules about all
-    that was found, gate the search inside instead, and cut its result outside of the gate.
+    The sources are what a gated function returns. Rules say nothing about items that it finds inside and
+    does not return; to have rules about these, gate the search inside, and cut its result outside.
 
     The search may return strings, dicts, or objects with a text. For items of any other kind, ``text_of``
     reads the text of an item, and ``item_of`` makes such an item from a ``Source`` (for ``documents=``).

@@ -113,23 +113,21 @@ class Lasting:
             was = _contents(self.before, each.name)
             if not each.keyed and (is_missed or was != self._start[each.name]):
                 self._changed.setdefault(each.name, each)
-        self._by_code = [
-            *(
-                Left(name, f"{cached} keeps what it gave before, and goes by {name!r}, which runs write")
-                for cached, name in self.caches.going_by_what_is_written(after)
-            ),
-            *(
-                Left(name, f"{clause} in a thread or task that nobody waits for")
-                for name, clause in written_in_background(after)
-            ),
-            *left_on_loop_or_thread(after, reading),
-            *self._of_others(after),
-            *self._unexplained(after, reading),
-            *(
-                Left(place_of(each)[0], f"{each.clause}, where the next run finds it")
-                for each in set_at_times(after, variables)
-            ),
-        ]
+        self._by_code = list(self._left_by_code(after, reading, variables))
+
+    def _left_by_code(
+        self, after: Holdings, reading: Holdings, variables: Collection[ContextVar[Any]]
+    ) -> Iterator[Left]:
+        for cached, name in self.caches.going_by_what_is_written(after):
+            clause = f"{cached} keeps what it gave before, and goes by {name!r}, which runs write"
+            yield Left(name, clause)
+        for name, clause in written_in_background(after):
+            yield Left(name, f"{clause} in a thread or task that nobody waits for")
+        yield from left_on_loop_or_thread(after, reading)
+        yield from self._of_others(after)
+        yield from self._unexplained(after, reading)
+        for each in set_at_times(after, variables):
+            yield Left(place_of(each)[0], f"{each.clause}, where the next run finds it")
 
     def look(self, now: Callable[[], Holdings], sources: Hashable) -> None:
         """Compares the state after a replay with the state after the baseline. Must be called only if no

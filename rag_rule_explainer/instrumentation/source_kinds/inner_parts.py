@@ -1,4 +1,4 @@
-"""This module describes results that hold one text with parts, whatever stands around the text."""
+"""This module describes results that hold one text or list with parts, whatever stands around it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,18 +7,19 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class InnerParts:
-    """An ``InnerParts`` is a result whose parts are those of one text in it. ``inner``: these parts."""
+    """An ``InnerParts`` is a result whose parts are those of one text or list in it. ``inner``: these
+    parts."""
 
     inner: Any
 
     @property
     def is_list(self) -> bool:
-        """Returns True iff the text is a list."""
+        """Returns True iff the parts are items of a list."""
         return self.inner.is_list
 
     @property
     def has_heading(self) -> bool:
-        """Returns True iff the first part of the text is the heading of the others."""
+        """Returns True iff the first part is the heading of the others."""
         return self.inner.has_heading
 
     @property

@@ -71,49 +71,32 @@ class ListedParts:
 
 
 @dataclass(frozen=True, slots=True)
-class EnclosedParts:
+class EnclosedParts(InnerParts):
     """The parts in an ``EnclosedParts`` are the items of a list inside a dict or an object. ``path``: the
     keys that lead to it."""
 
-    items: Sequence[Any]
     whole: Any
     path: Path
-    is_list: bool = True
-    has_heading: bool = False
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """Returns the text of each item."""
-        return [text_of_part(each) for each in self.items]
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
         """Returns the dict or object with the omitted items of its list removed or blanked."""
         if not omitted:
             return self.whole
-        left = ListedParts(list(self.items)).without(omitted, omit)
-        return with_results(self.whole, self.path, left, counts_results)
+        return with_results(self.whole, self.path, self.inner.without(omitted, omit), counts_results)
 
 
 @dataclass(frozen=True, slots=True)
-class RewrittenParts:
+class RewrittenParts(InnerParts):
     """The parts in a ``RewrittenParts`` are the items of a list in a text that is written again without
     some of them, such as JSON inside a JSON string."""
 
-    items: Sequence[Any]
     text: str
-    is_list: bool = True
-    has_heading: bool = False
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """Returns the text of each item."""
-        return [text_of_part(each) for each in self.items]
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
         """Returns the text, written again with the omitted items removed or blanked."""
         if not omitted:
             return self.text
-        return json_listing.response([ListedParts(list(self.items)).without(omitted, omit)], self.text)
+        return json_listing.response([self.inner.without(omitted, omit)], self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +176,7 @@ def _enclosed(result: Any) -> ResultParts | None:
         with_results(result, path, list(items))
     except Exception:  # no way is known to copy an object of this class
         return None
-    return EnclosedParts(items, result, path)
+    return EnclosedParts(ListedParts(list(items)), result, path)
 
 
 def _parts_of_text(text: str) -> ResultParts:
@@ -215,4 +198,4 @@ def _rewritten(text: str) -> ResultParts | None:
         rows = json_listing.rows(text)
     except InvalidInput:  # it lists several results, and cannot be written with fewer of them
         return None
-    return RewrittenParts(rows[0], text) if rows is not None and rows[0] else None
+    return RewrittenParts(ListedParts(list(rows[0])), text) if rows is not None and rows[0] else None

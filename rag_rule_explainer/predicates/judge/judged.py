@@ -100,27 +100,20 @@ def judged(
     See *LLM-as-a-judge* in the paper on which this package is based. ``criterion``: the words after "the
     answer", such as "contradicts the guideline" or "recommends a treatment that is not in this list".
     ``reference``: the text of the guideline or the list. ``judge``: a LangChain chat model, a LlamaIndex
-    LLM, or a function of a ``JudgeRequest``. The function may be sync (it then runs in a worker thread)
-    or async. It returns ``{id: True, False or "unsure"}`` for the candidates of the request. If the judge
-    is unsure, fails, or keeps sending malformed replies, the probe is UNKNOWN. The judge's reason is kept
-    with the probe.
+    LLM, or a function of a ``JudgeRequest``, sync (in a worker thread) or async, which returns ``{id:
+    True, False or "unsure"}``. If the judge is unsure, fails, or keeps sending malformed replies, the
+    probe is UNKNOWN. The judge's reason is kept with the probe.
 
     Equal answers to a question are judged once. ``judge_samples``: the number of opinions on each answer;
     the majority counts. ``judge_name``: a name for a function, under which a store keeps its judgements.
-    Change the name when you change the function. Most models have a name without this.
+    Change it when you change the function. Most models have a name without this.
 
-    By default, each answer is judged in its own request, so that no answer influences the judgement of a
-    different one. An answer can still persuade the judge about *itself*, and in
-    ``same_answer(judge=...)`` the baseline can persuade it about all answers. Requests mark texts as data
-    (see ``predicates.judge.request``), but the model may follow orders in them. Measure this with
-    ``check_judge`` on answers that try to persuade.
-
-    ``batch``: the maximum number of answers in one request. More than 1 saves requests, but an answer
-    could then influence the judgement of the others. If a search uses a verdict from a request with
-    several answers, the explanation has a warning, and no rule of the search is called *proved*. Only
-    answers that wait for the judge at the same moment share a request; stored answers are judged together
-    before the search. The opinions that ``judge_samples`` demands share requests too. At first, only as
-    many opinions are requested as can decide the majority. If these disagree, more are requested.
+    ``batch``: the maximum number of answers in one request. By default it is 1, so that no answer
+    influences the judgement of another. More saves requests, but if a search uses a verdict from a
+    request with several answers, the explanation has a warning, and no rule of the search is *proved*.
+    An answer can still persuade the judge about *itself*, and in ``same_answer(judge=...)`` the baseline
+    about all answers. Requests mark texts as data, but the model may follow orders in them. Measure this
+    with ``check_judge``.
 
     Raises InvalidInput for an empty criterion or reference, a reference that is too long, and an object
     that cannot be a judge.
@@ -130,17 +123,21 @@ def judged(
         raise InvalidInput(
             f"the criterion is {criterion!r}; say what the answer is to do, such as 'names a drug'"
         )
-    if reference is not None:
-        # Users pass more than the annotation says.
-        if not isinstance(reference, str) or not reference.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInput(f"the reference is {reference!r}; give its text, or leave it out")
-        if len(reference) > MOST_REFERENCE:
-            raise InvalidInput(
-                f"the reference has {len(reference):,} characters, and goes with every request; give the "
-                f"part that matters, at most {MOST_REFERENCE:,}"
-            )
+    _check_reference(reference)
     jury = jury_of(judge, judge_name, judge_samples, batch)
     return JudgedBy(said, jury, reference)
+
+
+def _check_reference(reference: object) -> None:
+    if reference is None:
+        return
+    if not isinstance(reference, str) or not reference.strip():
+        raise InvalidInput(f"the reference is {reference!r}; give its text, or leave it out")
+    if len(reference) > MOST_REFERENCE:
+        raise InvalidInput(
+            f"the reference has {len(reference):,} characters, and goes with every request; give the "
+            f"part that matters, at most {MOST_REFERENCE:,}"
+        )
 
 
 def _said(criterion: object) -> str:

@@ -1,27 +1,13 @@
 """This module makes a name for a model that is a judge. A store keeps the judgements under this name. So
 it contains everything that determines the model's opinions, but no secrets."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 from ...printable import printable
 
-_ENDPOINTS = (
-    "root_client.base_url",  # this attribute comes first, because an OpenAI client really uses its URL
-    "base_url",
-    "api_base",
-    "openai_api_base",
-    "azure_endpoint",
-    "anthropic_api_url",
-    "groq_api_base",
-    "endpoint_url",
-    "endpoint",
-    "region_name",
-)
-"""The attributes in which models of LangChain and LlamaIndex keep the URL of their endpoint. The first
-one with a URL is used."""
 _SETTINGS = {
     "deployment_name": "deployment",
     "engine": "deployment",
@@ -34,16 +20,20 @@ _SETTINGS = {
 _MORE_SETTINGS = ("model_kwargs", "additional_kwargs")
 
 
-def judge_name_of(model: object, model_name: str | None, *more: str) -> str | None:
+def judge_name_of(
+    model: object, model_name: str | None, *more: str, endpoints: Iterable[str]
+) -> str | None:
     """Returns a name such as "gpt-4o at api.openai.com, temperature 0, seed 7"; None without
     ``model_name``.
 
     The name has only the host and the port of the endpoint, because the rest of its URL may be secret.
-    Settings that are not set are left out. ``more``: texts that are added to the name.
+    Settings that are not set are left out. ``more``: texts that are added to the name. ``endpoints``:
+    the attributes of the model that may hold the URL of its endpoint, such as "client.base_url"; the
+    first one with a URL is used.
     """
     if not model_name:
         return None
-    endpoint = next((host for path in _ENDPOINTS if (host := _host(_at(model, path)))), None)
+    endpoint = next((host for path in endpoints if (host := _host(_at(model, path)))), None)
     place = f" at {endpoint}" if endpoint else ""
     return printable(", ".join([f"{model_name}{place}", *_settings(model), *more]))
 

@@ -40,15 +40,6 @@ class Opinion(BaseModel):
     verdict: Literal["yes", "no", "unsure"]
 
 
-class Opinions(BaseModel):
-    """This pydantic model is the type of the structured output that a judge must return: one opinion for
-    each candidate (an answer to be judged)."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
-
-    opinions: list[Opinion]
-
-
 def judgements_in(said: object, ids: Iterable[str]) -> dict[str, Judgement]:
     """Returns the judgements in ``said``, a judge's reply, by id. An id has a judgement only if the reply
     has exactly one well-formed opinion on it. Never raises. ``ids``: the ids of the request's

@@ -226,7 +226,7 @@ class TracedExplanation:
 
     @property
     def marks(self) -> dict[str, str | int]:
-        """The metadata that all runs and spans of this explanation have."""
+        """Returns the metadata that all runs and spans of this explanation have."""
         marks: dict[str, str | int] = {"rag_rule_explanation": self.id}
         if self.explained_run:
             marks["rag_rule_explained_run"] = self.explained_run
@@ -234,7 +234,7 @@ class TracedExplanation:
 
     @property
     def open(self) -> tuple[TracedReplay, ...]:
-        """The replays of this explanation that have not ended yet."""
+        """Returns the replays of this explanation that have not ended yet."""
         return tuple(self._open)
 
     def replay(self, kept: Iterable[str], kind: ReplayPurpose) -> TracedReplay:

@@ -169,6 +169,7 @@ def on_a_thread(_: Clients) -> Built:
     saver, config = InMemorySaver(), {"configurable": {"thread_id": "1"}}
     agent = create_agent(Scripted(script=ONE_BY_ONE), tools_of(ran := [], day=""), checkpointer=saver)
     said: Any = [{"role": role, "content": text} for role, text in EARLIER]
+    # A dict where the type has a TypedDict.
     agent.update_state(config, {"messages": said}, as_node="model")  # pyright: ignore[reportArgumentType]
     return Built(agent, asked(), ran, config)
 

@@ -32,6 +32,7 @@ if ONCE:
     setattr(FinalComparison, "_compare", nothing)  # noqa: B010 -- it is nobody else's
 
 if BUILT:
+    # A process for each, which imports little.
     with open(BUILT, "a", encoding="ascii") as file:  # noqa: PTH123
         file.write(f"{os.getpid()}\n")
 

@@ -83,7 +83,7 @@ def test_what_stays_there_is_remembered_by_a_later_explanation() -> None:
     left = later.left()
     assert left is not None
     assert left.place == f"string.{NAME}"
-    del string.first_source  # pyright: ignore[reportAttributeAccessIssue]
+    del string.first_source  # pyright: ignore[reportAttributeAccessIssue] -- what the run has added
     assert Rewinding(as_an_attribute, lambda _: False, tuple).left() is None
 
 

@@ -110,7 +110,7 @@ def test_a_class_is_put_back_in_place() -> None:
         mode = "calm"
 
     before = CLASS.read(Bot)
-    Bot.mode, Bot.added = "warn", True  # type: ignore[attr-defined]
+    Bot.mode, Bot.added = "warn", True  # type: ignore[attr-defined] -- a new attribute, on purpose
     CLASS.write(Bot, before)
     assert Bot.mode == "calm"
     assert not hasattr(Bot, "added")

@@ -21,6 +21,7 @@ class InFile(BaseChatMessageHistory):
         self.path = path
 
     @property
+    # A property, as histories of LangChain have.
     def messages(self) -> list[BaseMessage]:  # pyright: ignore[reportIncompatibleVariableOverride]
         found = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else []
         return messages_from_dict(found)
@@ -91,6 +92,7 @@ class Private(BaseChatMessageHistory):
         return self._said
 
     @messages.setter
+    # A property, as histories of LangChain have.
     def messages(self, messages: list[BaseMessage]) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         self._said = messages
 

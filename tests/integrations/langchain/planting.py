@@ -97,7 +97,7 @@ def around_the_models(memory: Memory) -> Generator[None, None, None]:
 @contextmanager
 def heeding_what_is_told() -> Generator[None, None, None]:
     """Inside, every model heeds what it is told of earlier answers."""
-    answer = Telling._answer  # pyright: ignore[reportPrivateUsage]
+    answer = Telling._answer  # pyright: ignore[reportPrivateUsage] -- nothing public shows it
 
     def answering(self: Any, messages: list[BaseMessage]) -> str:
         return swayed(text_of(messages), answer(self, messages))
@@ -106,7 +106,7 @@ def heeding_what_is_told() -> Generator[None, None, None]:
     try:
         yield
     finally:
-        setattr(Telling, "_answer", answer)  # noqa: B010
+        setattr(Telling, "_answer", answer)  # noqa: B010 -- of another class, on purpose
 
 
 def around_the_application(built: Built, memory: Memory) -> Built:

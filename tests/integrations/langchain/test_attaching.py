@@ -42,7 +42,7 @@ def test_a_string_stays_a_string(awaiting: bool) -> None:
     output = asyncio.run(chain.ainvoke("?")) if awaiting else chain.invoke("?")
     assert output == "bad"
     assert isinstance(output, str)
-    assert said(output.rag_rules) == RULES  # type: ignore[attr-defined]
+    assert said(output.rag_rules) == RULES  # type: ignore[attr-defined] -- it is attached at run time
     again = pickle.loads(pickle.dumps(output))  # noqa: S301 -- our own
     assert (again, said(again.rag_rules)) == ("bad", RULES)
 

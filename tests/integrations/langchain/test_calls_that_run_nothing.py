@@ -1,6 +1,7 @@
 """Calls that LangChain itself answers, so that nothing runs for them: they are no tools that ran."""
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -80,47 +81,44 @@ def test_what_langchain_answers_itself_is_not_refused(shape: Any) -> None:
     assert max(Counter(ran).values()) == 1
 
 
-def short_cut(ran: list[str]) -> Any:
-    """A middleware of the user's, which runs a function in place of the tool."""
+def instead_of_pay(ran: list[str], says: Callable[[Any, str], ToolMessage]) -> Any:
+    """A middleware of the user's, which runs a function in place of the tool. ``says``: makes the
+    message, of the call and of what the function returned."""
 
     @wrap_tool_call
     def instead(request: Any, handler: Any) -> Any:
         call = request.tool_call
         if call["name"] != "pay":
             return handler(request)
-        return ToolMessage(functions(ran)["pay"](**call["args"]), tool_call_id=call["id"])
+        return says(call, functions(ran)["pay"](**call["args"]))
 
+    return instead
+
+
+def short_cut(ran: list[str]) -> Any:
+    """The result of the function is the tool's."""
+    instead = instead_of_pay(ran, lambda call, result: ToolMessage(result, tool_call_id=call["id"]))
     return agent(ran, middleware=[instead])
 
 
 def failing(ran: list[str]) -> Any:
     """A middleware runs the function itself and fails; another one makes a message of the error."""
 
-    @wrap_tool_call
-    def instead(request: Any, handler: Any) -> Any:
-        call = request.tool_call
-        if call["name"] != "pay":
-            return handler(request)
-        functions(ran)["pay"](**call["args"])
+    def fails(call: Any, result: str) -> ToolMessage:
         raise ValueError("It broke.")
 
     retry = ToolRetryMiddleware(max_retries=0, on_failure="continue")
-    return agent(ran, middleware=[retry, instead])
+    return agent(ran, middleware=[retry, instead_of_pay(ran, fails)])
 
 
 def quoting(ran: list[str]) -> Any:
     """The user's own words are LangChain's."""
 
-    @wrap_tool_call
-    def instead(request: Any, handler: Any) -> Any:
-        call = request.tool_call
-        if call["name"] != "pay":
-            return handler(request)
-        functions(ran)["pay"](**call["args"])
+    def quotes(call: Any, result: str) -> ToolMessage:
         said = "Error: pay is not a valid tool, try one of [calendar]."
         return ToolMessage(said, tool_call_id=call["id"], status="error")
 
-    return agent(ran, middleware=[instead])
+    return agent(ran, middleware=[instead_of_pay(ran, quotes)])
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -41,7 +41,7 @@ def _verify() -> None:
 
 def _stream() -> None:
     *_, last = RuleExplainer(chain(), predicate=BAD).stream("?")
-    assert last.explanation.rules  # type: ignore[union-attr]
+    assert last.explanation.rules
 
 
 WAYS: dict[str, Callable[[], object]] = {
@@ -69,6 +69,7 @@ def unheard(request: pytest.FixtureRequest) -> Iterator[tuple[InMemorySpanExport
     exported, exporter, instrumentor = Exported(), InMemorySpanExporter(), LangChainInstrumentor()
     with deaf(request.param) as (url, connected):
         exporter._endpoint = f"{url}/v1/traces"  # pyright: ignore[reportAttributeAccessIssue] -- as exporters of OTLP keep it
+        # Nothing public shows it.
         exported.provider._active_span_processor._span_processors = (SimpleSpanProcessor(exporter),)  # pyright: ignore[reportPrivateUsage]
         instrumentor.instrument(tracer_provider=exported.provider, skip_dep_check=True)
         yield exporter, connected

@@ -2,19 +2,14 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Generator
-from contextlib import contextmanager
 
-import httpx
 import pytest
-from langchain_openai import ChatOpenAI
 from langchain_rag_rule_explainer import RuleExplainer
-from pydantic import SecretStr
 
 from rag_rule_explainer import Explanation, Retries
 from tests.drawing import examples
 from tests.integrations.langchain.models import facts
-from tests.integrations.langchain.test_wire import chain_of
+from tests.integrations.langchain.test_wire import chain_of, chat_model
 from tests.integrations.spoilt import PREDICATE, Spoilt, many
 from tests.support.faults import Fault, Faults
 from tests.support.openai_server import OpenAIServer
@@ -27,23 +22,6 @@ OURS = 0.4
 WAYS = [(on_a_loop, streaming) for on_a_loop in (False, True) for streaming in (False, True)]
 
 
-@contextmanager
-def chat_model(base_url: str, seconds: float, *, streaming: bool) -> Generator[ChatOpenAI]:
-    """Leaves all trying again to us. ``seconds``: how long it waits for a reply itself."""
-    limits = httpx.Limits(max_keepalive_connections=0)
-    with httpx.Client(limits=limits) as client:
-        yield ChatOpenAI(
-            model="m",
-            base_url=base_url,
-            api_key=SecretStr("any will do"),
-            http_client=client,
-            http_async_client=httpx.AsyncClient(limits=limits),
-            max_retries=0,
-            streaming=streaming,
-            timeout=seconds,
-        )
-
-
 def explained(
     case: Spoilt, way: tuple[bool, bool], ours: float = OURS
 ) -> tuple[Explanation, OpenAIServer]:
@@ -51,7 +29,9 @@ def explained(
     faults = Faults(case.share, seed=case.seed, kinds=case.kinds)
     with (
         OpenAIServer(case.script, faults=faults, retry_after=0.02) as server,
-        chat_model(server.base_url, ours * case.patience, streaming=streaming) as model,
+        chat_model(
+            server.base_url, keep_alive=False, streaming=streaming, timeout=ours * case.patience
+        ) as model,
     ):
         explainer = RuleExplainer(
             chain_of(model, facts(case.names)), predicate=PREDICATE, timeout=ours, retries=QUICK

@@ -87,7 +87,7 @@ def test_a_function_may_return_items_of_many_kinds_and_gets_them_back_as_they_we
     explanation = explained(shown)
     assert len(explanation.sources) == 4
     by_text = {source.text: source.id for source in explanation.sources}
-    pair = sets([by_text[TEXTS["b"]], by_text[TEXTS["d"]]])  # type: ignore[arg-type]
+    pair = sets([by_text[TEXTS["b"]], by_text[TEXTS["d"]]])
     assert retention(explanation) == pair
     assert live == ["?"]
 

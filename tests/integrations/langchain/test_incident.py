@@ -106,6 +106,7 @@ def test_ids_that_are_random_at_every_call_do_not_matter() -> None:
         return model().invoke(joined(again) or "nothing").text
 
     for app, parameters in ((twice, {}), (anew, {"on_new_query": "filter"})):
+        # Options of all kinds.
         explanation = RuleExplainer(app, predicate=BAD, **parameters).explain("?")  # type: ignore[arg-type]
         named = {source.text: source.id for source in explanation.sources}
         assert len(named) == len(explanation.sources) == 4
@@ -117,8 +118,8 @@ def test_duplicates_within_one_retrieval_are_two_sources_by_id_and_one_without()
     double = [*facts("ab"), Document(id="b2", page_content=TEXTS["b"]), *facts("d")]
     explanation = RuleExplainer(app_over(Counting(documents=double)), predicate=BAD).explain("?")
     assert ids(explanation) == ["a", "b", "b2", "d"]
-    assert retention(explanation) == sets("bd", ["b2", "d"])  # type: ignore[arg-type]
-    assert omission(explanation) == sets(["b", "b2"], "d")  # type: ignore[arg-type]
+    assert retention(explanation) == sets("bd", ["b2", "d"])
+    assert omission(explanation) == sets(["b", "b2"], "d")
     nameless = [document.model_copy(update={"id": None}) for document in double]
     explanation = RuleExplainer(app_over(Counting(documents=nameless)), predicate=BAD).explain("?")
     assert len(explanation.sources) == 3
@@ -146,7 +147,7 @@ def test_scores_in_metadata_make_no_new_document() -> None:
 
     explanation = RuleExplainer(app, predicate=BAD).explain("?")
     assert ids(explanation) == ["a.txt", "b.txt", "c.txt", "d.txt"]
-    assert retention(explanation) == sets(["b.txt", "d.txt"])  # type: ignore[arg-type]
+    assert retention(explanation) == sets(["b.txt", "d.txt"])
 
 
 def test_two_hundred_documents_are_too_many_for_an_exact_search_which_says_so_with_a_way_out() -> None:

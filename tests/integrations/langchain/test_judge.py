@@ -320,7 +320,7 @@ def test_the_same_model_is_the_same_judge() -> None:
 
 def test_what_is_no_chat_model() -> None:
     with pytest.raises(InvalidInput, match="give a LangChain chat model"):
-        judge_of(lambda _: "yes")  # type: ignore[arg-type]
+        judge_of(lambda _: "yes")  # type: ignore[arg-type] -- a mistake, on purpose
 
 
 class TestNames:

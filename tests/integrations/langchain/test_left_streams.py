@@ -29,6 +29,7 @@ class Streamed(Calling):
             head = {"name": name, "args": "", "id": f"{len(messages)} {place}", "index": place}
             rest = {"name": None, "args": json.dumps(given), "id": None, "index": place}
             for each in (head, rest):
+                # A plain dict, as it comes.
                 piece: Any = AIMessageChunk(content="", tool_call_chunks=[each])  # type: ignore[list-item]
                 yield ChatGenerationChunk(message=piece)
         yield ChatGenerationChunk(message=AIMessageChunk(content="" if calls else "All is done."))

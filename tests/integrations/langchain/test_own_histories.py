@@ -95,7 +95,7 @@ async def a_cleared(history: Any, question: str, ask: Ask) -> str:
 
 TURNS = (added_first, read_first, told_in_text, by_a_method_taken_off, cleared, a_awaited, a_cleared)
 IN_PLACE = (in_place, assigned)
-KINDS = {kind.__name__: kind for kind in IN_MEMORY}  # type: ignore[attr-defined]
+KINDS = {kind.__name__: kind for kind in IN_MEMORY}
 
 
 def is_the_truth(explanation: Explanation) -> bool:

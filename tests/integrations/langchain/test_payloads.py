@@ -156,6 +156,7 @@ def test_what_cannot_be_brought_is_refused() -> None:
         ([{"id": ["x"], "text": "y"}], "the id of document 1"),
     ):
         with pytest.raises(InvalidInput, match=said):
+            # Inputs and documents of all kinds.
             explainer.explain(given, documents=documents)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="were both given"):
         explainer.explain(given, documents=[one], add_documents=[one])

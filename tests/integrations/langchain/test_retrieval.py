@@ -192,7 +192,7 @@ class Filtered(Counting):
 
 
 def test_retrievers_made_anew_are_told_apart_by_their_settings() -> None:
-    documents = named(["policy", "price", "product"])  # type: ignore[arg-type]
+    documents = named(["policy", "price", "product"])
 
     def app(query: str) -> str:
         found = {
@@ -221,7 +221,7 @@ def test_retrievers_made_anew_are_told_apart_by_their_settings() -> None:
 
 @pytest.mark.parametrize("attempt", range(5))
 def test_parallel_retrievers_made_anew_serve_their_own_branch(attempt: int) -> None:
-    documents = named(["left", "right"])  # type: ignore[arg-type]
+    documents = named(["left", "right"])
 
     def branch(category: str) -> Runnable[str, str]:
         def find(query: str) -> str:
@@ -232,7 +232,7 @@ def test_parallel_retrievers_made_anew_serve_their_own_branch(attempt: int) -> N
 
     chain = RunnableParallel(left=branch("left"), right=branch("right")) | step(str)
     explanation = RuleExplainer(chain).explain("?")
-    assert retention(explanation) == sets(["left", "right"])  # type: ignore[arg-type]
+    assert retention(explanation) == sets(["left", "right"])
 
 
 def test_arguments_of_the_call_tell_retrievals_apart() -> None:

@@ -102,6 +102,7 @@ def test_settings_and_their_fields_are_taken_as_the_explainer_takes_them() -> No
     explanation = explainer.explain("?")
     assert (explanation.counts.probes, explanation.omission_rules) == (8, ())
     with pytest.raises(InvalidInput, match="patience"):
+        # A mistake, on purpose.
         RuleExplainer(retriever_of("abc"), patience=3)  # pyright: ignore[reportCallIssue]
 
 

@@ -203,7 +203,7 @@ def test_replays_can_be_kept_out_of_traces() -> None:
     enabled: set[bool | None] = set()
 
     def answer(question: str) -> str:
-        enabled.add(run_helpers.get_tracing_context()["enabled"])  # type: ignore[arg-type]
+        enabled.add(run_helpers.get_tracing_context()["enabled"])
         found = retriever.invoke(question)
         return Telling().invoke("about: " + "".join(each.page_content for each in found)).text
 

@@ -240,7 +240,7 @@ class Proxy:
     """Stands for an object of a context that there is not, as Flask's ``request`` does."""
 
     @property
-    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- as proxies do
         raise RuntimeError("working outside of the request context")
 
 

@@ -36,10 +36,12 @@ class AsyncOnly(BaseCheckpointSaver[str]):
         await asyncio.sleep(0)
         return self.inner.get_tuple(config)
 
+    # It takes all that LangGraph passes.
     async def aput(self, *args: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         await asyncio.sleep(0)
         return self.inner.put(*args)
 
+    # It takes all that LangGraph passes.
     async def aput_writes(self, *args: Any) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         self.inner.put_writes(*args)
 

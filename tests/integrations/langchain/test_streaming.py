@@ -126,14 +126,14 @@ def test_a_stream_that_is_given_up_leaves_nothing_behind(retriever: Counting, aw
         async def first() -> Any:
             stream = explainer.astream("?")
             chunk = await anext(stream)
-            await stream.aclose()  # type: ignore[attr-defined]
+            await stream.aclose()  # type: ignore[attr-defined] -- the stream is a generator
             return chunk
 
         asyncio.run(first())
     else:
         stream = explainer.stream("?")
         next(stream)
-        stream.close()  # type: ignore[attr-defined]
+        stream.close()  # type: ignore[attr-defined] -- the stream is a generator
     # The one slot is free again.
     assert retention(explainer.explain("?")) == sets("bd")
 

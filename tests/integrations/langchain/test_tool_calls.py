@@ -75,7 +75,8 @@ def of_anthropic(*content: dict[str, Any], reason: str = "tool_use") -> ChatGene
             "usage": {"input_tokens": 3, "output_tokens": 2},
         }
     )
-    model = ChatAnthropic(model_name="claude", api_key="none")  # pyright: ignore[reportCallIssue, reportArgumentType]
+    # Its other fields have defaults.
+    model = ChatAnthropic(model_name="claude", api_key="none")  # pyright: ignore[reportCallIssue]
     made = model._format_output(reply)  # pyright: ignore[reportPrivateUsage] -- what its client calls
     return made.generations[0]
 
@@ -109,7 +110,8 @@ def streamed_by_anthropic() -> list[AIMessageChunk]:
         {"type": "content_block_stop", "index": 1},
         {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": usage},
     ]
-    model = ChatAnthropic(model_name="claude", api_key="none")  # pyright: ignore[reportCallIssue, reportArgumentType]
+    # Its other fields have defaults.
+    model = ChatAnthropic(model_name="claude", api_key="none")  # pyright: ignore[reportCallIssue]
     # What the client calls: a function of its module in the oldest version, a method in the newest.
     name = "_make_message_chunk_from_anthropic_event"
     chunk_of: Any = getattr(model, name, None) or getattr(chat_models, name)

@@ -157,15 +157,17 @@ def test_a_message_history_grows_by_what_one_run_adds(awaiting: bool) -> None:
         lengths.clear()
         if explaining:
             explanation = (
+                # Inputs of all kinds.
                 asyncio.run(explainer.aexplain(given, config))  # type: ignore[arg-type]
                 if awaiting
-                else explainer.explain(given, config)  # type: ignore[arg-type]
+                else explainer.explain(given, config)  # type: ignore[arg-type] -- inputs of all kinds
             )
         else:
             explained: Any = (
+                # Inputs of all kinds.
                 asyncio.run(explainer.ainvoke(given, config))  # type: ignore[arg-type]
                 if awaiting
-                else explainer.invoke(given, config)  # type: ignore[arg-type]
+                else explainer.invoke(given, config)  # type: ignore[arg-type] -- inputs of all kinds
             )
             explanation = explained.explanation
         assert is_the_truth(explanation)

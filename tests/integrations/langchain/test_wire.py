@@ -52,9 +52,10 @@ class Fixed(BaseRetriever):
 
 @contextmanager
 def chat_model(
-    base_url: str, *, keep_alive: bool = True, streaming: bool = False
+    base_url: str, *, keep_alive: bool = True, streaming: bool = False, timeout: float | None = None
 ) -> Generator[ChatOpenAI]:
-    """With an HTTP client of its own: the one that langchain-openai shares would outlive the test."""
+    """With an HTTP client of its own: the one that langchain-openai shares would outlive the test. It
+    leaves all trying again to us. ``timeout``: the seconds that it waits for a reply itself."""
     limits = httpx.Limits(max_keepalive_connections=None if keep_alive else 0)
     with httpx.Client(limits=limits) as client:
         yield ChatOpenAI(
@@ -65,6 +66,7 @@ def chat_model(
             http_async_client=httpx.AsyncClient(limits=limits),
             max_retries=0,
             streaming=streaming,
+            timeout=timeout,
         )
 
 

@@ -60,7 +60,9 @@ def as_a_new_attribute_of_a_librarys_object(search: Search, ask: Ask) -> Answer:
     def answer(question: str) -> str:
         found = search(question)
         if not hasattr(request, "mode"):
+            # The attribute of the application, not of the class.
             request.mode = mode_of(found)  # pyright: ignore[reportAttributeAccessIssue]
+        # The attribute of the application, not of the class.
         mode = request.mode  # pyright: ignore[reportAttributeAccessIssue]
         return written(ask, mode, found)
 

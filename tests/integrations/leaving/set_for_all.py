@@ -150,6 +150,7 @@ def in_a_module_that_code_made(search: Search, ask: Ask) -> Answer:
 
     def answer(question: str) -> str:
         found = search(question)
+        # The application makes this module.
         import rag_rule_made_by_code as made  # pyright: ignore[reportMissingImports]
 
         made.mode = made.mode or mode_of(found)

@@ -115,6 +115,7 @@ def on_the_first_output(search: Search, ask: Ask) -> Answer:
     HELD_OPEN.callback(lambda: vars(held).pop("seen_two", None))
 
     def note() -> None:
+        # A new attribute, on purpose.
         sys.__stdout__.seen_two = True  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue]
 
     return answering(search, ask, note, lambda: getattr(sys.__stdout__, "seen_two", False))

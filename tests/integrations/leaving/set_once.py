@@ -415,6 +415,7 @@ def in_a_database_that_is_open(search: Search, ask: Ask) -> Answer:
         found = search(question)
         for each in found:
             rows.execute(f"insert or ignore into {table} values (?)", (each,))  # noqa: S608 -- as users write it
+        # The names are the test's own.
         (seen,) = rows.execute("select count(*) from " + table).fetchone()  # noqa: S608
         return _told(ask, found, alarmed=seen > 1)
 

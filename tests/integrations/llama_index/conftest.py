@@ -17,10 +17,10 @@ def _an_event_loop_that_is_closed(own_loop: None) -> None:
 @pytest.fixture(autouse=True, scope="session")
 def _tokens_are_words() -> Iterator[None]:
     """The tokenizer that LlamaIndex would load takes a second, and no test asks how it splits."""
-    before = Settings._tokenizer  # pyright: ignore[reportPrivateUsage]
+    before = Settings._tokenizer  # pyright: ignore[reportPrivateUsage] -- nothing public shows it
     Settings.tokenizer = str.split
     yield
-    Settings._tokenizer = before  # pyright: ignore[reportPrivateUsage]
+    Settings._tokenizer = before  # pyright: ignore[reportPrivateUsage] -- nothing public shows it
 
 
 @pytest.fixture(autouse=True)

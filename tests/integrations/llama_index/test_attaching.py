@@ -98,7 +98,7 @@ class Asked(CustomQueryEngine):
     workflow: Any
 
     def __init__(self, workflow: Any) -> None:
-        super().__init__(workflow=workflow)  # type: ignore[call-arg]
+        super().__init__(workflow=workflow)  # type: ignore[call-arg] -- a workflow agent takes it
 
     @override
     def custom_query(self, query_str: str) -> str:

@@ -98,7 +98,7 @@ def test_the_same_llm_is_the_same_judge() -> None:
 
 def test_what_is_no_llm() -> None:
     with pytest.raises(InvalidInput, match="give a LlamaIndex LLM"):
-        judge_of(lambda _: "yes")  # type: ignore[arg-type]
+        judge_of(lambda _: "yes")  # type: ignore[arg-type] -- a mistake, on purpose
 
 
 def test_a_name_tells_what_decides_and_nothing_secret() -> None:

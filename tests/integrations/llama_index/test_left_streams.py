@@ -42,6 +42,7 @@ class Loop:
         """Takes a piece. Returns True if the loop reads no more."""
         calls = [each for each in response.message.blocks if isinstance(each, ToolCallBlock)]
         for each in calls[len(results) :]:
+            # Its arguments have no type.
             tool, given = self.tools[each.tool_name], dict[str, Any](each.tool_kwargs)  # type: ignore[arg-type]
             ways = {"function": vars(tool)["_fn"], "fn": tool.fn, "call": tool.call}
             said = str(ways[self.how if each.tool_name == "pay" else "call"](**given))

@@ -51,6 +51,7 @@ def test_it_answers_whatever_the_synthesizer(mode: ResponseMode, awaiting: bool)
 
 
 def test_it_answers_with_citations_and_in_chats() -> None:
+    # The retriever is all that it uses.
     cited = CitationQueryEngine.from_args(None, retriever=Counting(NODES), llm=OfflineLLM())  # type: ignore[arg-type]
     past = [
         ChatMessage(role="user", content="Who may use the hall?"),

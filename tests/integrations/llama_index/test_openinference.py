@@ -32,6 +32,7 @@ def exported() -> Iterator[Exported]:
 
 
 def explainer_of(**parameters: bool) -> RuleExplainer:
+    # Options of all kinds.
     return RuleExplainer(engine_of(retriever_of("bd")), predicate=BAD, **parameters)  # type: ignore[arg-type]
 
 

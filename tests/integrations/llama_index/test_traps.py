@@ -68,7 +68,7 @@ def test_what_no_sources_at_all_count_as_can_be_said() -> None:
 
 def test_sources_are_those_retrieved_and_not_those_of_the_response() -> None:
     engine = CitationQueryEngine.from_args(
-        None,  # type: ignore[arg-type]
+        None,  # type: ignore[arg-type] -- the retriever is all that it uses
         retriever=retriever_of("abcd"),
         llm=Telling(),
         citation_chunk_size=8,

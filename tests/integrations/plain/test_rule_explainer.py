@@ -133,7 +133,7 @@ def test_what_is_no_application() -> None:
 
 def test_what_is_no_tool() -> None:
     with pytest.raises(InvalidInput, match="tool is 'search'; give a function"):
-        tool("search")  # type: ignore[type-var]
+        tool("search")  # type: ignore[type-var] -- a mistake, on purpose
 
 
 def offline(says: Callable[[Any], Any], **asked: Any) -> str:
@@ -170,7 +170,7 @@ def test_what_cannot_be_gated() -> None:
         (Index, "gate was given the class Index; pass an instance"),
     ):
         with pytest.raises(InvalidInput, match=said):
-            gate(search)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+            gate(search)  # type: ignore[call-overload] -- a mistake, on purpose
 
 
 def test_a_gate_changes_nothing_outside_of_explanations() -> None:

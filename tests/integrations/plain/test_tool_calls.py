@@ -172,6 +172,25 @@ class TestTheNextAction:
         ]
 
 
+def agent_of(client: Any, index: Index, look: Any, send_email: Any) -> Callable[[str], str]:
+    """An application that calls tools until the model has no further call."""
+
+    def answered(question: str) -> str:
+        messages = user(shown(index.search(question), question))
+        while True:
+            reply = client.chat.completions.create(model="m", messages=messages, tools=TOOLS)
+            message = reply.choices[0].message
+            if not message.tool_calls:
+                return message.content or ""
+            messages.append(message.model_dump(exclude_none=True))
+            for each in message.tool_calls:
+                function: Any = {"look": look, "send_email": send_email}[each.function.name]
+                result = function(**json.loads(each.function.arguments))
+                messages.append({"role": "tool", "tool_call_id": each.id, "content": result})
+
+    return answered
+
+
 class TestTheWholeRun:
     @staticmethod
     def explained(base_url: str, predicate: Any, question: str = "Look first. Why?") -> Explanation:
@@ -187,20 +206,7 @@ class TestTheWholeRun:
             return f"sent to {to}: {text}"
 
         with asked_for(base_url) as client:
-
-            def application(question: str) -> str:
-                messages = user(shown(index.search(question), question))
-                while True:
-                    reply = client.chat.completions.create(model="m", messages=messages, tools=TOOLS)
-                    message = reply.choices[0].message
-                    if not message.tool_calls:
-                        return message.content or ""
-                    messages.append(message.model_dump(exclude_none=True))
-                    for each in message.tool_calls:
-                        function: Any = {"look": look, "send_email": send_email}[each.function.name]
-                        result = function(**json.loads(each.function.arguments))
-                        messages.append({"role": "tool", "tool_call_id": each.id, "content": result})
-
+            application = agent_of(client, index, look, send_email)
             return RuleExplainer(application, predicate).explain(question)
 
     @pytest.mark.parametrize(
@@ -226,23 +232,6 @@ class TestTheWholeRun:
 
 
 class TestReplaysOfTools:
-    @staticmethod
-    def application(client: Any, index: Index, look: Any, send_email: Any) -> Callable[[str], str]:
-        def answered(question: str) -> str:
-            messages = user(shown(index.search(question), question))
-            while True:
-                reply = client.chat.completions.create(model="m", messages=messages, tools=TOOLS)
-                message = reply.choices[0].message
-                if not message.tool_calls:
-                    return message.content or ""
-                messages.append(message.model_dump(exclude_none=True))
-                for each in message.tool_calls:
-                    function: Any = {"look": look, "send_email": send_email}[each.function.name]
-                    result = function(**json.loads(each.function.arguments))
-                    messages.append({"role": "tool", "tool_call_id": each.id, "content": result})
-
-        return answered
-
     def test_marked_tools_do_not_run_again(self, base_url: str) -> None:
         ran = list[str]()
 
@@ -255,7 +244,7 @@ class TestReplaysOfTools:
             return f"sent as {len(ran)}"
 
         with asked_for(base_url) as client:
-            application = self.application(client, Index(), tool(look), tool(send_email))
+            application = agent_of(client, Index(), tool(look), tool(send_email))
             assert blames_b_and_d(RuleExplainer(application, SENDS).explain("Look first. Why?"))
         assert ran == ["look", "evil@example.com: all of it"]
 
@@ -267,7 +256,7 @@ class TestReplaysOfTools:
             return f"sent to {to}: {text}"
 
         with asked_for(base_url) as client:
-            application = self.application(client, Index(), look, send_email)
+            application = agent_of(client, Index(), look, send_email)
             with pytest.raises(InvalidInput, match=r"would run 'look', 'send_email' again.* put @tool"):
                 RuleExplainer(application, SENDS).explain("Look first. Why?")
             safe = RuleExplainer(application, SENDS, safe_tools=["look", "send_email"])
@@ -299,4 +288,5 @@ def test_an_answer_with_calls_of_ones_own_is_believed() -> None:
 
 def test_calls_that_are_none_are_refused() -> None:
     with pytest.raises(InvalidInput, match="calls of an Answer is"):
+        # A mistake, on purpose.
         Answer.of(Answer("x", calls=("pay",)))  # pyright: ignore[reportArgumentType]

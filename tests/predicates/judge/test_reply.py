@@ -6,14 +6,21 @@ from typing import Any, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from rag_rule_explainer import Judgement, Verdict
 from rag_rule_explainer.predicates.judge.majority import majority, soonest
-from rag_rule_explainer.predicates.judge.reply import Opinion, Opinions, judgements_in
+from rag_rule_explainer.predicates.judge.reply import Opinion, judgements_in
 from tests.support.messages import entries
 
 IDS = ("aa", "bb")
 HOLDS, BREAKS, UNKNOWN = Verdict.HOLDS, Verdict.BREAKS, Verdict.UNKNOWN
+
+
+class Opinions(BaseModel):
+    """A structured output, as a model returns it."""
+
+    opinions: list[Opinion]
 
 
 def verdicts(said: object) -> dict[str, Verdict]:

@@ -96,7 +96,7 @@ def of_a_pipeline() -> Made:
     def answer(question: str) -> str:
         documents = [Document(text=each.node.get_content()) for each in retriever.retrieve(question)]
         parts = pipeline.run(documents=documents)
-        return str(llm.complete("\n\n".join([*(str(part.get_content()) for part in parts), question])))  # pyright: ignore[reportAttributeAccessIssue]
+        return str(llm.complete("\n\n".join([*(str(part.get_content()) for part in parts), question])))
 
     return Made(answer)
 

@@ -134,7 +134,7 @@ def cited(**parameters: Any) -> Callable[[], Built]:
     def build() -> Built:
         retriever = retriever_of()
         engine = CitationQueryEngine.from_args(
-            index=None,  # type: ignore[arg-type]
+            index=None,  # type: ignore[arg-type] -- the retriever is all that it uses
             retriever=retriever,
             llm=Telling(),
             **parameters,

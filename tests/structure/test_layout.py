@@ -1,19 +1,16 @@
 """How the package is laid out: what its root holds, and what integrations may use of it."""
 
 import ast
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-HERE = Path(__file__).parents[1]
-PACKAGE = HERE / "rag_rule_explainer"
-INTEGRATIONS = sorted(HERE.glob("integrations/*/*_rag_rule_explainer"))
+from tests.structure.product import FILES, HERE, INTEGRATIONS, PACKAGE
+
 OPEN_TO_INTEGRATIONS = ("instrumentation", "predicates", "errors", "testing", "pytest_plugin")
 """Rooms that an integration may use, beside the names of the package itself. The assertions of the plugin
 are for users, and a scorer is one of these."""
@@ -93,15 +90,6 @@ def test_integrations_do_not_know_each_other(integration: Path) -> None:
 
 
 MOST_LINES, MOST_IN_A_FUNCTION, MOST_PARAMETERS = 300, 40, 7
-COMMANDS = ("benchmark_models", "robustness", "judge_check")
-"""Typer commands: a parameter is an option."""
-
-FILES = sorted(
-    (file.relative_to(root.parent).as_posix(), file)
-    for root in (PACKAGE, *INTEGRATIONS)
-    for file in root.rglob("*.py")
-)
-"""All of the product, by name."""
 OF_THE_PAGE = [
     (file.relative_to(PACKAGE.parent).as_posix(), file)
     for file in sorted(PACKAGE.rglob("*"))
@@ -132,12 +120,8 @@ def functions() -> tuple[Function, ...]:
 
 
 def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Without its docstring, which is for users and as long as they need it."""
-    own = (function.end_lineno or 0) - function.lineno + 1
-    first = function.body[0]
-    if ast.get_docstring(function) is None:
-        return own
-    return own - ((first.end_lineno or 0) - first.lineno + 1)
+    """With its docstring, which readers of the function read as well."""
+    return (function.end_lineno or 0) - function.lineno + 1
 
 
 def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -164,8 +148,7 @@ def test_no_function_is_long() -> None:
 
 
 def test_no_function_takes_much() -> None:
-    found = {str(each): each.parameters for each in functions() if each.name not in COMMANDS}
-    check(found, MOST_PARAMETERS)
+    check({str(each): each.parameters for each in functions()}, MOST_PARAMETERS)
 
 
 TWINS = (
@@ -220,38 +203,3 @@ def test_no_public_name_means_two_things() -> None:
     assert not twice - IN_EACH_MODULE, {each: places[each] for each in twice}
     both = places.keys() & variables.keys() - STANDS_FOR_ANY
     assert not both, {each: places[each] | variables[each] for each in both}
-
-
-DIRECTIVE = re.compile(r"# (?:noqa|type: ignore|pyright: ignore)(?:: ?[A-Z0-9, ]+\b|\[[\w, -]+\])?")
-
-
-def without_reason(lines: list[str]) -> Iterator[str]:
-    """The lines that switch a check off without a reason in them or in a comment on the line before."""
-    for before, line in pairwise(["", *lines]):
-        said, count = DIRECTIVE.subn("", line.partition("  # ")[1] + line.partition("  # ")[2])
-        if count and not said.strip(" #-") and not before.lstrip().startswith("# "):
-            yield line.strip()
-
-
-def test_what_switches_a_check_off_says_why() -> None:
-    bare = [
-        f"{name}: {line}"
-        for name, file in FILES
-        for line in without_reason(file.read_text().splitlines())
-    ]
-    assert not bare
-
-
-@pytest.mark.parametrize(
-    ("lines", "bare"),
-    [
-        (["x = f()  # noqa: S311"], 1),
-        (["x = f()  # type: ignore[arg-type]"], 1),
-        (["import x  # noqa: F401  # pyright: ignore[reportUnusedImport, reportMissingTypeStubs]"], 1),
-        (["x = f()  # noqa: PTH110, PTH202 -- of a str"], 0),
-        (["# A reason.", "x = f()  # noqa"], 0),
-        (["x = f()  # a comment"], 0),
-    ],
-)
-def test_a_reason_is_recognised(lines: list[str], bare: int) -> None:
-    assert len(list(without_reason(lines))) == bare

@@ -1,0 +1,60 @@
+"""This module reads the tool calls in parts of a model's reply that are no calls of functions: those of
+tools that the provider of the model runs itself, and those of its built-in tools that the application
+runs."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
+
+from ...tool_calls import ToolCall
+
+_ARGUMENTS = ("input", "args", "arguments")
+_CALL = "_call"
+
+
+class BuiltInCall(NamedTuple):
+    """A ``BuiltInCall`` is a tool call in a part of a reply. ``identity``: its id. ``by_provider``: True
+    iff the provider has run the tool already; ``over_mcp``: True iff it did so on an MCP server, which
+    may be anybody's."""
+
+    identity: str
+    call: ToolCall
+    by_provider: bool = True
+    over_mcp: bool = False
+
+
+class BuiltInTypes(NamedTuple):
+    """The ``BuiltInTypes`` of a provider say which parts of its replies are calls, by the type of a part.
+
+    ``named``: the types of calls that the provider runs and whose parts name the tool. ``over_mcp``: the
+    same, of tools on an MCP server. ``by_provider``, ``by_application``: the types that consist of the
+    name of a tool and "_call", by who runs the tool. ``told``: the fields of such a part that say what
+    the tool is to do. ``untold``: the fields inside of these that hold results.
+    """
+
+    named: frozenset[str] = frozenset()
+    over_mcp: frozenset[str] = frozenset()
+    by_provider: frozenset[str] = frozenset()
+    by_application: frozenset[str] = frozenset()
+    told: tuple[str, ...] = ()
+    untold: frozenset[str] = frozenset()
+
+    def call_in(self, part: Mapping[str, Any]) -> BuiltInCall | None:
+        """Returns the tool call in a part of a reply, such as a block of its content; None if it is
+        another part, or a call of a function."""
+        kind = str(part.get("type"))
+        identity = str(part.get("call_id") or part.get("id") or "")
+        if kind in self.named or kind in self.over_mcp:
+            given = next((part[each] for each in _ARGUMENTS if part.get(each)), None)
+            call = ToolCall.written(part.get("name"), given)
+            return BuiltInCall(identity, call, over_mcp=kind in self.over_mcp)
+        if kind in self.by_provider or kind in self.by_application:
+            call = ToolCall.written(kind.removesuffix(_CALL), self._arguments(part))
+            return BuiltInCall(identity, call, by_provider=kind in self.by_provider)
+        return None
+
+    def _arguments(self, part: Mapping[str, Any]) -> dict[str, Any]:
+        told = {key: part[key] for key in self.told if part.get(key) is not None}
+        nested = [told.pop(key) for key in list(told) if isinstance(told[key], Mapping)]
+        for fields in cast("list[Mapping[str, Any]]", nested):
+            told |= {k: each for k, each in fields.items() if each is not None and k not in self.untold}
+        return told
