@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from rag_rule_explainer.instrumentation.beginnings import prompt_editing
-from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptMessage
+from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
 
 _INSTRUCTIONS = "instructions"
 _LISTS = ("messages", "input")
