@@ -89,11 +89,11 @@ class Manner:
     @property
     def replays_tools(self) -> bool:
         """Returns True iff the tool calls of replays are answered from the record of the baseline: if the
-        user wants it, a condition is about tool calls, results of tools are sources, or only the next
-        action is replayed."""
+        user wants it, a condition is about tool calls, anything but retrieved documents is a source, or
+        only the next action is replayed."""
         wanted = self.on_new_tool_call is not None or bool(self.safe_tools)
-        of_results = "tools" in self.source_kinds or self.replay_of == "next_action"
-        return wanted or self.accepts_calls or of_results
+        of_agents = self.source_kinds != ("documents",) or self.replay_of == "next_action"
+        return wanted or self.accepts_calls or of_agents
 
     @property
     def recorded_retrievers(self) -> tuple[object, ...]:

@@ -36,7 +36,7 @@ class StubTool(BaseTool):
         )
 
     @override
-    def _run(self, **_: Any) -> Any:
+    def _run(self, *_: Any, **__: Any) -> Any:
         return self.outcome.given()
 
 
