@@ -7,9 +7,9 @@ an explanation.
 
 import re
 import threading
-from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar, Token, copy_context
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import copy_context
 from functools import partial, wraps
 from typing import Any, cast
 
@@ -17,23 +17,21 @@ from ...probing.tracing.marks import current_replay
 from ...probing.tracing.traced import marked, marked_first
 from ..bounds import BeyondBaseline, ReplayEnded
 from ..copies.patching import Interception
-from ..late_calls import run_of_work
-from ..run_context import participation
+from ..late_calls import in_its_run, run_of_work
+from ..run_context import Participation, participation
 from ..shared_state.reaching import FRAMEWORKS, is_users
 from ..tool_replay import NewToolCall
-
-_OURS = "rag_rule_"
-"""The prefix of the names of this package's context variables."""
+from .whereabouts import executing, ours_in, set_to
 
 
-def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
+def _handed_on(function: Callable[..., Any], run: Participation) -> Callable[..., Any]:
     """Returns a function that calls ``function`` as part of the current run, in any thread."""
-    context = copy_context()
-    ours = [(each, context[each]) for each in context if each.name.startswith(_OURS)]
+    with in_its_run():
+        ours = ours_in(copy_context())
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        with _set(ours), _traced():
+        with set_to(ours), executing(run), _traced():
             return function(*args, **kwargs)
 
     return call
@@ -48,23 +46,13 @@ def _traced() -> AbstractContextManager[object]:
     return nullcontext() if run is None or run.trace is None else marked_first(run.trace)
 
 
-@contextmanager
-def _set(values: list[tuple[ContextVar[Any], Any]]) -> Generator[None, None, None]:
-    tokens: list[tuple[ContextVar[Any], Token[Any]]] = [(each, each.set(value)) for each, value in values]
-    try:
-        yield
-    finally:
-        for each, token in reversed(tokens):
-            each.reset(token)
-
-
 def _to_a_pool(_: str, submit: Any) -> Any:
     @wraps(submit)
     def hand_in(self: Any, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         run = run_of_work()
         if run is None:
             return submit(self, fn, *args, **kwargs)
-        submitted = submit(self, _handed_on(fn), *args, **kwargs)
+        submitted = submit(self, _handed_on(fn, run), *args, **kwargs)
         submitted.add_done_callback(run.work.begin())
         return submitted
 
@@ -77,7 +65,7 @@ def _to_a_thread(_: str, start: Any) -> Any:
         run = run_of_work()
         if run is not None and _is_the_applications(self):
             does = self.run if run.tool_replay is None else _ended_quietly(self.run)
-            self.run = _handed_on(_counted(does, run.work.begin()))
+            self.run = _handed_on(_counted(does, run.work.begin()), run)
             run.begun.append(self)
         return start(self)
 
@@ -115,13 +103,28 @@ def _is_the_applications(thread: threading.Thread) -> bool:
     """Returns True iff a thread runs code of the user or of a framework. Threads of other libraries, such
     as the workers of a pool, may serve several runs, so they are not made part of one run."""
     does: Any = getattr(thread, "_target", None) or type(thread)
+    if isinstance(thread, threading.Timer):
+        does = thread.function
     while isinstance(does, partial):
         does = cast("partial[Any]", does).func
     module = str(getattr(does, "__module__", None) or "")
     return is_users(module) or module.startswith(FRAMEWORKS)
 
 
+def _to_a_loop(_: str, call_at: Any) -> Any:
+    @wraps(call_at)
+    def called(self: Any, when: Any, callback: Any, *args: Any, context: Any = None) -> Any:
+        run = run_of_work()
+        if run is not None:
+            does = callback if context is None else _handed_on(callback, run)
+            callback = run.work.until_called(does)
+        return call_at(self, when, callback, *args, context=context)
+
+    return called
+
+
 INTERCEPTIONS = [
+    Interception("asyncio.base_events", "BaseEventLoop", re.compile("call_at"), _to_a_loop),
     Interception("concurrent.futures.thread", "ThreadPoolExecutor", re.compile("submit"), _to_a_pool),
     Interception("threading", "Thread", re.compile("start"), _to_a_thread),
 ]
