@@ -18,8 +18,8 @@ IN_ITS_CONTEXT = (
     "of the run, which contextvars.copy_context() returns in that function: context.run(tool, ...)"
 )
 STRAY = (
-    "{names} was called in a thread or a task that was begun outside of the run, so that it is not known "
-    "for which run it works, and every replay would run the tool again; " + IN_ITS_CONTEXT
+    "a thread or a task that was begun outside of the run called {names}, so that it is not known for "
+    "which run it works, and every replay would run this again; " + IN_ITS_CONTEXT
 )
 _NOT_RUN = (
     "the tool {name!r} was called in a thread or a task that was begun outside of the replay, and was "

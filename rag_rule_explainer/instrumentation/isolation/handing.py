@@ -18,7 +18,7 @@ from ...probing.tracing.traced import marked, marked_first
 from ..bounds import BeyondBaseline, ReplayEnded
 from ..copies.patching import Interception
 from ..late_calls import in_its_run, run_of_work
-from ..run_context import Participation, participation
+from ..run_context import Participation, has_run, participation
 from ..shared_state.reaching import FRAMEWORKS, is_users
 from ..tool_replay import NewToolCall
 from .whereabouts import executing, ours_in, set_to
@@ -116,7 +116,7 @@ def _to_a_loop(_: str, call_at: Any) -> Any:
     def called(self: Any, when: Any, callback: Any, *args: Any, context: Any = None) -> Any:
         run = run_of_work()
         if run is not None:
-            does = callback if context is None else _handed_on(callback, run)
+            does = callback if context is None and has_run() else _handed_on(callback, run)
             callback = run.work.until_called(does)
         return call_at(self, when, callback, *args, context=context)
 

@@ -7,7 +7,7 @@ thread or its task shows to which run it belongs.
 import asyncio
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from contextvars import Context, ContextVar, Token, copy_context
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -91,7 +91,7 @@ def executing(run: object) -> Generator[None, None, None]:
         try:
             yield
         finally:
-            entered.remove(executed)
+            entered[:] = [each for each in entered if each is not executed]
         return
     before = _of_tasks.get(task)
     _of_tasks[task] = executed
@@ -106,9 +106,9 @@ def executing(run: object) -> Generator[None, None, None]:
 
 def current_task() -> Any:
     """Returns the task that runs in this thread; None if there is none."""
-    with suppress(RuntimeError):  # there is no event loop in this thread
-        return asyncio.current_task()
-    return None
+    # The public function would raise an error, slowly, in a thread without an event loop.
+    loop = asyncio._get_running_loop()  # pyright: ignore[reportPrivateUsage] -- see above
+    return None if loop is None else asyncio.current_task(loop)
 
 
 def _found() -> _Executed | None:
