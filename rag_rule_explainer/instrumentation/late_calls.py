@@ -61,12 +61,12 @@ def late_use(name: str, arguments: Callable[[], object]) -> UsedTool | None:
     the model gives."""
     run = run_begun()
     if run is None:
-        return stray_use(name, arguments)
+        return stray_use(name, arguments, None)
     if name in run.stubs:
         return UsedTool(None, None, ToolOutcome(run.stubs[name]))
     replay = run.tool_replay
     if replay is None:
-        return stray_use(name, arguments)
+        return stray_use(name, arguments, run)
     if name in {*replay.retrieving, *replay.safe}:
         return None
     if current_task() is not None:

@@ -27,12 +27,15 @@ _NOT_RUN = (
 )
 
 
-def stray_use(name: str, arguments: Callable[[], object]) -> UsedTool | None:
+def stray_use(name: str, arguments: Callable[[], object], begun: Participation | None) -> UsedTool | None:
     """Returns a call of a tool in code that belongs to no run that goes on, with what it gets in place of
     a run of the tool; None if the tool is to run. ``arguments``: returns those that the model gives.
+    ``begun``: the baseline in which this code began, such as a worker that later runs use as well; None
+    if it began outside of runs.
 
     If the model of a baseline has asked for a call of this tool, the call is noted there. If that of a
-    replay has asked for exactly this call, the replay and the explanation end.
+    replay has asked for it, the replay and the explanation end; code that began outside of runs may be
+    another application's, so it has to be exactly this call.
     """
     runs: list[Participation] = [each for each in open_runs() if not each.gate.closed]
     asking = [run for run in runs if any(each.call.name == name for each in _pending(run))]
@@ -44,7 +47,7 @@ def stray_use(name: str, arguments: Callable[[], object]) -> UsedTool | None:
         if run.tool_replay is None:
             run.stray.add(name)
             found += [UsedTool(None, None, ToolOutcome(run.stubs[name]))] if name in run.stubs else []
-        elif any(_fits(each.call, call) for each in _pending(run)):
+        elif begun is not None or any(_fits(each.call, call) for each in _pending(run)):
             found += _ended(run, name)
     return found[0] if found else None
 

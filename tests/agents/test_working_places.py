@@ -4,13 +4,13 @@ replay runs a tool."""
 
 import asyncio
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
-from rag_rule_explainer import Explanation, InvalidInput
+from rag_rule_explainer import Explanation, InvalidInput, ToolCall, UntrueReplay
 from tests.agents.working_places import (
     KITS,
     Kit,
@@ -25,7 +25,7 @@ from tests.agents.working_places import (
     in_a_timer,
     loop,
 )
-from tests.agents.zoo.scripts import ONE_BY_ONE
+from tests.agents.zoo.scripts import ONE_BY_ONE, Script
 from tests.agents.zoo.shapes import INBOX, PAYS, QUESTION, functions
 from tests.integrations.known import omission, retention
 
@@ -86,6 +86,67 @@ def test_the_advice_is_right(kit: Any) -> None:
     with worker(in_context=True) as place:
         explanation = explained(own, loop(own, place))
     assert (retention(explanation), omission(explanation)) == RULES
+    assert Counter(ran) == ONCE
+
+
+class Late:
+    """A worker that its first use begins, and that later runs use as well. ``changes``: the application
+    changes the arguments that the model gave."""
+
+    def __init__(self, kit: Kit, *, in_context: bool, changes: bool) -> None:
+        self.kit, self.in_context, self.changes = kit, in_context, changes
+        self.worker: Worker | None = None
+
+    def __call__(self, work: Any) -> Any:
+        self.worker = self.worker or Worker(in_context=self.in_context)
+        name, given = work.__defaults__
+        given = dict.fromkeys(given, "yesterday") if self.changes else given
+        return self.worker(lambda: self.kit.run(name, given))
+
+
+@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("changes", [False, True])
+def test_a_worker_that_the_first_run_begins(kit: Any, changes: bool) -> None:
+    own = kit(functions(ran := []))
+    place = Late(own, in_context=False, changes=changes)
+    with pytest.raises(UntrueReplay, match=r"'search_inbox' was called in a thread.*copy_context"):
+        explained(own, loop(own, place), concurrency=1)
+    assert place.worker is not None
+    place.worker.end()
+    assert Counter(ran) == ONCE
+
+
+@pytest.mark.parametrize("kit", KITS)
+def test_the_advice_is_right_for_it_too(kit: Any) -> None:
+    own = kit(functions(ran := []))
+    place = Late(own, in_context=True, changes=False)
+    explanation = explained(own, loop(own, place))
+    assert place.worker is not None
+    place.worker.end()
+    assert (retention(explanation), omission(explanation)) == RULES
+    assert Counter(ran) == ONCE
+
+
+class Asking(Script):
+    """It searches again, once, where it does not pay."""
+
+    def next(self, shown: Collection[str], made: Collection[str]) -> tuple[ToolCall, ...]:
+        calls, searched = super().next(shown, made), Counter(made)["search_inbox"] > 1
+        again = () if searched or "pay" in made else (ToolCall("search_inbox", {"of": "yesterday"}),)
+        return calls or again
+
+
+@pytest.mark.parametrize("kit", KITS)
+def test_a_worker_that_only_replays_use_runs_nothing(kit: Any) -> None:
+    own = kit(functions(ran := []), Asking(ONE_BY_ONE.steps))
+    with worker() as place:
+
+        def somewhere(work: Any) -> Any:
+            return place(work) if "yesterday" in work.__defaults__[1].values() else work()
+
+        application = loop(own, somewhere)
+        with pytest.raises(UntrueReplay, match=r"'search_inbox' was called in a thread.*copy_context"):
+            explained(own, application)
     assert Counter(ran) == ONCE
 
 
