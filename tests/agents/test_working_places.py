@@ -21,6 +21,7 @@ from tests.agents.working_places import (
     in_a_new_context_in_a_thread,
     in_a_new_context_of_a_task,
     in_a_pool,
+    in_a_pool_of_multiprocessing,
     in_a_task_of_a_task,
     in_a_timer,
     loop,
@@ -32,7 +33,13 @@ from tests.integrations.known import omission, retention
 pytestmark = pytest.mark.filterwarnings("ignore")
 ONCE = {"search_inbox": 1, "calendar": 1, "pay": 1}
 RULES = INBOX.rules(ONE_BY_ONE, "pay", "whole_run")
-CERTAIN = (in_a_new_context, in_a_new_context_in_a_thread, in_a_timer, in_a_pool)
+CERTAIN = (
+    in_a_new_context,
+    in_a_new_context_in_a_thread,
+    in_a_timer,
+    in_a_pool,
+    in_a_pool_of_multiprocessing,
+)
 
 
 def explained(kit: Kit, application: Any, **options: Any) -> Explanation:

@@ -59,6 +59,31 @@ def _to_a_pool(_: str, submit: Any) -> Any:
     return hand_in
 
 
+def _to_another_pool(_: str, hand: Any) -> Any:
+    @wraps(hand)
+    def hand_in(self: Any, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        run = run_of_work()
+        if run is not None:
+            func = run.work.while_held(_told(_handed_on(func, run)))
+        return hand(self, func, *args, **kwargs)
+
+    return hand_in
+
+
+def _told(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function that calls ``function``, and raises the end of a replay as an error that a pool
+    passes on. Any other would end the pool's thread, and whoever waits for it would wait for ever."""
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except ReplayEnded as error:
+            raise NewToolCall(str(error)) from error
+
+    return call
+
+
 def _to_a_thread(_: str, start: Any) -> Any:
     @wraps(start)
     def started(self: threading.Thread) -> Any:
@@ -123,9 +148,12 @@ def _to_a_loop(_: str, call_at: Any) -> Any:
     return called
 
 
+_NONE = re.compile("(?!)")
+_HANDS = ("apply_async", "_map_async", "imap", "imap_unordered")
 INTERCEPTIONS = [
     Interception("asyncio.base_events", "BaseEventLoop", re.compile("call_at"), _to_a_loop),
     Interception("concurrent.futures.thread", "ThreadPoolExecutor", re.compile("submit"), _to_a_pool),
+    Interception("multiprocessing.pool", "ThreadPool", _NONE, _to_another_pool, added=_HANDS),
     Interception("threading", "Thread", re.compile("start"), _to_a_thread),
 ]
 """The methods that are replaced during an explanation."""

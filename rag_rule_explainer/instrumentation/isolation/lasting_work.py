@@ -40,6 +40,16 @@ class LastingWork:
         with suppress(IndexError):  # it is called once
             self._at_end.pop()()
 
+    def while_held(self, function: Callable[..., object]) -> Callable[..., object]:
+        """Returns a function that does the same as ``function``, and is work of the run as long as
+        anything holds it, such as a pool that is to call it."""
+
+        def call(*args: object, **kwargs: object) -> object:
+            return function(*args, **kwargs)
+
+        finalize(call, self.begin()).atexit = False
+        return call
+
     def until_called(self, function: Callable[..., object]) -> Callable[..., object]:
         """Returns a function that does the same as ``function``, and is work of the run until it has been
         called, or until nothing can call it any more."""
