@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, cast
 
-import anyio.to_thread
 from typing_extensions import override
 
 from ..allowed import named_function
@@ -18,6 +17,7 @@ from ..errors import InvalidInput
 from ..printable import type_said
 from ..sources import Source
 from .application import Application
+from .inside_runs import in_a_thread
 from .options import CallInput
 from .reading import nested_texts, plain_data
 from .registered import frameworks
@@ -108,7 +108,7 @@ class FunctionApplication(Application[Found]):
         else:
             # A sync function, or the stream that it returns, would block the event loop, so it runs in a
             # thread.
-            output = await anyio.to_thread.run_sync(lambda: self._drained(function(case.given)))
+            output = await in_a_thread(lambda: self._drained(function(case.given)))
         output = await output if inspect.isawaitable(output) else output
         if isinstance(output, AsyncIterator):
             return self.whole([each async for each in cast("AsyncIterator[Any]", output)])

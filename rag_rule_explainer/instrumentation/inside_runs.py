@@ -1,15 +1,17 @@
 """This module defines what is in force inside a run: its records, its patches, and whether it prints."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
+import anyio.to_thread
+
 from .application import Application
 from .isolation.muting import muting
-from .isolation.whereabouts import under_way
+from .isolation.whereabouts import executing, under_way
 from .late_calls import patched_while_tools_may_run
 from .options import Manner
-from .run_context import Participation, participating
+from .run_context import Participation, participating, participation
 
 
 @contextmanager
@@ -21,6 +23,17 @@ def inside_run(
     patched = patched_while_tools_may_run(application.interception, run)
     with patched, participating(run), application.watching(run.watch), under_way(run, in_pieces):
         yield
+
+
+async def in_a_thread(function: Callable[[], Any]) -> Any:
+    """Returns what a sync function returns, which is called in a thread, as part of the current run."""
+    run = participation()
+
+    def call() -> Any:
+        with nullcontext() if run is None else executing(run):
+            return function()
+
+    return await anyio.to_thread.run_sync(call)
 
 
 def replays_muted(manner: Manner) -> AbstractContextManager[None]:

@@ -80,6 +80,14 @@ def test_so_is_one_in_a_task(kit: Any, place: Any) -> None:
 
 
 @pytest.mark.parametrize("kit", KITS)
+def test_so_is_one_of_a_sync_application_that_is_awaited(kit: Any) -> None:
+    own = kit(functions(ran := []))
+    explanation = asyncio.run(aexplained(own, loop(own, in_a_new_context)))
+    assert (retention(explanation), omission(explanation)) == RULES
+    assert Counter(ran) == ONCE
+
+
+@pytest.mark.parametrize("kit", KITS)
 def test_a_worker_that_was_there_before_is_refused(kit: Any) -> None:
     own = kit(functions(ran := []))
     with worker() as place, pytest.raises(InvalidInput, match=r"thread.*copy_context"):

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, cast
 
-import anyio.to_thread
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.chat_engine.types import BaseChatEngine
@@ -16,6 +15,7 @@ from typing_extensions import override
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.instrumentation.checks import type_said
 from rag_rule_explainer.instrumentation.function_application import AsyncOnlyError
+from rag_rule_explainer.instrumentation.inside_runs import in_a_thread
 from rag_rule_explainer.instrumentation.run_context import participation
 
 from .kinds import why_none
@@ -199,7 +199,7 @@ class Calling(Entry):
         would run the tool again.
         """
         try:
-            return await anyio.to_thread.run_sync(self.engine, given)
+            return await in_a_thread(lambda: self.engine(given))
         except RuntimeError as error:
             if not _wants_a_loop(error):
                 raise
