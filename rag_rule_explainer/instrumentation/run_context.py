@@ -142,12 +142,17 @@ class Participation:
             self.bound.check_retrievals(made)
 
     def use_tool(
-        self, name: str | None, arguments: object = None, identity: str | None = None, way: str = ""
+        self,
+        name: str | None,
+        arguments: object = None,
+        identity: str | None = None,
+        way: str = "",
+        tool: object = None,
     ) -> UsedTool:
         """Counts a tool call, and returns it with the result that it gets if its tool must not run.
         Raises an error if the replay now exceeds its limit, or ends at this call. ``name``: the name of
         the tool; None if the call is only counted. ``identity``: the id that the model gave the call, if
-        it is known. ``way``: see ``recording_calls``."""
+        it is known. ``way``: see ``recording_calls``; ``tool``: see ``NamedTools``."""
         self.tool_calls += 1
         call = ToolCall.written(name, arguments)
         replies, within, now = len(self.watch.said), tools_in_use.get(), moment()
@@ -164,7 +169,9 @@ class Participation:
             return UsedTool(None, None, ToolOutcome(self.stubs[name]))
         replay = self.tool_replay
         record = self.tool_record if replay is None else replay.record
-        key = record.keys.of(name, (way, arguments) if way else arguments)
+        tools = record.tools
+        number = tools.note(name, tool) if replay is None else tools.recognised(name, tool)
+        key = record.keys.of(name, (number, way, arguments))
         if replay is None:
             record.executed.append(made)
             return UsedTool(call, record, None, key, replies, within, at=now)

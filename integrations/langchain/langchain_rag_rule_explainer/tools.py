@@ -80,7 +80,9 @@ def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> U
     given = _given(args, kwargs)
     if run is None:
         return late_use(tool.name, lambda: _given_by_the_model(tool, given))
-    return run.use_tool(tool.name, _given_by_the_model(tool, given), _identity_in(given, kwargs))
+    return run.use_tool(
+        tool.name, _given_by_the_model(tool, given), _identity_in(given, kwargs), tool=tool
+    )
 
 
 def _given(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

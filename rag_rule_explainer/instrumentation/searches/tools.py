@@ -42,7 +42,9 @@ def recording_calls(function: Any, name: str, arguments_of: ArgumentsOf = dict, 
             return None
 
         run = participation()
-        return late_use(name, given) if run is None else run.use_tool(name, given(), way=way)
+        return (
+            late_use(name, given) if run is None else run.use_tool(name, given(), way=way, tool=function)
+        )
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

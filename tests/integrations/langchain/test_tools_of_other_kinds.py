@@ -47,7 +47,11 @@ class Payer(BaseChatModel):
         pays = step == 1 and (PAY in text or "zz9q" in text)
         name = "look" if step == 0 else "pay" if pays else ""
         said = f"It says: {MAIL}" if pays and MAIL in text else ""
-        message = AIMessage(said if name else "All of it is paid.", tool_calls=calling(name, step))
+        return self._saying(
+            AIMessage(said if name else "All of it is paid.", tool_calls=calling(name, step))
+        )
+
+    def _saying(self, message: AIMessage) -> ChatResult:
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
