@@ -15,7 +15,11 @@ from .recording.remarks import ASKED_ANEW, NAMED_OUTER, SEVERAL_RESULTS, WAITED
 from .recording.scores import RELATIVE_SCORES, has_relative_scores
 from .replays import Replays
 from .requests.marks import texts_of
-from .source_kinds.after_action import came_after_the_action, repeated_by_replies
+from .source_kinds.after_action import (
+    came_after_the_action,
+    dropped_by_the_application,
+    repeated_by_replies,
+)
 
 Item = TypeVar("Item")
 _CLOSED = (
@@ -115,6 +119,7 @@ class RecordedBaseline(Generic[Item]):
                 *self._notes_on_calls(),
                 *came_after_the_action(run.first, run.manner, case.question),
                 *repeated_by_replies(run.first, exposure.sight),
+                *dropped_by_the_application(run.first),
                 *run.fidelity.notes,
                 *run.application.notes(run.captured),
                 *self._notes_on_searches(),

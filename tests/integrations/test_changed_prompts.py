@@ -118,6 +118,8 @@ def test_what_is_left_of_a_part_is_left_out_of_later_requests(
     explanation = explained(change, asked, source_kinds=[kind], miner="exact")
     rules = [(rule.kind, set(rule.sources)) for rule in explanation.rules]
     assert rules == [(RuleKind.RETENTION, {blamed}), (RuleKind.OMISSION, {blamed})]
+    dropped = 'later requests of the run lack messages of "turn 1", as the application drops old ones'
+    assert any(dropped in each for each in explanation.notes) is (kind == "turns")
     assert explanation.ended
 
 

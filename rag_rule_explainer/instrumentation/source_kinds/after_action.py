@@ -20,6 +20,18 @@ _REPEATED = (
     "replies of the model before the explained action repeat {named}, and every replay has these "
     "replies; what it does through them is not seen; replay_of='whole_run' shows it"
 )
+_DROPPED = (
+    "later requests of the run lack messages of {named}, as the application drops old ones; a replay "
+    "leaves omitted turns out of the requests that the application makes, so nothing that was dropped "
+    "comes back in their place"
+)
+
+
+def dropped_by_the_application(first: Participation) -> Iterator[str]:
+    """Yields a note if the application itself leaves out turns, in later requests of the first run."""
+    dropped: Sequence[str] = () if first.prompt_sources is None else first.prompt_sources.dropped
+    if dropped:
+        yield _DROPPED.format(named=few_of(dropped, 120))
 
 
 def repeated_by_replies(first: Participation, sight: Sight) -> Iterator[str]:

@@ -32,13 +32,17 @@ class PromptEditing(Protocol):
 
 @dataclass(slots=True, eq=False)
 class FirstPrompt:
-    """A ``FirstPrompt`` records the first request of a baseline, and changes no request."""
+    """A ``FirstPrompt`` records the first request of a baseline, and changes no request. ``dropped``: the
+    messages of it that are missing in later requests of the same conversation."""
 
     messages: tuple[PromptMessage, ...] = ()
+    dropped: set[PromptMessage] = field(default_factory=set[PromptMessage])
 
     def edited(self, messages: Sequence[PromptMessage]) -> Sequence[str | None]:
         """Returns the messages' texts."""
         self.messages = self.messages or tuple(messages)
+        if self.messages[-1:] and self.messages[-1] in messages:
+            self.dropped.update(set(self.messages).difference(messages))
         return [each.text for each in messages]
 
 
@@ -47,7 +51,8 @@ class PromptSources:
     """A ``PromptSources`` holds the sources in the first request of a baseline. ``spoken``: its messages
     without the instructions. ``groups``: the messages of each source that has whole messages;
     ``sections``: the text of each source that is a part of one. ``omit``: says what remains of an omitted
-    source: nothing, or its messages without their texts."""
+    source: nothing, or its messages without their texts. ``dropped``: the ids of the groups of which
+    later requests of the baseline lack messages."""
 
     sources: tuple[Source, ...]
     omit: Omit
@@ -56,6 +61,7 @@ class PromptSources:
         default_factory=dict[str, tuple[PromptMessage, ...]]
     )
     sections: dict[str, str] = field(default_factory=dict[str, str])
+    dropped: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -64,9 +70,10 @@ class PromptSources:
         kind_of: Callable[[Sequence[str]], SourceKind],
         kinds: Collection[SourceKind],
         omit: Omit,
+        dropped: Collection[PromptMessage] = (),
     ) -> "PromptSources":
         """Returns the sources of these ``kinds``. ``kind_of``: a function from the texts of the user and
-        of the replies in a turn to the kind of the turn."""
+        of the replies in a turn to the kind of the turn. ``dropped``: see ``FirstPrompt``."""
         made, sources, numbers = cls((), omit), list[Source](), Counter[str]()
         if "instructions" in kinds:
             for each in sections_in(messages):
@@ -81,7 +88,8 @@ class PromptSources:
                 text = "\n".join(each.text for each in group)
                 sources.append(Source(identity, text, {SOURCE_KIND: kind}))
         spoken = tuple(each for each in messages if not is_system(each))
-        return cls(tuple(sources), omit, spoken, made.groups, made.sections)
+        torn = tuple(each for each, group in made.groups.items() if not set(group).isdisjoint(dropped))
+        return cls(tuple(sources), omit, spoken, made.groups, made.sections, torn)
 
     @property
     def texts(self) -> frozenset[str]:

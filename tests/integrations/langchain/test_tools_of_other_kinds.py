@@ -12,7 +12,7 @@ from langchain_core.tools import BaseTool, StructuredTool, Tool
 from langchain_rag_rule_explainer import RuleExplainer
 from typing_extensions import override
 
-from rag_rule_explainer import calls_tool, contains
+from rag_rule_explainer import InvalidInput, calls_in_order, calls_tool, contains
 from tests.integrations.known import omission, retention
 from tests.integrations.langchain.models import Telling
 
@@ -125,3 +125,32 @@ def test_a_recorded_reply_that_repeats_an_omitted_source_is_named() -> None:
     assert [f'{named} "look #1"' in each for each in notes].count(True) == 1
     calls = RuleExplainer(agent, calls_tool("pay"), **options).explain(asked)
     assert not any(named in each for each in calls.notes)
+
+
+class Mixing(Payer):
+    """Sends and pays in one reply, with arguments for the payment that are no JSON."""
+
+    @override
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        if any(isinstance(each, ToolMessage) for each in messages):
+            return self._saying(AIMessage("All of it is paid."))
+        broken: Any = {
+            "type": "invalid_tool_call",
+            "name": "pay",
+            "args": "{",
+            "id": "p",
+            "error": "no JSON",
+        }
+        return self._saying(AIMessage("", tool_calls=calling("look", 0), invalid_tool_calls=[broken]))
+
+
+@pytest.mark.parametrize("order", [("look", "pay"), ("pay", "look")])
+def test_the_order_of_calls_that_langchain_lists_apart_is_not_known(order: tuple[str, str]) -> None:
+    agent = create_agent(Mixing(), tools([], "Nothing of note was found."), system_prompt=SYSTEM)
+    asked: Any = {"messages": [("user", "Pay my bill.")]}
+    options: Any = {"source_kinds": ["instructions"], "unexecuted_tools": ["pay"]}
+    explainer = RuleExplainer(agent, calls_in_order(*order), **options)
+    assert not explainer.explain(asked).rules
+    one_reply = RuleExplainer(agent, calls_in_order(*order), replay_of="next_action", **options)
+    with pytest.raises(InvalidInput, match="of one it cannot be told, as it has arguments that are no"):
+        one_reply.explain(asked)
