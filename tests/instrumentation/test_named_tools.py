@@ -32,11 +32,16 @@ def bound(value: object) -> Callable[[], object]:
     return Tool(returning(value)).function
 
 
-MAKERS = [returning, wrapped, bound, lambda value: partial(returning, value)]
+def given(value: object) -> Callable[[], object]:
+    return partial(returning, value)
 
 
-@pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("wrap", [Tool, lambda function: function])
+def plain(function: Callable[[], object]) -> object:
+    return function
+
+
+@pytest.mark.parametrize("make", [returning, wrapped, bound, given])
+@pytest.mark.parametrize("wrap", [Tool, plain])
 class TestToolsOfOneName:
     def test_that_last_are_known_by_themselves(self, make: Any, wrap: Any) -> None:
         tools, (one, two, other) = NamedTools(), [wrap(make(Client())) for _ in range(3)]
