@@ -28,6 +28,9 @@ _FORMULAS = ("=", "+", "-", "@")
 _PLAIN = frozenset("-_./:#@+~%=&?!$*")
 """The characters, besides letters and digits, that an id may contain without being quoted."""
 
+_SPOKEN_VOWEL = re.compile(r"_*(?:[AEFHILMNORSX](?:[A-Z0-9]|$)|[aeioAEIO]|nd|[uU](?:n(?!i)|[glmp]))")
+"""The beginnings of names that are read with "an": letters spelled one by one, such as "LLM", and
+vowels, but not "user" or "union"."""
 _MASK = "***"
 _KEY_NAMES = (
     r"(?:(?:api|subscription|access)[ _-]?key(?:[ _-]?id)?|(?:access|auth|refresh|session|id)[ _-]?token"
@@ -107,6 +110,17 @@ def shortened(text: str, limit: int) -> str:
 def brief(given: object) -> str:
     """Returns the ``repr`` of a value for an error message, shortened to 200 characters."""
     return shortened(repr(given), 200)
+
+
+def type_said(given: object) -> str:
+    """Returns the name of a value's type with its article, such as "an int"."""
+    return with_article(type(given).__name__)
+
+
+def with_article(name: str) -> str:
+    """Returns a name with the article that it is read with, such as "a str", "an AIMessage" or "a
+    UUID"."""
+    return f"{'an' if _SPOKEN_VOWEL.match(name) else 'a'} {name}"
 
 
 def nearest(given: str, names: Iterable[str]) -> str:

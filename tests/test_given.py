@@ -118,7 +118,7 @@ def test_a_dict_by_id_and_a_set_are_no_list_of_sources(given: Any) -> None:
             "source 1 is a dict without a text; give one under text,",
         ),
         (Source("a", "x"), "sources is one Source; pass a list of documents"),
-        ([3], "source 1 is a int; pass Source"),
+        ([3], "source 1 is an int; pass Source"),
     ],
 )
 def test_what_is_no_list_of_sources(given: Any, said: str) -> None:

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from rag_rule_explainer import BaselineFailed, InvalidInput
 from rag_rule_explainer.predicates import JudgeFailed
-from rag_rule_explainer.printable import amount, inert, plain_id, printable, shortened, without_secrets
+from rag_rule_explainer.printable import (
+    amount,
+    inert,
+    plain_id,
+    printable,
+    shortened,
+    type_said,
+    with_article,
+    without_secrets,
+)
 from rag_rule_explainer.probing.judging import error_text
 from rag_rule_explainer.probing.replaying import UnusableReply
 from rag_rule_explainer.probing.reply import Reply
@@ -220,3 +229,17 @@ class TestInert:
     @pytest.mark.parametrize("text", ["", "a=1", "1-1", "'=1", "e@mail"])
     def test_other_text_is_as_it_was(self, text: str) -> None:
         assert inert(text) == text
+
+
+WITH_ARTICLES = """an int, a str, an object, an AIMessage, a ToolMessage, a Document, an LLMResult,
+a UUID, a User, a UnionType, an UnreadResult, a URL, an Update, a uniform, an HTTPResponse, an SQLStore,
+a ValueError, an Event, a NoneType, an omission, a retention, an ndarray, an _Answer"""
+
+
+@pytest.mark.parametrize("said", WITH_ARTICLES.replace("\n", " ").split(", "))
+def test_a_name_has_its_article(said: str) -> None:
+    assert with_article(said.partition(" ")[2]) == said
+
+
+def test_the_type_of_a_value_is_said_with_its_article() -> None:
+    assert (type_said(4), type_said(""), type_said(None)) == ("an int", "a str", "a NoneType")

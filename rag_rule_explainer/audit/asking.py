@@ -17,7 +17,7 @@ from ..fixing.recheck import outcome_with_all
 from ..instrumentation.importing import load_application
 from ..instrumentation.integration import Integration
 from ..predicates import Predicate, negated
-from ..printable import shortened
+from ..printable import shortened, type_said
 from ..probing.budget import total
 from ..probing.judging import error_text
 from ..probing.limits import LimitReached
@@ -66,7 +66,7 @@ def explainer_for(job: AuditJob, meter: Meter) -> Any:
         return _metered(application, job, meter)
     if hasattr(application, "aexplain_each"):
         raise InvalidInput(
-            f"the application is a {type(application).__name__}; an audit makes the explainer itself: "
+            f"the application is {type_said(application)}; an audit makes the explainer itself: "
             "give what it wraps (.application), and its settings as keywords"
         )
     if isinstance(application, str):

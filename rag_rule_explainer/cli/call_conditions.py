@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..errors import InvalidInput
@@ -29,7 +30,12 @@ def call_conditions(value: Callable[[str], object]) -> dict[str, Callable[[str],
     def called(make: Callable[..., Predicate]) -> Callable[[str], Predicate]:
         def parsed(written: str) -> Predicate:
             tool, _, conditions = written.partition(":")
-            return make(tool, **dict(_argument(each, value) for each in _split(conditions)))
+            arguments = [_argument(each, value) for each in _split(conditions)]
+            names = [name for name, _ in arguments]
+            twice = next((each for each in names if names.count(each) > 1), None)
+            if twice is not None:
+                raise InvalidInput(f"{written!r} has two conditions on the argument {twice!r}; give one")
+            return make(tool, **dict(arguments))
 
         return parsed
 
@@ -37,8 +43,7 @@ def call_conditions(value: Callable[[str], object]) -> dict[str, Callable[[str],
         "calls": called(calls_tool),
         "next-call": called(next_call),
         "calls-in-order": lambda written: calls_in_order(*map(str.strip, written.split("|"))),
-        "calls-at-most": lambda written: _number(written, "at_most"),
-        "calls-at-least": lambda written: _number(written, "at_least"),
+        **{name: partial(_number, name) for name in ("calls-at-most", "calls-at-least")},
     }
 
 
@@ -57,11 +62,12 @@ def _argument(written: str, value: Callable[[str], object]) -> tuple[str, Any]:
     return name, value(given) if sign == "=" else contains(given)
 
 
-def _number(written: str, bound: str) -> Predicate:
+def _number(name: str, written: str) -> Predicate:
     number, _, tool = written.partition(":")
     if not number.strip().isdecimal():
         raise InvalidInput(
-            f"'{number}' is no number of calls; write calls-at-most:3, or, for one tool, "
-            "calls-at-most:3:search"
+            f"'{number}' is no number of calls; write {name}:3, or, for one tool, {name}:3:search"
         )
-    return number_of_calls(*([tool] if tool else []), **{bound: int(number)})
+    return number_of_calls(
+        *([tool] if tool else []), **{name.removeprefix("calls-").replace("-", "_"): int(number)}
+    )

@@ -4,6 +4,7 @@ They are about the question, the application, the model and the judge.
 """
 
 import csv
+import re
 from dataclasses import dataclass, replace
 
 from ..errors import InvalidInput
@@ -35,6 +36,9 @@ from .options import (
 )
 from .recording_options import RecordingOptions
 from .traced import NO_TRACE, TraceOptions
+
+_RESULT, _PART = re.compile(r" #\d+$"), re.compile(r"(item \d+|heading)( \(\d+\))?")
+"""How the id of a part of a tool's result begins, and what follows after its comma."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +191,14 @@ class SearchRequest:
 
 def parsed_ids(given: list[str] | None) -> tuple[str, ...]:
     """Returns the ids in one or several comma-separated lists; an empty tuple if ``given`` is None. In
-    a list, an id that contains a comma must stand in double quotes."""
-    rows = (row for ids in given or () for row in csv.reader(ids.splitlines(), skipinitialspace=True))
-    return tuple(each.strip() for row in rows for each in row if each.strip())
+    a list, an id that contains a comma must stand in double quotes, except that of a part of a tool's
+    result, such as ``inbox #1, item 2``."""
+    found = list[str]()
+    for ids in given or ():
+        for row in csv.reader(ids.splitlines(), skipinitialspace=True):
+            for each in filter(None, map(str.strip, row)):
+                if found and _PART.fullmatch(each) and _RESULT.search(found[-1]):
+                    found[-1] += f", {each}"
+                else:
+                    found.append(each)
+    return tuple(found)

@@ -10,7 +10,7 @@ from ..explanation.explanation import Explanation
 from ..explanation.records import Finding
 from ..explanation.wording import joined
 from ..lattice import Lattice, Mask
-from ..printable import shortened
+from ..printable import shortened, type_said
 from ..rules import RuleKind
 from .comparison import Comparison
 from .matching import IdOf, Matching, matched
@@ -72,7 +72,7 @@ def _check_given(a: Explanation, b: Explanation, id_of: IdOf | None) -> None:
     for side in (a, b):
         if not isinstance(side, Explanation):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(
-                f"diff compares explanations, and was given a {type(side).__name__}, {brief(side)};"
+                f"diff compares explanations, and was given {type_said(side)}, {brief(side)};"
                 " give two of class Explanation, such as Explanation.model_validate_json(text) reads"
             )
     if id_of is not None:

@@ -12,7 +12,8 @@ from ..tool_calls import ToolCall
 from ..verdicts import Answer
 from .options import Manner
 from .reading import unread_in
-from .run_context import ModelWatch, Participation, unusable
+from .run_context import ModelWatch, Participation
+from .run_failures import unusable
 from .tool_replay import ExecutedCall
 
 

@@ -30,8 +30,8 @@ from ..session.session import INTERRUPTED
 from ..sources.given import named_ids
 from .baseline_retries import Failed, MadeBaseline, Recorded, block, is_async_only, made, without_loop
 from .events import Events
+from .inside_runs import replays_muted
 from .outputs import Explained, Unexplained, unexplained
-from .replays import replays_muted
 from .run_context import ModelWatch
 from .runs import ApplicationRun
 

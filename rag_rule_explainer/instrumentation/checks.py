@@ -13,6 +13,7 @@ from ..allowed import (
     keywords_of,
     showing,
 )
+from ..printable import type_said, with_article
 
 __all__ = [
     "CALLED_ELSEWHERE",
@@ -25,4 +26,6 @@ __all__ = [
     "checked_whole",
     "keywords_of",
     "showing",
+    "type_said",
+    "with_article",
 ]

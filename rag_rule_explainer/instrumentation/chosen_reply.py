@@ -32,6 +32,10 @@ _OF_REPLY = (
     "whole run does not ({condition}): leave replay_of out, or explain the call that was made, by "
     "calls_tool"
 )
+_UNTOLD = (
+    "replay_of='next_action' judges one reply of a model; none is known to meet the condition, and of "
+    "one it cannot be told, as it has arguments that are no JSON object ({reply}): leave replay_of out"
+)
 
 
 def check_chosen(
@@ -44,6 +48,7 @@ def check_chosen(
     _check_has_a_text(condition, chosen)
     if not meets:
         _check_no_text_is_missing(condition, answers, chosen, question)
+        _check_none_may_meet(condition, answers, question)
     does_nothing = place == len(answers) - 1 and not chosen.calls
     if not meets or does_nothing:
         _check_is_no_other_of_the_run(condition, answers, chosen, question)
@@ -71,6 +76,21 @@ def _check_no_text_is_missing(
     if found is not None and not holds_at_once(condition, found, question):
         reply = printable(shortened(found.shown, 120))
         raise InvalidInput(_BESIDE_TEXT.format(reply=reply, condition=inner))
+
+
+def _check_none_may_meet(condition: Any, answers: Sequence[Answer], question: str) -> None:
+    """Raises InvalidInput if a condition about calls may hold of a reply, and it cannot be told whether
+    it does, because the reply has a call whose arguments are no JSON object."""
+    if condition is None or isinstance(condition, AnyOf) or not reads_calls(condition):
+        return
+    for each in answers:
+        if not any(isinstance(call.arguments, str) for call in each.calls or ()):
+            continue
+        verdict: Verdict | None = None
+        with suppress(Exception):  # the user's function may raise any error
+            verdict = verdict_at_once(condition, Case(question, each, each, ()))
+        if verdict is Verdict.UNKNOWN:
+            raise InvalidInput(_UNTOLD.format(reply=printable(shortened(each.shown, 120))))
 
 
 def _check_is_no_other_of_the_run(

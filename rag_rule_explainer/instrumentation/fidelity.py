@@ -1,8 +1,7 @@
 """This module checks the fidelity of replays: they may differ from the baseline only in their sources.
 
-A replay on all sources is compared with the baseline, request by request. In addition, no request of a
-replay may hold a text that another run made. If state passes from one run to the next, one of these
-checks fails.
+A replay on all sources is compared with the baseline, request by request. No request of a replay may
+hold a text that another run made. If state passes from run to run, one of these checks fails.
 """
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
@@ -25,7 +24,8 @@ from .requests.leftovers import Leftover
 from .requests.repeated import Repeated
 from .requests.volatile import Steady
 from .rewinding.rewinding import Rewinding
-from .run_context import Participation, unusable
+from .run_context import Participation
+from .run_failures import unusable
 from .run_texts import RunTexts, made_in
 from .shared_state.counting import Counted
 from .shared_state.files import Left

@@ -12,6 +12,7 @@ from .requests.calls_of_run import UnrecordedTool
 from .requests.unrecorded_tools import MAY_RUN_AGAIN, NO_STUB, OR_NEXT_ACTION, REMOTE, RUNS_AGAIN
 from .run_context import Participation
 from .source_kinds.gathering import running_tools
+from .stray_calls import STRAY
 
 _NEAR = 0.75
 """If two names are at least this similar (0 to 1), one of them may be a misspelling of the other."""
@@ -97,12 +98,15 @@ def check_unrecorded(manner: Manner, first: Participation) -> None:
         if runs and answers and manner.replays_tools:
             again.add(each)
     if again:
-        raise _runs_again(manner, again)
+        raise _runs_again(manner, first, again)
 
 
-def _runs_again(manner: Manner, again: Collection[UnrecordedTool]) -> InvalidInput:
+def _runs_again(manner: Manner, first: Participation, again: Collection[UnrecordedTool]) -> InvalidInput:
     answered = {each.name for each in again if each.is_answered}
-    names = ", ".join(map(repr, sorted(answered or {each.name for each in again})))
+    called = sorted(answered or {each.name for each in again})
+    names = ", ".join(map(repr, called))
+    if first.stray.issuperset(called):
+        return InvalidInput(STRAY.format(names=names))
     advice = OR_NEXT_ACTION if manner.replay_of == "whole_run" and manner.accepts_calls else ""
     text = RUNS_AGAIN if answered else MAY_RUN_AGAIN
     return InvalidInput(text.format(names=names, next=advice))

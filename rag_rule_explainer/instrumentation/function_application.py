@@ -10,18 +10,20 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, cast
 
-import anyio.to_thread
 from typing_extensions import override
 
 from ..allowed import named_function
 from ..errors import InvalidInput
+from ..printable import type_said
 from ..sources import Source
 from .application import Application
+from .inside_runs import in_a_thread
 from .options import CallInput
 from .reading import nested_texts, plain_data
 from .registered import frameworks
 from .requests.client_watch import FAILED, ClientWatch, current_watch, watched_by
-from .run_context import Participation, unusable
+from .run_context import Participation
+from .run_failures import unusable
 from .searches.of_functions import Found, as_found, identify
 
 CONSTANT = "no model was asked: without sources, the application answers with a text of its own"
@@ -52,7 +54,7 @@ class FunctionApplication(Application[Found]):
                 f"{named_function(function)} cannot be called with one input alone; pass a function of "
                 "one input, or explain one of (question, sources) with rag_rule_explainer.Explainer"
             )
-        what = f"the class {function.__name__}" if is_class else f"a {type(function).__name__}"
+        what = f"the class {function.__name__}" if is_class else type_said(function)
         integration = frameworks().get(type(function).__module__.partition(".")[0])
         if integration is not None:
             raise InvalidInput(f"this is {what} of a framework's; explain it with {integration}")
@@ -106,7 +108,7 @@ class FunctionApplication(Application[Found]):
         else:
             # A sync function, or the stream that it returns, would block the event loop, so it runs in a
             # thread.
-            output = await anyio.to_thread.run_sync(lambda: self._drained(function(case.given)))
+            output = await in_a_thread(lambda: self._drained(function(case.given)))
         output = await output if inspect.isawaitable(output) else output
         if isinstance(output, AsyncIterator):
             return self.whole([each async for each in cast("AsyncIterator[Any]", output)])
@@ -175,7 +177,7 @@ class FunctionApplication(Application[Found]):
         if not (unreadable and callable(output)):
             return ""
         return (
-            f"the application returned a {type(output).__name__} in place of an answer; pass what is to "
+            f"the application returned {type_said(output)} in place of an answer; pass what is to "
             "be asked, or a function without parameters that makes it"
         )
 
@@ -188,7 +190,7 @@ class FunctionApplication(Application[Found]):
         made = self.function()
         if not callable(made):
             raise InvalidInput(
-                f"the function that makes the application made a {type(made).__name__}; let it return a "
+                f"the function that makes the application made {type_said(made)}; let it return a "
                 "function of one input"
             )
         return made

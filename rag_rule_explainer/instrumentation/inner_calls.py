@@ -15,7 +15,8 @@ from ..verdicts import Answer
 from .answered import calls_in
 from .chosen_reply import holds_at_once
 from .options import Manner
-from .run_context import Participation, unusable
+from .run_context import Participation
+from .run_failures import unusable
 from .tool_replay import ExecutedCall
 
 _IN_BASELINE = (

@@ -5,12 +5,15 @@ those for which the application never waits.
 """
 
 import asyncio
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from .bounds import ReplayEnded
 from .copies.patching import Patches
-from .run_context import Participation, run_begun
+from .isolation.callbacks import keep_loop_quiet
+from .isolation.whereabouts import as_begun_here, current_task
+from .run_context import Participation, has_run, run_begun
+from .stray_calls import stray_use
 from .tool_replay import ToolOutcome, UsedTool
 
 _LATE = (
@@ -51,26 +54,33 @@ def takes_part() -> bool:
     return run_begun() is not None
 
 
-def late_use(name: str) -> UsedTool | None:
+def late_use(name: str, arguments: Callable[[], object]) -> UsedTool | None:
     """Returns a call of a tool that is made outside of runs, or after the end of its run: with its stub;
     None if the tool is to run. Raises an error that the application does not catch by ``except
-    Exception`` if the run was a replay in which this tool may not run."""
+    Exception`` if the run was a replay in which this tool may not run. ``arguments``: returns those that
+    the model gives."""
     run = run_begun()
     if run is None:
-        return None
+        return stray_use(name, arguments, None)
     if name in run.stubs:
         return UsedTool(None, None, ToolOutcome(run.stubs[name]))
     replay = run.tool_replay
-    if replay is None or name in {*replay.retrieving, *replay.safe}:
+    if replay is None:
+        return stray_use(name, arguments, run)
+    if name in {*replay.retrieving, *replay.safe}:
         return None
-    if _is_in_a_task():
+    if current_task() is not None:
         # A task that fails, and that nobody waits for, is logged as an error of the application.
         raise asyncio.CancelledError(_LATE.format(name=name))
-    raise ReplayEnded(_LATE.format(name=name))
+    error = ReplayEnded(_LATE.format(name=name))
+    keep_loop_quiet(error)
+    raise error
 
 
-def _is_in_a_task() -> bool:
-    try:
-        return asyncio.current_task() is not None
-    except RuntimeError:
-        return False
+def in_its_run() -> AbstractContextManager[None]:
+    """Makes the run of this thread or task the current run for the duration of the block, if the context
+    has none, as inside a new ``contextvars.Context``."""
+    if has_run():
+        return nullcontext()
+    run = run_begun()
+    return nullcontext() if run is None or run.gate.closed else as_begun_here()

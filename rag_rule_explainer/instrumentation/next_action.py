@@ -26,7 +26,8 @@ from .options import Manner
 from .requests.conversations import check_is_whole
 from .requests.exchanges import Exchange, Exchanges
 from .requests.source_recognition import Request
-from .run_context import ModelWatch, Participation, unusable
+from .run_context import ModelWatch, Participation
+from .run_failures import unusable
 from .source_kinds.gathering import running_tools
 from .tool_replay import ExecutedCall
 

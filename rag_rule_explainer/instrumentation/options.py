@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 from ..allowed import brief, checked_flag, checked_function, checked_list, checked_text, did_you_mean
 from ..errors import InvalidInput
 from ..predicates import Predicate
+from ..printable import type_said
 from ..probing.replaying import WantedScope
 from ..probing.whose import is_named_as_ours
 from ..verdicts import Answer, logged_answer
@@ -89,11 +90,11 @@ class Manner:
     @property
     def replays_tools(self) -> bool:
         """Returns True iff the tool calls of replays are answered from the record of the baseline: if the
-        user wants it, a condition is about tool calls, results of tools are sources, or only the next
-        action is replayed."""
+        user wants it, a condition is about tool calls, anything but retrieved documents is a source, or
+        only the next action is replayed."""
         wanted = self.on_new_tool_call is not None or bool(self.safe_tools)
-        of_results = "tools" in self.source_kinds or self.replay_of == "next_action"
-        return wanted or self.accepts_calls or of_results
+        of_agents = self.source_kinds != ("documents",) or self.replay_of == "next_action"
+        return wanted or self.accepts_calls or of_agents
 
     @property
     def recorded_retrievers(self) -> tuple[object, ...]:
@@ -148,8 +149,7 @@ class Manner:
         """Returns the objects in ``retrievers=``. Raises InvalidInput unless it is a list or a tuple."""
         if not isinstance(retrievers, (list, tuple)):
             raise InvalidInput(
-                f"retrievers is a {type(retrievers).__name__}; pass a list of the very objects that are "
-                "asked"
+                f"retrievers is {type_said(retrievers)}; pass a list of the very objects that are asked"
             )
         listed = tuple(cast("Sequence[object]", retrievers))
         for each in listed:
@@ -163,7 +163,7 @@ class Manner:
         replays, by the tool's name. Raises InvalidInput unless it is a mapping or None."""
         if not isinstance(stub_tools, (Mapping, type(None))):
             raise InvalidInput(
-                f"stub_tools is a {type(stub_tools).__name__}; pass a dict from tool names to results"
+                f"stub_tools is {type_said(stub_tools)}; pass a dict from tool names to results"
             )
         stubs = dict(cast("Mapping[Any, Any]", stub_tools or {}))
         for name in stubs:
@@ -266,7 +266,7 @@ def ids_in(pinned: Sequence[str]) -> tuple[str, ...]:
     ids = checked_list("pinned", pinned, "ids")
     for each in ids:
         if not isinstance(each, str):
-            raise InvalidInput(f"pinned names a {type(each).__name__}; pass a list of ids")
+            raise InvalidInput(f"pinned names {type_said(each)}; pass a list of ids")
     return ids
 
 

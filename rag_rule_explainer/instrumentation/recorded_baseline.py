@@ -15,7 +15,11 @@ from .recording.remarks import ASKED_ANEW, NAMED_OUTER, SEVERAL_RESULTS, WAITED
 from .recording.scores import RELATIVE_SCORES, has_relative_scores
 from .replays import Replays
 from .requests.marks import texts_of
-from .source_kinds.after_action import came_after_the_action
+from .source_kinds.after_action import (
+    came_after_the_action,
+    dropped_by_the_application,
+    repeated_by_replies,
+)
 
 Item = TypeVar("Item")
 _CLOSED = (
@@ -121,6 +125,8 @@ class RecordedBaseline(Generic[Item]):
             yield run.first.action.note
         yield from self._notes_on_calls()
         yield from came_after_the_action(run.first, run.manner, run.case.question)
+        yield from repeated_by_replies(run.first, run.exposure.sight)
+        yield from dropped_by_the_application(run.first)
         yield from run.fidelity.notes
         yield from run.application.notes(run.captured)
         yield from self._notes_on_searches()

@@ -1,7 +1,7 @@
 """This module runs and checks the replays of one recorded baseline."""
 
 from collections.abc import Generator, Hashable, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
@@ -18,9 +18,8 @@ from .copies.state import State
 from .doubts import named
 from .fidelity import Fidelity
 from .inner_calls import check_replay
+from .inside_runs import inside_run, replays_muted
 from .isolation.exiting import exits_contained
-from .isolation.muting import muting
-from .late_calls import patched_while_tools_may_run
 from .next_action import action_in
 from .options import CallInput, Manner
 from .recording.captured import Captured
@@ -29,7 +28,8 @@ from .recording.recorder import Recording
 from .recording.remarks import REPLIED_OTHERWISE
 from .recording.serving import Serving
 from .requests.unanswered_calls import note_unanswered
-from .run_context import Participation, check_not_ended, failed_reply, failing, participating, unusable
+from .run_context import Participation, check_not_ended
+from .run_failures import failed_reply, failing, unusable
 from .shared_state.lasting import EVERYTHING
 from .shared_state.threadbound import served_by
 from .source_kinds.gathering import only_running_tools
@@ -283,18 +283,3 @@ def participation_of(
     run.shared, run.unexecuted_tools = state.alone.at_start, manner.unexecuted_tools
     run.before_search.append(state.lasting.caches.note_search)
     return run
-
-
-@contextmanager
-def inside_run(application: Application[Any], run: Participation) -> Generator[None, None, None]:
-    """Makes ``run`` the current run for the duration of the block. Searches, model calls and tool calls
-    in the block are recorded as calls of this run."""
-    patched = patched_while_tools_may_run(application.interception, run)
-    with patched, participating(run), application.watching(run.watch):
-        yield
-
-
-def replays_muted(manner: Manner) -> AbstractContextManager[None]:
-    """Mutes prints and warnings during the block, unless the user wants to see them
-    (``print_replays``)."""
-    return nullcontext() if manner.print_replays else muting()

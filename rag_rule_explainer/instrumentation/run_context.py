@@ -2,31 +2,32 @@
 variable."""
 
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Thread
 from typing import Any
 
 from ..errors import RagRuleError
-from ..probing.budget import summed
-from ..probing.judging import error_text
-from ..probing.replaying import UnusableReply
 from ..probing.tracing.marks import TracedExplanation
 from ..tool_calls import ToolCall
-from .bounds import Bound
+from .bounds import Bound, ReplayEnded
 from .conversation import Conversation
 from .copies.state import State
+from .isolation.callbacks import keep_loop_quiet
 from .isolation.lasting_work import LastingWork
+from .isolation.whereabouts import executing, run_here
 from .recording.current import AnyPart, GoingOn, rejoining, taking_part
 from .recording.recorder import Recording
 from .requests.calls_of_run import CallsOfRun, MadeCall, UnrecordedTool
 from .requests.exchanges import moment
 from .requests.tools_in_use import call_in_use, tools_in_use
+from .run_failures import unusable
 from .shared_state.temporaries import Shared
 from .source_kinds.prompt_sources import PromptEditing
 from .tool_replay import (
     ExecutedCall,
+    NewToolCall,
     ResultSources,
     ToolOutcome,
     ToolRecord,
@@ -34,34 +35,6 @@ from .tool_replay import (
     UsedTool,
 )
 from .watches import Audited, ModelWatch
-
-
-def unusable(reason: str, watch: ModelWatch, *, passing: bool | None = None) -> UnusableReply:
-    """Returns the error for a run whose answer must not be used, with the tokens that the run spent.
-    ``passing``: True if a repetition may help, None if unknown."""
-    models = watch.models
-    return UnusableReply(reason, summed(models) or None, models or None, passing=passing)
-
-
-def failed_reply(reason: str, watch: ModelWatch, cause: BaseException | None = None) -> UnusableReply:
-    """Returns the error for a run that failed. It says that a repetition may help if a model failed or
-    its reply was incomplete; otherwise ``cause`` decides this."""
-    passing = True if watch.failed or watch.fault else None
-    failure = unusable(reason, watch, passing=passing)
-    failure.__cause__ = cause
-    return failure
-
-
-@contextmanager
-def failing(watch: ModelWatch) -> Generator[None, None, None]:
-    """If the block raises an error of the application, raises an UnusableReply instead, with the tokens
-    that the run spent."""
-    try:
-        yield
-    except (RagRuleError, UnusableReply):
-        raise
-    except Exception as error:
-        raise failed_reply(error_text(error), watch, error) from error
 
 
 @dataclass(slots=True, eq=False)
@@ -84,7 +57,8 @@ class Participation:
     calls of a replay; None if tools run. ``takes_results``: True if results of tools are sources;
     ``tool_sources``: those of a baseline. ``unmarked``: the tools whose calls cannot be answered, because
     nothing says which functions they are. ``unkept``: the tools whose results have messages of the
-    conversation, so that no replay can be given them. ``conversation``: records and serves the models'
+    conversation, so that no replay can be given them. ``stray``: those called in threads of which it is
+    not known for which run they work. ``conversation``: records and serves the models'
     replies; None if whole runs are replayed. ``action``: the request of a baseline whose reply is
     explained, an ``ActionPoint``; None for the whole run. ``prompts``: edits the requests before they are
     sent; ``prompt_sources``: the sources in a baseline's requests. ``begun``: the threads that the run
@@ -115,6 +89,7 @@ class Participation:
     tool_sources: ResultSources | None = None
     unmarked: set[UnrecordedTool] = field(default_factory=set[UnrecordedTool])
     unkept: set[str] = field(default_factory=set[str])
+    stray: set[str] = field(default_factory=set[str])
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True
     muted: bool = False
@@ -167,12 +142,17 @@ class Participation:
             self.bound.check_retrievals(made)
 
     def use_tool(
-        self, name: str | None, arguments: object = None, identity: str | None = None, way: str = ""
+        self,
+        name: str | None,
+        arguments: object = None,
+        identity: str | None = None,
+        way: str = "",
+        tool: object = None,
     ) -> UsedTool:
         """Counts a tool call, and returns it with the result that it gets if its tool must not run.
         Raises an error if the replay now exceeds its limit, or ends at this call. ``name``: the name of
         the tool; None if the call is only counted. ``identity``: the id that the model gave the call, if
-        it is known. ``way``: see ``recording_calls``."""
+        it is known. ``way``: see ``recording_calls``; ``tool``: see ``NamedTools``."""
         self.tool_calls += 1
         call = ToolCall.written(name, arguments)
         replies, within, now = len(self.watch.said), tools_in_use.get(), moment()
@@ -189,11 +169,17 @@ class Participation:
             return UsedTool(None, None, ToolOutcome(self.stubs[name]))
         replay = self.tool_replay
         record = self.tool_record if replay is None else replay.record
-        key = record.keys.of(name, (way, arguments) if way else arguments)
+        tools = record.tools
+        number = tools.note(name, tool) if replay is None else tools.recognised(name, tool)
+        key = record.keys.of(name, (number, way, arguments))
         if replay is None:
             record.executed.append(made)
             return UsedTool(call, record, None, key, replies, within, at=now)
-        outcome = replay.outcome(call, key)
+        try:
+            outcome = replay.outcome(call, key)
+        except (NewToolCall, ReplayEnded) as error:
+            keep_loop_quiet(error)
+            raise
         if outcome is not None:
             inner = record.inside(outcome.at)
             self.inside.extend(each._replace(before=replies, at=moment()) for each in inner)
@@ -213,10 +199,15 @@ def participation() -> Participation | None:
     return None if current is None or current.gate.closed else current
 
 
+def has_run() -> bool:
+    """Returns True iff the current context began in a run, also if that has ended."""
+    return _participation.get() is not None
+
+
 def run_begun() -> Participation | None:
-    """Returns the run in which the current context began, also after the run has ended; None outside of
-    runs."""
-    return _participation.get()
+    """Returns the run in which the current context, thread or task began, also after the run has ended;
+    None outside of runs."""
+    return _participation.get() or run_here()
 
 
 @contextmanager
@@ -268,8 +259,10 @@ def using_tool(name: str, used: UsedTool | None) -> Generator[None, None, None]:
     """Attributes the retrievals and the tool calls in the block to this call of a tool."""
     token = tools_in_use.set((*tools_in_use.get(), name))
     call = call_in_use.set(0 if used is None else used.at)
+    run = participation()
     try:
-        yield
+        with nullcontext() if run is None else executing(run):
+            yield
     finally:
         call_in_use.reset(call)
         tools_in_use.reset(token)

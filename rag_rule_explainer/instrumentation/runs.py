@@ -26,7 +26,9 @@ from .first_run_faults import (
     nothing_retrieved,
     tools_that_acted,
 )
+from .inside_runs import inside_run
 from .isolation.attributes import data_copy
+from .isolation.exiting import exits_contained
 from .options import CallInput, Manner
 from .outer_steps import repeated_part
 from .recorded_baseline import RecordedBaseline
@@ -35,8 +37,9 @@ from .recording.exposure_checks import ExposureChecks
 from .recording.first_gate import first_gate
 from .recording.recorder import Recording
 from .recording.refetching import Refetch
-from .replays import Replays, inside_run, participation_of
-from .run_context import ModelWatch, Participation, failed_reply
+from .replays import Replays, participation_of
+from .run_context import ModelWatch, Participation
+from .run_failures import failed_reply
 from .searches.items import why_empty
 from .searches.retrieval_result import Retrieved
 from .shared_state.lasting import EVERYTHING
@@ -119,10 +122,9 @@ class ApplicationRun(Generic[Item]):
             return self.application.run(self._first_case(), None)
 
     async def abaseline(self) -> Any:
-        """Runs the baseline through the async interface, and returns its output. Raises the same errors
-        as ``baseline``."""
+        """Does the same as ``baseline``, through the async interface."""
         async with self._state.alone.first_aturn():
-            with self._running_first():
+            with self._running_first(), exits_contained():
                 return await self.application.arun(self._first_case(), None)
 
     def retrieved(self) -> Retrieved:
@@ -152,17 +154,19 @@ class ApplicationRun(Generic[Item]):
 
     def stream(self) -> Iterator[Any]:
         """Yields the baseline's output in chunks. The code that consumes them is not part of the run."""
-        return forwarded(self._running_first(), lambda: self.application.stream(self._first_case()))
+        running = self._running_first(in_pieces=True)
+        return forwarded(running, lambda: self.application.stream(self._first_case()))
 
     def astream(self) -> AsyncForwarded:
         """Yields the baseline's output in chunks, through the async interface."""
         return AsyncForwarded(self._running_first(), lambda: self.application.astream(self._first_case()))
 
     @contextmanager
-    def _running_first(self) -> Generator[None, None, None]:
+    def _running_first(self, *, in_pieces: bool = False) -> Generator[None, None, None]:
         started, self.trace.explained_run = time.monotonic(), ""
         try:
-            taking_part, marked = inside_run(self.application, self._first), traced_first(self.trace)
+            taking_part = inside_run(self.application, self._first, in_pieces=in_pieces)
+            marked = traced_first(self.trace)
             with self._state.of_the_baseline(live=self.case.live), taking_part, marked:
                 yield
             self._seconds = time.monotonic() - started

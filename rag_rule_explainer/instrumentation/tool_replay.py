@@ -18,6 +18,7 @@ from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
 from .call_keys import CallKeys
 from .copies.copying import copied
+from .named_tools import NamedTools
 from .requests.exchanges import moment
 from .shared_state.reaching import FRAMEWORKS
 
@@ -116,14 +117,15 @@ class ToolRecord:
     """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and
     arguments, in order. Thread-safe. ``executed``: these calls; ``noted``: their results, in the
     order in which the tools ended; ``not_begun``: the calls of tools that lack the interface
-    (sync or async) that was called, with their errors; ``keys``: makes the keys of calls;
-    ``faults``: the error message for each tool that a replay may have run although it must
-    not."""
+    (sync or async) that was called, with their errors; ``keys``: makes the keys of calls; ``tools``:
+    tells tools of one name apart; ``faults``: the error message for each tool that a replay may have
+    run although it must not."""
 
     executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
     noted: list[NotedResult] = field(default_factory=list[NotedResult])
     not_begun: list[tuple[ToolCall, Exception]] = field(default_factory=list[tuple[ToolCall, Exception]])
     keys: CallKeys = field(default_factory=CallKeys)
+    tools: NamedTools = field(default_factory=NamedTools)
     faults: dict[str, str] = field(default_factory=dict[str, str])
     _outcomes: dict[str, list[ToolOutcome]] = field(default_factory=dict[str, list[ToolOutcome]])
     _guard: threading.Lock = field(default_factory=threading.Lock)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ..errors import InvalidInput, RagRuleError
+from ..printable import with_article
 from ..probing.judging import error_text
 
 
@@ -31,4 +32,6 @@ class UsersReading:
             raise
         except Exception as error:
             kind = type(cast("object", given)).__name__
-            raise InvalidInput(f"{self.name} failed on a {kind}: {error_text(error)}") from error
+            raise InvalidInput(
+                f"{self.name} failed on {with_article(kind)}: {error_text(error)}"
+            ) from error

@@ -22,6 +22,10 @@ from .only_calls import is_cut
 from .protocol import Judged, Predicate
 
 NOT_RECORDED = Judgement(Verdict.UNKNOWN, "the tool calls of this run were not recorded")
+_NO_ORDER = Judgement(
+    Verdict.UNKNOWN,
+    "the order of the calls of one reply is not known, as one has arguments that are no JSON object",
+)
 _LONGEST = 160
 
 
@@ -116,7 +120,8 @@ class CallsTool(Combinable):
 @dataclass(frozen=True, slots=True)
 class CallsInOrder(Combinable):
     """This predicate holds iff the run has calls that pass ``tests``, in this order. Other calls may be
-    made between them. Calls of one reply are taken in the order in which the reply has them."""
+    made between them. Calls of one reply are taken in the order in which the reply has them. The
+    judgement is UNKNOWN if this order may matter and is not known."""
 
     tests: tuple[CallTest, ...]
     reads_calls: ClassVar[bool] = True
@@ -128,6 +133,8 @@ class CallsInOrder(Combinable):
     def _steps(self, case: Case) -> CallSteps:
         if case.answer.calls is None:
             return NOT_RECORDED
+        if self._has_no_order(case.answer.calls):
+            return _NO_ORDER
         # ``so_far[n]``: whether calls so far pass the first n tests in order.
         so_far = [Judgement(Verdict.HOLDS), *[Judgement(Verdict.BREAKS)] * len(self.tests)]
         for call in case.answer.calls:
@@ -143,6 +150,19 @@ class CallsInOrder(Combinable):
                 so_far[place] = Judgement(Verdict.HOLDS) if is_sure else unknown
         last = so_far[-1]
         return _breaks_by(case) if last.verdict is Verdict.BREAKS else last
+
+    def _has_no_order(self, calls: Sequence[ToolCall]) -> bool:
+        """Returns True iff tested calls of one reply are mixed with tested calls whose arguments are no
+        JSON object. Frameworks such as LangChain keep those apart, so their places are lost."""
+        tested = {test.tool for test in self.tests}
+        mixed = dict[int, set[tuple[str, bool]]]()
+        for call in calls:
+            if call.step and (None in tested or call.name in tested):
+                mixed.setdefault(call.step, set()).add((call.name, isinstance(call.arguments, str)))
+        return any(
+            len({name for name, _ in each}) > 1 and len({is_unread for _, is_unread in each}) > 1
+            for each in mixed.values()
+        )
 
     def memo_key(self, case: Case) -> Hashable | None:
         """Returns the cache key: the question and the calls; None if an argument's test has none."""

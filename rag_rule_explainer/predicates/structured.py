@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from ..errors import InvalidInput
+from ..printable import type_said
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .values import not_read
 
@@ -62,7 +63,7 @@ def _of_numpy(value: Any) -> Any:
     object."""
     if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
         return value.tolist()
-    raise TypeError(f"JSON cannot represent a {type(value).__name__}")
+    raise TypeError(f"JSON cannot represent {type_said(value)}")
 
 
 @lru_cache(maxsize=512)

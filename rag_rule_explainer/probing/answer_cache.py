@@ -4,6 +4,7 @@ store."""
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, cast
 
+from ..printable import with_article
 from ..sources import Arrangement
 from ..storing.encoding import StoredAnswer, keeps_its_form
 from ..verdicts import Answer
@@ -147,8 +148,8 @@ class AnswerCache:
 
     def _note(self, kind: type) -> None:
         note = (
-            f"answers whose value JSON cannot keep as it is (here a {kind.__name__}) are not stored, and "
-            "are paid again in the next explanation; make the value a dict of plain values"
+            f"answers whose value JSON cannot keep as it is (here {with_article(kind.__name__)}) are not "
+            "stored, and are paid again in the next explanation; make the value a dict of plain values"
         )
         if note not in self._notes:
             self._notes.append(note)

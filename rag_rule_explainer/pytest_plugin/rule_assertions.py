@@ -10,7 +10,7 @@ from ..explanation.explanation import Explanation
 from ..explanation.judged_subsets import own_probe
 from ..explanation.records import Finding, Witness, past_tense
 from ..explanation.wording import joined
-from ..printable import printable, shortened
+from ..printable import printable, shortened, with_article
 from ..rules import RuleKind, as_kind
 from ..sources.given import no_source
 
@@ -121,7 +121,8 @@ def _which(
 ) -> str:
     size = "" if max_size is None else f" of at most {max_size} sources"
     inside = "" if among is None else f" within {joined(among) or 'no sources'}"
-    return f"whether there is a {kind.value} rule{size}{inside} for: {_condition(explanation, kind)}"
+    rule = f"{with_article(kind.value)} rule{size}{inside}"
+    return f"whether there is {rule} for: {_condition(explanation, kind)}"
 
 
 def _undecided(asked: str, decision: Decision) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 from ..errors import InvalidInput
 from ..late_patterns import compiled_late
-from ..printable import as_json, brief, nearest
+from ..printable import as_json, brief, nearest, type_said, with_article
 
 KEYS_OF_TEXTS = ("text", "page_content", "content")
 """Keys of dicts that hold the text of a source. The first one that is found is used."""
@@ -161,7 +161,7 @@ def check_list_of_sources(given: object) -> None:
         # Iterating over a mapping would give only its keys. A set has no order by which its sources could
         # be named.
         raise InvalidInput(
-            f"sources is a {kind}; pass a list with a source for each document, such as "
+            f"sources is {with_article(kind)}; pass a list with a source for each document, such as "
             '[{"id": "D1", "text": "..."}]'
         )
 
@@ -174,7 +174,7 @@ def no_text(given: object, place: int) -> InvalidInput:
             'dict such as {"id": "D1", "text": "..."}'
         )
     return InvalidInput(
-        f"source {place} is a {type(given).__name__}; pass Source(id, text), a plain string, a "
+        f"source {place} is {type_said(given)}; pass Source(id, text), a plain string, a "
         'dict such as {"id": "D1", "text": "..."}, or a document of LangChain or LlamaIndex'
     )
 
@@ -199,7 +199,7 @@ def pinned_ids(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
     listed = tuple(given)
     for each in listed:
         if not isinstance(each, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(f"pinned names {each!r}, a {type(each).__name__}; pass a list of ids")
+            raise InvalidInput(f"pinned names {each!r}, {type_said(each)}; pass a list of ids")
     pinned = frozenset(listed)
     unknown = sorted(map(str, pinned.difference(ids)))
     if unknown:

@@ -5,6 +5,8 @@ from collections.abc import Hashable
 from hashlib import blake2b
 from typing import cast
 
+from ..printable import with_article
+
 _SIZE = 16
 _BEGINNING = 8
 
@@ -82,7 +84,7 @@ def _of_scalar(value: object) -> bytes:
     elif kind is float:
         tag, content = b"f", cast("float", value).hex().encode()
     else:
-        raise NotStorable(f"it holds a {kind.__name__}")
+        raise NotStorable(f"it holds {with_article(kind.__name__)}")
     return b"%b%d:%b" % (tag, len(content), content)
 
 

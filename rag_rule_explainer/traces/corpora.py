@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
 
 from ..errors import InvalidInput
+from ..printable import type_said
 from ..sources.given import given_parts
 from .documents import document_in
 from .records import records_in
@@ -134,7 +135,7 @@ def corpus_of(given: "CorpusLike | None") -> Corpus | None:
         listed = [_document(each, None, "corpus") for each in given]
         return ListedCorpus("corpus", lambda: iter(listed))
     raise InvalidInput(
-        f"corpus is a {type(given).__name__}; give a path, a dict from ids to texts, documents, or a "
+        f"corpus is {type_said(given)}; give a path, a dict from ids to texts, documents, or a "
         "function from an id to a text"
     )
 
@@ -144,9 +145,7 @@ def _document(given: Any, identity: str | None, name: str) -> TracedDocument:
     if not isinstance(text, str):
         parts = given_parts(given)
         if parts is None or not isinstance(parts.text, str):
-            raise InvalidInput(
-                f"{name} has a {type(given).__name__} for a document; give texts or documents"
-            )
+            raise InvalidInput(f"{name} has {type_said(given)} for a document; give texts or documents")
         text, own, metadata = parts.text, parts.id, parts.metadata
     held = dict(cast("Mapping[str, Any]", metadata)) if isinstance(metadata, Mapping) else None
     return TracedDocument(text, identity or (None if own is None else str(own)), held or {})

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from ..errors import InvalidInput
+from ..printable import with_article
 from .bounds import DEEPEST, LONGEST_RECORD, MOST_VALUES, decoded_json
 
 CONTAINERS = frozenset(
@@ -221,6 +222,6 @@ class _Reading:
 
     def _no_record(self, kind: str) -> InvalidInput:
         return InvalidInput(
-            f"{self._file} has a {kind} where a span was to be; give the export of a tracer: an object, "
-            "a list of objects, or an object on each line"
+            f"{self._file} has {with_article(kind)} where a span was to be; give the export of a tracer: "
+            "an object, a list of objects, or an object on each line"
         )

@@ -54,6 +54,8 @@ class Agent:
         self.tools: dict[str, Any] = {each: self._tool(each) for each in ("read", "pay", "note", "write")}
         self.awaited = asyncio.Event()
         self.released, self.pool, self.begun = threading.Event(), ThreadPoolExecutor(), list[Any]()
+        self.called = list[asyncio.Future[None]]()
+        """Of each callback, whether it was called."""
 
     def _tool(self, name: str) -> StructuredTool:
         def run(to: str = "") -> list[str] | str:
@@ -108,10 +110,43 @@ def in_a_pool(agent: Agent) -> None:
     agent.pool.submit(write)
 
 
+def write_once(agent: Agent) -> Callable[[], None]:
+    called: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    agent.called.append(called)
+
+    def write() -> None:
+        called.set_result(None)
+        agent.tools["write"].invoke({})
+
+    return write
+
+
+def in_the_next_turn(agent: Agent) -> None:
+    asyncio.get_running_loop().call_soon(write_once(agent))
+
+
+def after_a_while(agent: Agent) -> None:
+    asyncio.get_running_loop().call_later(0.001, write_once(agent))
+
+
+def when_all_is_over(agent: Agent) -> None:
+    """The callback asks for itself again until the explanation has ended."""
+    loop, write = asyncio.get_running_loop(), write_once(agent)
+
+    def wait() -> None:
+        if agent.awaited.is_set():
+            write()
+        else:
+            loop.call_later(0.001, wait)
+
+    wait()
+
+
 async def over(agent: Agent) -> None:
     """Lets everything go on that was left behind, and waits for its end."""
     agent.released.set()
     agent.awaited.set()
+    await asyncio.gather(*agent.called)
     others = asyncio.all_tasks() - {asyncio.current_task()}
     if others:
         await asyncio.wait(others)
@@ -134,8 +169,13 @@ def test_a_call_beside_one_that_ended_its_replay_does_not_run(own: bool) -> None
     asyncio.run(explained())
 
 
-@pytest.mark.parametrize("leaves", [in_a_task, in_a_thread, in_a_pool])
-def test_what_goes_on_after_the_explanation_runs_no_tool(leaves: Callable[[Agent], None]) -> None:
+LEAVES = (in_a_task, in_a_thread, in_a_pool, in_the_next_turn, after_a_while, when_all_is_over)
+
+
+@pytest.mark.parametrize("leaves", LEAVES)
+def test_what_goes_on_after_the_explanation_runs_no_tool(
+    leaves: Callable[[Agent], None], caplog: pytest.LogCaptureFixture
+) -> None:
     async def explained() -> None:
         agent = Agent(leaves)
         explainer = RuleExplainer(agent.answer, calls_tool("pay", to="evil"), source_kinds=["tools"])
@@ -143,5 +183,6 @@ def test_what_goes_on_after_the_explanation_runs_no_tool(leaves: Callable[[Agent
         await over(agent)
         assert agent.ran.count("write") == 1, "more than the first run's own"
         assert not interception.active, "nothing stays replaced after the last of it"
+        assert not caplog.records, "no callback is told of as one that failed"
 
     asyncio.run(explained())

@@ -139,6 +139,8 @@ class TestBadInput:
             ("json-path:a=mg", "is not a JSON path: "),
             ("calls:send:to", "is no condition on an argument; write ARG=VALUE, or ARG~TEXT"),
             ("calls-at-most:few", "is no number of calls; write calls-at-most:3"),
+            ("calls-at-least:two", "write calls-at-least:3, or, for one tool, calls-at-least:3:search"),
+            ("calls:pay:n=2&n=3", "has two conditions on the argument 'n'; give one"),
             ("calls-in-order:search", "calls_in_order needs at least two tools"),
             ("same-answer:80", "such as 0.8"),
             ("refuses:x", "write [not:]contains"),

@@ -255,7 +255,7 @@ async def test_an_answer_whose_claim_was_pruned_is_stored_all_the_same(store: St
 
 
 async def test_a_key_that_means_nothing_elsewhere_is_refused(store: Store) -> None:
-    with pytest.raises(InvalidInput, match="holds a object"):
+    with pytest.raises(InvalidInput, match="holds an object"):
         await answers(store).take((object(),), ())
 
 

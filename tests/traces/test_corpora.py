@@ -75,8 +75,8 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "one missing": ({"a": "x"}, "has no text for b"),
     "function that knows none": (lambda _: None, "has no text for b, a"),
     "function that fails": (failing, "failed failed for the id 'b'|failing failed for the id 'b'"),
-    "function of numbers": (lambda _: 7, "has a int for a document"),
-    "number": (7, "corpus is a int"),
+    "function of numbers": (lambda _: 7, "has an int for a document"),
+    "number": (7, "corpus is an int"),
     "two texts": ([{"id": "a", "text": "x"}, {"id": "a", "text": "y"}], "stands for two different texts"),
     "no such file": ("nowhere.jsonl", "there is no corpus"),
 }

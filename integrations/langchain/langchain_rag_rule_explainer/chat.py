@@ -8,7 +8,7 @@ from langchain_core.language_models.chat_models import BaseChatModel
 
 from rag_rule_explainer import Answer, Settings, Source
 from rag_rule_explainer.instrumentation.answered import CALLS_ONLY, fault_in, with_calls, with_spent
-from rag_rule_explainer.instrumentation.run_context import failed_reply, failing, unusable
+from rag_rule_explainer.instrumentation.run_failures import failed_reply, failing, unusable
 from rag_rule_explainer.testing.prompts import qa_prompt
 
 from .reading import answer_in

@@ -19,7 +19,7 @@ from rag_rule_explainer.instrumentation.beginnings import (
 )
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.engine import Said
-from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptMessage
+from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
 
 
 def note_chat_reply(run_id: UUID | None, reply: Generation, said: Said) -> None:

@@ -21,7 +21,7 @@ from pydantic import ConfigDict
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.instrumentation.checks import check_no_others, checked_function
+from rag_rule_explainer.instrumentation.checks import check_no_others, checked_function, type_said
 from rag_rule_explainer.instrumentation.clients import Client
 from rag_rule_explainer.instrumentation.run_context import participation
 from rag_rule_explainer.instrumentation.searches.gates import (
@@ -119,7 +119,7 @@ def _gated(search: Any, shape: DocumentShape) -> Any:
     unseen = _unseen_search(search)
     if unseen:
         raise InvalidInput(
-            f"a {type(search).__name__} has more searches than can be told by their names; gate the "
+            f"{type_said(search)} has more searches than can be told by their names; gate the "
             f"method that is called, such as gate(client.{unseen})"
         )
     if isinstance(search, VectorStore) or has_searches(search):
@@ -127,7 +127,7 @@ def _gated(search: Any, shape: DocumentShape) -> Any:
     if callable(search):
         return gated_search(search, shape, current_part)
     raise InvalidInput(
-        f"a {type(search).__name__} cannot be gated; pass a retriever, a vector store, or a function "
+        f"{type_said(search)} cannot be gated; pass a retriever, a vector store, or a function "
         "from a query to documents"
     )
 

@@ -23,6 +23,7 @@ from langchain_core.runnables.base import RunnableBindingBase, coerce_to_runnabl
 from langchain_core.vectorstores import VectorStore
 
 from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.instrumentation.checks import with_article
 
 _CHAIN = "retriever | format_documents | prompt | model"
 _PARTS: tuple[tuple[type, str], ...] = (
@@ -62,8 +63,8 @@ def as_application(given: Any, *, reads_answers: bool) -> Runnable[Any, Any]:
         return coerce_to_runnable(cast("Any", given))
     except TypeError:
         raise InvalidInput(
-            f"this is {'None' if given is None else f'a {name}'}, which LangChain cannot run; pass a "
-            "chain, a compiled graph, an agent, or a function of one input"
+            f"this is {'None' if given is None else with_article(name)}, which LangChain cannot run; "
+            "pass a chain, a compiled graph, an agent, or a function of one input"
         ) from None
 
 
@@ -83,7 +84,7 @@ def _made_anew(make: Callable[[], Any]) -> Runnable[Any, Any]:
             chain = RunnableLambda(cast("Callable[[Any], Any]", called))
         if not isinstance(chain, Runnable):
             raise InvalidInput(
-                f"{make.__name__}() takes no input, and returned a {kind}; pass a "
+                f"{make.__name__}() takes no input, and returned {with_article(kind)}; pass a "
                 "function of one input that answers, or one of none that returns a chain or "
                 "such a function"
             )
@@ -105,13 +106,13 @@ def in_place_of_an_answer(output: Any) -> str:
         )
     if isinstance(output, (Iterator, AsyncIterator)):
         return (
-            f"the application returned a {name}, which was not read, in place of an answer; return "
-            "the whole text, such as ''.join(chain.stream(question)), or pass the chain itself"
+            f"the application returned {with_article(name)}, which was not read, in place of an answer; "
+            "return the whole text, such as ''.join(chain.stream(question)), or pass the chain itself"
         )
     if isinstance(output, Runnable):
         return (
-            f"the application returned a {name} in place of an answer; invoke it there: return "
-            "chain.invoke(question)"
+            f"the application returned {with_article(name)} in place of an answer; invoke it there: "
+            "return chain.invoke(question)"
         )
     return ""
 

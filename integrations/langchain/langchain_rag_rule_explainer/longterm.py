@@ -10,6 +10,7 @@ from collections.abc import Generator, Hashable, Iterable
 from functools import cache, cached_property
 from typing import Any
 
+from rag_rule_explainer.instrumentation.checks import type_said
 from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.isolation.redirecting import (
@@ -135,7 +136,7 @@ class _Operations(MethodsOverlay):
             return found
         if getattr(op, "query", None):
             raise shared_state(
-                f"a {type(self._real).__name__} was written to and then searched by meaning, and what it "
+                f"{type_said(self._real)} was written to and then searched by meaning, and what it "
                 "would find in a copy cannot be told"
             )
         from langgraph.store.memory import InMemoryStore

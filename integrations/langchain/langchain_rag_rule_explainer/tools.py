@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from rag_rule_explainer.instrumentation.clients.fields import mapping_in
 from rag_rule_explainer.instrumentation.copies.patching import Interception
-from rag_rule_explainer.instrumentation.late_calls import late_use
+from rag_rule_explainer.instrumentation.late_calls import in_its_run, late_use
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
 from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctions
 from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent, as_content
@@ -37,34 +37,37 @@ class StubTool(BaseTool):
         )
 
     @override
-    def _run(self, **_: Any) -> Any:
+    def _run(self, *_: Any, **__: Any) -> Any:
         return self.outcome.given()
 
 
 def _running(name: str, method: Any) -> Any:
     @wraps(method)
     def run(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
-        used = _used(self, args, kwargs)
-        with using_tool(self.name, used):
-            if used is None:
-                return _noted(method(self, *args, **kwargs))
-            if used.outcome is not None:
-                return _noted(_standing_in(self, used.outcome, args, kwargs).run(*args, **kwargs))
-            with used.noting_errors():
-                result = method(self, *args, **kwargs)
-        return _noted(_kept(self, used, result))
+        with in_its_run():
+            used = _used(self, args, kwargs)
+            with using_tool(self.name, used):
+                if used is None:
+                    return _noted(method(self, *args, **kwargs))
+                if used.outcome is not None:
+                    return _noted(_standing_in(self, used.outcome, args, kwargs).run(*args, **kwargs))
+                with used.noting_errors():
+                    result = method(self, *args, **kwargs)
+            return _noted(_kept(self, used, result))
 
     @wraps(method)
     async def arun(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
-        used = _used(self, args, kwargs)
-        with using_tool(self.name, used):
-            if used is None:
-                return _noted(await method(self, *args, **kwargs))
-            if used.outcome is not None:
-                return _noted(await _standing_in(self, used.outcome, args, kwargs).arun(*args, **kwargs))
-            with used.noting_errors():
-                result = await method(self, *args, **kwargs)
-        return _noted(_kept(self, used, result))
+        with in_its_run():
+            used = _used(self, args, kwargs)
+            with using_tool(self.name, used):
+                if used is None:
+                    return _noted(await method(self, *args, **kwargs))
+                if used.outcome is not None:
+                    stub = _standing_in(self, used.outcome, args, kwargs)
+                    return _noted(await stub.arun(*args, **kwargs))
+                with used.noting_errors():
+                    result = await method(self, *args, **kwargs)
+            return _noted(_kept(self, used, result))
 
     return arun if name == "arun" else run
 
@@ -75,10 +78,12 @@ def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> U
     run = participation()
     if isinstance(tool, StubTool):
         return None
-    if run is None:
-        return late_use(tool.name)
     given = _given(args, kwargs)
-    return run.use_tool(tool.name, _given_by_the_model(tool, given), _identity_in(given, kwargs))
+    if run is None:
+        return late_use(tool.name, lambda: _given_by_the_model(tool, given))
+    return run.use_tool(
+        tool.name, _given_by_the_model(tool, given), _identity_in(given, kwargs), tool=tool
+    )
 
 
 def _given(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from typing_extensions import override
 
+from rag_rule_explainer.instrumentation.checks import type_said
 from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.isolation.redirecting import (
     Isolation,
@@ -70,7 +71,7 @@ class HeldBack(MethodsOverlay):
         # writes of the user's own run, so it is refused.
         elif self._after_live and not SEARCHES.fullmatch(name):
             raise shared_state(
-                f"a {type(self._real).__name__} holds what the first run wrote, and cannot be copied"
+                f"{type_said(self._real)} holds what the first run wrote, and cannot be copied"
             )
         return found
 
@@ -92,7 +93,7 @@ class HeldBack(MethodsOverlay):
 
     def _refusal(self) -> Exception:
         return shared_state(
-            f"the application wrote to a {type(self._real).__name__} and then searched it in the same "
+            f"the application wrote to {type_said(self._real)} and then searched it in the same "
             "run; what is written there while it is explained is held back, because that store cannot be "
             "copied",
             "Let it write to a store in memory that is made in the run while it is explained, such as "

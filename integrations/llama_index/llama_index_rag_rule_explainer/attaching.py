@@ -19,6 +19,7 @@ from llama_index.core.workflow import Workflow
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.instrumentation.checks import type_said
 from rag_rule_explainer.instrumentation.outputs import Unexplained, check_alone
 from rag_rule_explainer.instrumentation.run_context import participation
 from rag_rule_explainer.predicates import PredicateLike
@@ -161,7 +162,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
     def _engine(self) -> BaseQueryEngine:
         engine = self.explainer.application
         if not isinstance(engine, BaseQueryEngine):
-            raise NotImplementedError(f"a {type(engine).__name__} is no query engine; use query")
+            raise NotImplementedError(f"{type_said(engine)} is no query engine; use query")
         return engine
 
     @override

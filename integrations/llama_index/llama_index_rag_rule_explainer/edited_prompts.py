@@ -9,7 +9,7 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, TextBlock
 
 from rag_rule_explainer.instrumentation.beginnings import prompt_editing
-from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptMessage
+from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
 
 from .recorded_replies import aread_whole, is_asked_whole, read_whole, served
 

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, cast
 
-import anyio.to_thread
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.chat_engine.types import BaseChatEngine
@@ -14,7 +13,9 @@ from llama_index.core.workflow import Workflow
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.instrumentation.checks import type_said
 from rag_rule_explainer.instrumentation.function_application import AsyncOnlyError, is_called_with
+from rag_rule_explainer.instrumentation.inside_runs import in_a_thread
 from rag_rule_explainer.instrumentation.run_context import participation
 
 from .kinds import why_none
@@ -198,7 +199,7 @@ class Calling(Entry):
         would run the tool again.
         """
         try:
-            return await anyio.to_thread.run_sync(self.engine, given)
+            return await in_a_thread(lambda: self.engine(given))
         except RuntimeError as error:
             if not _wants_a_loop(error):
                 raise
@@ -269,7 +270,7 @@ def entry_of(engine: Any, *, made: bool = False) -> Entry:
     if known:
         raise InvalidInput(f"{whose} {known}")
     raise InvalidInput(
-        f"{whose} a {type(cast('object', engine)).__name__}, which answers no questions; pass a query "
+        f"{whose} {type_said(engine)}, which answers no questions; pass a query "
         "engine, a chat engine, an agent or another workflow, a function of one question, or a function "
         "of nothing that makes one of these"
     )
@@ -279,7 +280,7 @@ def _asked(given: Any) -> Any:
     if isinstance(given, (str, QueryBundle)):
         return given
     raise InvalidInput(
-        f"a query engine is asked by a question or a QueryBundle, and this is a {type(given).__name__}"
+        f"a query engine is asked by a question or a QueryBundle, and this is {type_said(given)}"
     )
 
 

@@ -15,7 +15,7 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.instrumentation.checks import check_no_others, checked_function
+from rag_rule_explainer.instrumentation.checks import check_no_others, checked_function, type_said
 from rag_rule_explainer.instrumentation.clients import Client
 from rag_rule_explainer.instrumentation.run_context import participation
 from rag_rule_explainer.instrumentation.searches.gates import (
@@ -109,7 +109,7 @@ def _gated(search: Any, anything: Anything) -> Any:
     if callable(search):
         return gated_search(search, _shape_of(search, anything), asked_part)
     raise InvalidInput(
-        f"a {type(search).__name__} cannot be gated; pass a retriever, a function tool, or a function "
+        f"{type_said(search)} cannot be gated; pass a retriever, a function tool, or a function "
         "from a query to nodes, such as store.query"
     )
 

@@ -12,6 +12,8 @@ from llama_index.core.indices.base import BaseIndex
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.workflow import Workflow
 
+from rag_rule_explainer.instrumentation.checks import with_article
+
 _ENGINE = "pass an engine: RetrieverQueryEngine.from_args(retriever), or index.as_query_engine()"
 _PARTS: tuple[tuple[type, str], ...] = (
     (BaseRetriever, f"a retriever, which answers no questions, but finds nodes; {_ENGINE}"),
@@ -35,14 +37,15 @@ def why_none(engine: Any) -> str:
         )
     for kind, advice in _PARTS:
         if isinstance(engine, kind):
-            return f"a {name}, {advice}"
+            return f"{with_article(name)}, {advice}"
     if inspect.isroutine(engine):
         return (
             "a function that cannot be called with one question alone; pass a function of one question, "
             "or explain a function of (question, sources) with rag_rule_explainer.Explainer"
         )
     if type(engine).__module__.startswith(_ELSEWHERE):
-        return f"a {name} of LangChain's or LangGraph's; explain it with langchain_rag_rule_explainer"
+        elsewhere = "of LangChain's or LangGraph's; explain it with langchain_rag_rule_explainer"
+        return f"{with_article(name)} {elsewhere}"
     return ""
 
 
@@ -58,13 +61,13 @@ def in_place_of_an_answer(output: Any) -> str:
         )
     if isinstance(output, (Iterator, AsyncIterator)):
         return (
-            f"the application returned a {name}, which was not read, in place of an answer; return "
-            "the whole text, such as ''.join(response.response_gen), or the response itself"
+            f"the application returned {with_article(name)}, which was not read, in place of an answer; "
+            "return the whole text, such as ''.join(response.response_gen), or the response itself"
         )
     for kind, way in _ASKED.items():
         if isinstance(output, kind):
             return (
-                f"the application returned a {name} in place of an answer; ask it there "
+                f"the application returned {with_article(name)} in place of an answer; ask it there "
                 f"({way}(question)), or pass a function without parameters that makes it"
             )
     return ""

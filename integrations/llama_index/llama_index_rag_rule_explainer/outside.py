@@ -19,6 +19,7 @@ from llama_index.core.storage.index_store.keyval_index_store import KVIndexStore
 from llama_index.core.vector_stores import SimpleVectorStore
 
 from rag_rule_explainer import StateShared
+from rag_rule_explainer.instrumentation.checks import type_said
 from rag_rule_explainer.instrumentation.copies.copying import copied, described
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.copies.state import Same, State
@@ -106,7 +107,7 @@ def refuse_after_writing(state: State, thing: object) -> None:
     if state.has(_written(thing)) or (not state.live and _written(thing) in state.aside):
         raise refused(
             StateShared(
-                f"it wrote to a {type(thing).__name__} and read from it afterwards, and what is written "
+                f"it wrote to {type_said(thing)} and read from it afterwards, and what is written "
                 "there cannot be kept apart",
                 f"{StateShared.WAYS_OUT}; if it is on a server, let the application make one in memory "
                 "in its run instead",

@@ -15,8 +15,10 @@ from workflows import events
 from workflows.context.serializers import BaseSerializer
 
 from rag_rule_explainer import BaselineFailed
+from rag_rule_explainer.instrumentation.checks import with_article
 from rag_rule_explainer.instrumentation.copies.patching import Interception
-from rag_rule_explainer.instrumentation.run_context import participation, unusable
+from rag_rule_explainer.instrumentation.run_context import participation
+from rag_rule_explainer.instrumentation.run_failures import unusable
 
 _WAY_OUT = (
     "Pass a function that answers it: async def answered(question): handler = "
@@ -119,7 +121,7 @@ def asking(workflow: str, handler: Any, event: Event) -> Exception | None:
         return None
     name = awaited.rpartition(".")[2]
     if name in _names_of(HumanResponseEvent):
-        return _asking(workflow, f"waiting for a {name}")
+        return _asking(workflow, f"waiting for {with_article(name)}")
     return _refusal(_WAITS_FOR_AN_EVENT.format(workflow=workflow, event=name))
 
 

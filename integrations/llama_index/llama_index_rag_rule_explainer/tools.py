@@ -15,7 +15,7 @@ from llama_index.core.tools import FunctionTool, ToolOutput
 from workflows.runtime.types import results  # pyright: ignore[reportMissingTypeStubs] -- it has none
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
-from rag_rule_explainer.instrumentation.late_calls import late_use
+from rag_rule_explainer.instrumentation.late_calls import in_its_run, late_use
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
 from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctions
 from rag_rule_explainer.instrumentation.tool_replay import ToolOutcome, UsedTool
@@ -39,29 +39,31 @@ def _calling(name: str, method: Any) -> Any:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         bound = method.__get__(self, type(self))
-        used = _used(self, args, kwargs)
-        if used is None:
-            return bound(*args, **kwargs)
-        with _within(self), using_tool(str(self.metadata.name), used):
-            if used.outcome is not None:
-                return _made(_output(self, used.outcome, args, kwargs))
-            with used.noting_errors(_PAUSES):
-                result = bound(*args, **kwargs)
-        return _made(used.noted(result))
+        with in_its_run():
+            used = _used(self, args, kwargs)
+            if used is None:
+                return bound(*args, **kwargs)
+            with _within(self), using_tool(str(self.metadata.name), used):
+                if used.outcome is not None:
+                    return _made(_output(self, used.outcome, args, kwargs))
+                with used.noting_errors(_PAUSES):
+                    result = bound(*args, **kwargs)
+            return _made(used.noted(result))
 
     @wraps(method)
     async def acall(self: Any, *args: Any, **kwargs: Any) -> Any:
-        own = self if participation() is None else _in_context(self)
-        bound = method.__get__(own, type(own))
-        used = _used(self, args, kwargs)
-        if used is None:
-            return await bound(*args, **kwargs)
-        with _within(own), using_tool(str(self.metadata.name), used):
-            if used.outcome is not None:
-                return _made(_output(self, used.outcome, args, kwargs))
-            with used.noting_errors(_PAUSES):
-                result = await bound(*args, **kwargs)
-        return _made(used.noted(result))
+        with in_its_run():
+            own = self if participation() is None else _in_context(self)
+            bound = method.__get__(own, type(own))
+            used = _used(self, args, kwargs)
+            if used is None:
+                return await bound(*args, **kwargs)
+            with _within(own), using_tool(str(self.metadata.name), used):
+                if used.outcome is not None:
+                    return _made(_output(self, used.outcome, args, kwargs))
+                with used.noting_errors(_PAUSES):
+                    result = await bound(*args, **kwargs)
+            return _made(used.noted(result))
 
     return acall if name == "acall" else call
 
@@ -74,11 +76,11 @@ def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool 
     if _running.get() is tool:
         return None
     if run is None:
-        return late_use(called)
+        return late_use(called, lambda: _arguments(args, _without_context(tool, kwargs)))
     if _hands_over(tool):
         run.calls.note_own(called)
         return run.use_tool(None)
-    return run.use_tool(called, _arguments(args, _without_context(tool, kwargs)))
+    return run.use_tool(called, _arguments(args, _without_context(tool, kwargs)), tool=tool)
 
 
 def _without_context(tool: Any, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 from rag_rule_explainer.instrumentation.beginnings import prompt_editing
 from rag_rule_explainer.instrumentation.clients.fields import mapping_in
 from rag_rule_explainer.instrumentation.requests.json_parts import items_of_list
-from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptMessage
+from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
 
 _INSTRUCTIONS = "instructions"
 _LISTS = ("messages", "input")

@@ -5,6 +5,7 @@ from typing import Any
 
 from ...allowed import named_function
 from ...errors import InvalidInput, RagRuleError
+from ...printable import type_said
 from ...probing.transient import is_transient
 
 
@@ -38,5 +39,5 @@ def users_result(name: str, function: Callable[..., Any], *given: Any, what: str
 
 
 def _call_in_words(name: str, function: Callable[..., Any], given: tuple[Any, ...]) -> str:
-    kind = type(given[0]).__name__
-    return f"{name}, which gate was given ({named_function(function)}), was called with a {kind} and"
+    called = f"was called with {type_said(given[0])} and"
+    return f"{name}, which gate was given ({named_function(function)}), {called}"

@@ -12,6 +12,7 @@ from functools import wraps
 from typing import Any, TypeAlias, cast
 
 from ...errors import StateShared
+from ...printable import type_said
 from ..copies.copying import described
 from ..copies.state import Same, State
 from ..run_context import refused
@@ -217,5 +218,5 @@ def not_carried_over(state: State, thing: object) -> None:
     could then read data that the baseline stored in the object."""
     if state.first is not None and state.first.bore(thing):
         raise refused(
-            StateShared(f"a {type(thing).__name__} that was made during one run was used by another one")
+            StateShared(f"{type_said(thing)} that was made during one run was used by another one")
         )

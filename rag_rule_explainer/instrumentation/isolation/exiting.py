@@ -14,8 +14,9 @@ from weakref import WeakKeyDictionary
 from typing_extensions import override
 
 from ..bounds import ReplayEnded
-from ..late_calls import run_of_work
+from ..late_calls import in_its_run, run_of_work
 from ..run_context import participation
+from .whereabouts import note_task
 
 _within: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
 """The number of running replays on each event loop."""
@@ -60,7 +61,7 @@ class _Containing:
     def __call__(self, loop: asyncio.AbstractEventLoop, coro: Any, **given: Any) -> Any:
         # The event loop makes all its tasks with this factory, including tasks that belong to no replay.
         run = run_of_work()
-        if type(coro) is _COROUTINE and run is not None:
+        if type(coro) is _COROUTINE and run is not None and run.trace is None:  # a replay
             coro = _Contained(coro)
         if self.before is None:
             task: Any = asyncio.Task(coro, loop=loop, **given)
@@ -68,6 +69,8 @@ class _Containing:
             task = self.before(loop, coro, **given)
         if run is not None:
             run.work.add(task)
+            with in_its_run():
+                note_task(task, run)
         return task
 
 

@@ -7,9 +7,9 @@ an explanation.
 
 import re
 import threading
-from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar, Token, copy_context
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import copy_context
 from functools import partial, wraps
 from typing import Any, cast
 
@@ -17,23 +17,21 @@ from ...probing.tracing.marks import current_replay
 from ...probing.tracing.traced import marked, marked_first
 from ..bounds import BeyondBaseline, ReplayEnded
 from ..copies.patching import Interception
-from ..late_calls import run_of_work
-from ..run_context import participation
+from ..late_calls import in_its_run, run_of_work
+from ..run_context import Participation, has_run, participation
 from ..shared_state.reaching import FRAMEWORKS, is_users
 from ..tool_replay import NewToolCall
-
-_OURS = "rag_rule_"
-"""The prefix of the names of this package's context variables."""
+from .whereabouts import executing, ours_in, set_to
 
 
-def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
+def _handed_on(function: Callable[..., Any], run: Participation) -> Callable[..., Any]:
     """Returns a function that calls ``function`` as part of the current run, in any thread."""
-    context = copy_context()
-    ours = [(each, context[each]) for each in context if each.name.startswith(_OURS)]
+    with in_its_run():
+        ours = ours_in(copy_context())
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        with _set(ours), _traced():
+        with set_to(ours), executing(run), _traced():
             return function(*args, **kwargs)
 
     return call
@@ -48,27 +46,42 @@ def _traced() -> AbstractContextManager[object]:
     return nullcontext() if run is None or run.trace is None else marked_first(run.trace)
 
 
-@contextmanager
-def _set(values: list[tuple[ContextVar[Any], Any]]) -> Generator[None, None, None]:
-    tokens: list[tuple[ContextVar[Any], Token[Any]]] = [(each, each.set(value)) for each, value in values]
-    try:
-        yield
-    finally:
-        for each, token in reversed(tokens):
-            each.reset(token)
-
-
 def _to_a_pool(_: str, submit: Any) -> Any:
     @wraps(submit)
     def hand_in(self: Any, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         run = run_of_work()
         if run is None:
             return submit(self, fn, *args, **kwargs)
-        submitted = submit(self, _handed_on(fn), *args, **kwargs)
+        submitted = submit(self, _handed_on(fn, run), *args, **kwargs)
         submitted.add_done_callback(run.work.begin())
         return submitted
 
     return hand_in
+
+
+def _to_another_pool(_: str, hand: Any) -> Any:
+    @wraps(hand)
+    def hand_in(self: Any, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        run = run_of_work()
+        if run is not None:
+            func = run.work.while_held(_told(_handed_on(func, run)))
+        return hand(self, func, *args, **kwargs)
+
+    return hand_in
+
+
+def _told(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function that calls ``function``, and raises the end of a replay as an error that a pool
+    passes on. Any other would end the pool's thread, and whoever waits for it would wait for ever."""
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except ReplayEnded as error:
+            raise NewToolCall(str(error)) from error
+
+    return call
 
 
 def _to_a_thread(_: str, start: Any) -> Any:
@@ -77,7 +90,7 @@ def _to_a_thread(_: str, start: Any) -> Any:
         run = run_of_work()
         if run is not None and _is_the_applications(self):
             does = self.run if run.tool_replay is None else _ended_quietly(self.run)
-            self.run = _handed_on(_counted(does, run.work.begin()))
+            self.run = _handed_on(_counted(does, run.work.begin()), run)
             run.begun.append(self)
         return start(self)
 
@@ -115,14 +128,32 @@ def _is_the_applications(thread: threading.Thread) -> bool:
     """Returns True iff a thread runs code of the user or of a framework. Threads of other libraries, such
     as the workers of a pool, may serve several runs, so they are not made part of one run."""
     does: Any = getattr(thread, "_target", None) or type(thread)
+    if isinstance(thread, threading.Timer):
+        does = thread.function
     while isinstance(does, partial):
         does = cast("partial[Any]", does).func
     module = str(getattr(does, "__module__", None) or "")
     return is_users(module) or module.startswith(FRAMEWORKS)
 
 
+def _to_a_loop(_: str, call_at: Any) -> Any:
+    @wraps(call_at)
+    def called(self: Any, when: Any, callback: Any, *args: Any, context: Any = None) -> Any:
+        run = run_of_work()
+        if run is not None:
+            does = callback if context is None and has_run() else _handed_on(callback, run)
+            callback = run.work.until_called(does)
+        return call_at(self, when, callback, *args, context=context)
+
+    return called
+
+
+_NONE = re.compile("(?!)")
+_HANDS = ("apply_async", "_map_async", "imap", "imap_unordered")
 INTERCEPTIONS = [
+    Interception("asyncio.base_events", "BaseEventLoop", re.compile("call_at"), _to_a_loop),
     Interception("concurrent.futures.thread", "ThreadPoolExecutor", re.compile("submit"), _to_a_pool),
+    Interception("multiprocessing.pool", "ThreadPool", _NONE, _to_another_pool, added=_HANDS),
     Interception("threading", "Thread", re.compile("start"), _to_a_thread),
 ]
 """The methods that are replaced during an explanation."""

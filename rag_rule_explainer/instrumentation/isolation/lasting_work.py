@@ -1,40 +1,68 @@
-"""This module knows the tasks and threads of a run that may go on after its end."""
+"""This module knows what a run has begun that may go on after its end: tasks, threads, and callbacks of
+event loops."""
 
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from weakref import WeakSet
+from functools import partial
+from weakref import WeakSet, finalize
 
 
 @dataclass(slots=True, eq=False)
 class LastingWork:
-    """A ``LastingWork`` holds the tasks of a run, and counts its threads and what it gave to pools.
-    Thread-safe."""
+    """A ``LastingWork`` holds the tasks of a run, and an object for each of its threads, of its timed
+    callbacks, and of what it gave to pools. Thread-safe; the garbage collector may end work at any
+    point."""
 
     _tasks: "WeakSet[asyncio.Task[object]]" = field(default_factory=WeakSet["asyncio.Task[object]"])
-    _going_on: int = 0
-    _at_end: Callable[[], object] | None = None
-    _guard: threading.Lock = field(default_factory=threading.Lock)
+    _going_on: set[object] = field(default_factory=set[object])
+    _at_end: list[Callable[[], object]] = field(default_factory=list[Callable[[], object]])
+    _guard: threading.RLock = field(default_factory=threading.RLock)
 
     def add(self, task: "asyncio.Task[object]") -> None:
         """Notes a task that the run has begun."""
         with self._guard:
             self._tasks.add(task)
 
-    def begin(self) -> Callable[[object], None]:
-        """Counts one more piece of work. Returns the function to be called at its end, with anything."""
-        with self._guard:
-            self._going_on += 1
-        return self._end
+    def begin(self) -> Callable[..., None]:
+        """Notes one more piece of work. Returns the function to be called at its end, with anything."""
+        piece = object()
+        self._going_on.add(piece)
+        return partial(self._end, piece)
 
-    def _end(self, _: object = None) -> None:
+    def _end(self, piece: object, *_: object) -> None:
         with self._guard:
-            self._going_on -= 1
-            at_end = None if self._going_on else self._at_end
-            self._at_end = self._at_end if self._going_on else None
-        if at_end is not None:
-            at_end()
+            self._going_on.discard(piece)
+            if self._going_on:
+                return
+        with suppress(IndexError):  # it is called once
+            self._at_end.pop()()
+
+    def while_held(self, function: Callable[..., object]) -> Callable[..., object]:
+        """Returns a function that does the same as ``function``, and is work of the run as long as
+        anything holds it, such as a pool that is to call it."""
+
+        def call(*args: object, **kwargs: object) -> object:
+            return function(*args, **kwargs)
+
+        finalize(call, self.begin()).atexit = False
+        return call
+
+    def until_called(self, function: Callable[..., object]) -> Callable[..., object]:
+        """Returns a function that does the same as ``function``, and is work of the run until it has been
+        called, or until nothing can call it any more."""
+        end = self.begin()
+
+        def call(*args: object) -> object:
+            try:
+                return function(*args)
+            finally:
+                end()
+
+        finalize(call, end).atexit = False
+        return call
 
     def when_over(self, at_end: Callable[[], object]) -> None:
         """Calls a function when all of the work is over, which may be now. Call this once, at the end of
@@ -45,6 +73,12 @@ class LastingWork:
         for each in tasks:
             if not each.done():
                 each.add_done_callback(self.begin())
-        with self._guard:
-            self._at_end = at_end
-        end(None)
+        self._at_end.append(at_end)
+        with suppress(RuntimeError):  # no event loop runs in this thread
+            # What a callback of this turn calls a tool for has not begun yet.
+            asyncio.get_running_loop().call_soon(self.until_called(_nothing))
+        end()
+
+
+def _nothing() -> None:
+    """Does nothing. It is called when the callbacks before it have been called."""

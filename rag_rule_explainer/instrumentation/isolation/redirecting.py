@@ -14,6 +14,7 @@ from functools import wraps
 from typing import Any, Protocol, cast
 
 from ...errors import StateShared
+from ...printable import type_said
 from ..copies.copying import described
 from ..copies.patching import Interception
 from ..copies.state import Same, State
@@ -225,10 +226,8 @@ class Isolation:
                 return None
             stand_in = state.own(key, lambda: self._made(state, thing))
         if stand_in is not None and stand_in.shared and (changing or self.writes.fullmatch(name)):
-            raise shared_state(
-                f"a {type(thing).__name__} that the first run made was still there in a later one, which "
-                f"wrote to it ({name})"
-            )
+            seen = f"{type_said(thing)} that the first run made was still there in a later one"
+            raise shared_state(f"{seen}, which wrote to it ({name})")
         return stand_in
 
     def _wakes(self, name: str) -> bool:

@@ -32,6 +32,10 @@ class Gate:
         ``is_recorded``: True if the baseline had this result. Only replays are served."""
         raise NotImplementedError
 
+    def leave_undecided(self, reason: str) -> None:
+        """Records the reason why the answer of this replay must not be used. Only for replays."""
+        raise NotImplementedError
+
     def concerns(self, retriever: object) -> bool:
         """Returns True iff calls of this retriever are recorded or served. If the user named retrievers,
         only calls of these are; otherwise the calls of all retrievers are."""

@@ -122,6 +122,10 @@ class Serving(Gate, Generic[Item]):
                 self.handed += [each for each in ids if each not in self.delivered]
             self.delivered.update(ids)
 
+    @override
+    def leave_undecided(self, reason: str) -> None:
+        self.undecided = self.undecided or reason
+
     def note_whole(self) -> None:
         """Records that a replay on all sources was delivered all of them, as the baseline was."""
         self._captured.repeats = True

@@ -5,6 +5,7 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import Any, Protocol
 
 from ...errors import NoBackfill
+from ...printable import type_said
 from ...probing.judging import error_text
 from ..recording.current import AnyPart
 from ..recording.nested import Nested
@@ -114,4 +115,4 @@ def _is_limited_by(search: ChangeableSearch, number: int, returned: int) -> Gene
 
 def _name(retriever: object) -> str:
     name = getattr(retriever, "__qualname__", None)
-    return name if isinstance(name, str) else f"a {type(retriever).__name__}"
+    return name if isinstance(name, str) else type_said(retriever)

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
 from ...errors import InvalidInput
+from ...printable import type_said
 from ..copies.copying import described
 from ..recording.current import AnyPart, going_on
 from ..run_context import Participation, participation, refused, taking_part_again
@@ -51,7 +52,7 @@ def check_searches(search: object) -> None:
     if getattr(search, "__self__", None) is builtins or any(
         hasattr(cast("object", type(search)), each) for each in _OF_MODELS
     ):
-        named = getattr(search, "__name__", None) or f"a {type(search).__name__}"
+        named = getattr(search, "__name__", None) or type_said(search)
         raise InvalidInput(f"gate was given {named}, which searches nothing; gate what searches")
     name = str(getattr(search, "__name__", ""))
     if name.startswith("fetch") and hasattr(getattr(search, "__self__", None), "execute"):
@@ -66,10 +67,10 @@ def _check_arguments(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     here would leave nothing for the search."""
     for each in (*args, *kwargs.values()):
         if isinstance(each, Iterator):
-            kind = type(cast("object", each)).__name__
+            kind = type_said(cast("object", each))
             message = (
-                f"a gated search was given a {kind}, which can be read only once, so that two calls "
-                "cannot be told apart; pass a list, a text or bytes"
+                f"a gated search was given {kind}, which can be read only once, so that two calls cannot "
+                "be told apart; pass a list, a text or bytes"
             )
             raise refused(InvalidInput(message))
 

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from ...allowed import brief, checked_function, named_function
 from ...errors import InvalidInput, UnknownQuery
+from ...printable import type_said, with_article
 from ...sources.given import Given
 from ..clients import Client, ItemsOf
 from ..clients.fields import TEXT_KEYS, field_of
@@ -148,11 +149,11 @@ class ItemReading:
             kind = type(cast("object", item)).__name__
             if whole:
                 raise InvalidInput(
-                    f"a search returned a {kind}, and it is not known what is in it; pass "
+                    f"a search returned {with_article(kind)}, and it is not known what is in it; pass "
                     f"{CLIENT_NAMED}{AS_ONE}"
                 )
             raise InvalidInput(
-                f"a search returned a {kind} without a text that is known as one; pass "
+                f"a search returned {with_article(kind)} without a text that is known as one; pass "
                 f"gate(search, text_of=...), a function from such an item to its text, or {CLIENT_NAMED}"
             )
         self._note_doubt(item, text, alone=isinstance(item, str))
@@ -174,7 +175,7 @@ class ItemReading:
         rows = self._ask(client.rows, response)
         if rows is None:
             raise InvalidInput(
-                f"a search returned a {type(response).__name__}, which items_of={brief(client)} does not "
+                f"a search returned {type_said(response)}, which items_of={brief(client)} does not "
                 f"know; pass {CLIENT_NAMED}"
             )
         return rows
@@ -203,7 +204,7 @@ class ItemReading:
             return
         raise InvalidInput(
             f"take_apart, which gate was given ({named_function(client.take_apart)}), used up the items "
-            f"in a {type(response).__name__}, so the application would find none; gate a function that "
+            f"in {type_said(response)}, so the application would find none; gate a function that "
             "returns a response with a list of them"
         )
 
@@ -231,7 +232,7 @@ class ItemReading:
         text = users_result("text_of", self.text_of, item, what="the text of the item")
         if not isinstance(text, str):
             raise InvalidInput(
-                f"text_of returned {brief(text)} for a {type(item).__name__}; have it return a str"
+                f"text_of returned {brief(text)} for {type_said(item)}; have it return a str"
             )
         return text
 

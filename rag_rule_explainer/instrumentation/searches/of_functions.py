@@ -7,6 +7,7 @@ from typing import Any, TypeVar, overload
 
 from ...allowed import checked_function
 from ...errors import InvalidInput
+from ...printable import type_said
 from ...sources import Source
 from ..clients import Client
 from ..clients.fields import is_listed
@@ -169,7 +170,7 @@ def gate(
     check_searches(search)
     if not callable(search):
         raise InvalidInput(
-            f"a {type(search).__name__} cannot be gated; pass the function or the method that searches, "
+            f"{type_said(search)} cannot be gated; pass the function or the method that searches, "
             "such as gate(collection.query)"
         )
     shape = FunctionShape(ItemReading(items_of, text_of), item_of)

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from ...allowed import checked_function
-from ..late_calls import late_use
+from ..late_calls import in_its_run, late_use
 from ..run_context import participation, using_tool
 from ..tool_replay import UsedTool
 
@@ -36,35 +36,39 @@ def recording_calls(function: Any, name: str, arguments_of: ArgumentsOf = dict, 
     signature = inspect.signature(function)
 
     def used_by(args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
+        def given() -> object:
+            with suppress(TypeError):  # the function itself says what is wrong with its arguments
+                return arguments_of(_by_name(signature.bind(*args, **kwargs)))
+            return None
+
         run = participation()
-        if run is None:
-            return late_use(name)
-        arguments: object = None
-        with suppress(TypeError):  # the function itself says what is wrong with its arguments
-            arguments = arguments_of(_by_name(signature.bind(*args, **kwargs)))
-        return run.use_tool(name, arguments, way=way)
+        return (
+            late_use(name, given) if run is None else run.use_tool(name, given(), way=way, tool=function)
+        )
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        used = used_by(args, kwargs)
-        if used is None:
-            return function(*args, **kwargs)
-        if used.outcome is not None:
-            return _made(used.outcome.given())
-        with using_tool(name, used), used.noting_errors():
-            result = function(*args, **kwargs)
-        return _made(used.noted(result))
+        with in_its_run():
+            used = used_by(args, kwargs)
+            if used is None:
+                return function(*args, **kwargs)
+            if used.outcome is not None:
+                return _made(used.outcome.given())
+            with using_tool(name, used), used.noting_errors():
+                result = function(*args, **kwargs)
+            return _made(used.noted(result))
 
     @wraps(function)
     async def acall(*args: Any, **kwargs: Any) -> Any:
-        used = used_by(args, kwargs)
-        if used is None:
-            return await function(*args, **kwargs)
-        if used.outcome is not None:
-            return _made(used.outcome.given())
-        with using_tool(name, used), used.noting_errors():
-            result = await function(*args, **kwargs)
-        return _made(used.noted(result))
+        with in_its_run():
+            used = used_by(args, kwargs)
+            if used is None:
+                return await function(*args, **kwargs)
+            if used.outcome is not None:
+                return _made(used.outcome.given())
+            with using_tool(name, used), used.noting_errors():
+                result = await function(*args, **kwargs)
+            return _made(used.noted(result))
 
     return acall if inspect.iscoroutinefunction(function) else call
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from ...errors import InvalidInput
+from ...printable import type_said, with_article
 from ...sources import Source
 from ...sources.given import given_parts, without_score
 from ..recording.retrievals import Identify
@@ -58,7 +59,8 @@ def _item(given: Any, place: int, lift: Callable[[Any], Item | None], kind: str)
         item = lift(RetrievedText(read.text, named, dict(read.metadata)))
     if item is None:
         raise InvalidInput(
-            f"document {place} is a {type(cast('object', given)).__name__}; pass a {kind}, or its text"
+            f"document {place} is {type_said(cast('object', given))}; pass {with_article(kind)}, or its "
+            "text"
         )
     return item
 

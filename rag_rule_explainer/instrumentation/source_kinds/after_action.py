@@ -1,4 +1,5 @@
-"""This module tells the reader of an explanation which sources came after the explained action."""
+"""This module tells the reader of an explanation which sources came after the explained action, and which
+ones the recorded replies before it repeat."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,12 +9,41 @@ from ...probing.wholeness import Said
 from ...verdicts import Answer
 from ..chosen_reply import holds_at_once
 from ..options import Manner
+from ..requests.source_recognition import Request, Sight
 from ..run_context import Participation
 
 _AFTER = (
     "{named} came after the action of the first run and did not lead to it there; in runs without other "
     "sources they may. replay_of='next_action' leaves them out"
 )
+_REPEATED = (
+    "replies of the model before the explained action repeat {named}, and every replay has these "
+    "replies; what it does through them is not seen; replay_of='whole_run' shows it"
+)
+_DROPPED = (
+    "later requests of the run lack messages of {named}, as the application drops old ones; a replay "
+    "leaves omitted turns out of the requests that the application makes, so nothing that was dropped "
+    "comes back in their place"
+)
+
+
+def dropped_by_the_application(first: Participation) -> Iterator[str]:
+    """Yields a note if the application itself leaves out turns, in later requests of the first run."""
+    dropped: Sequence[str] = () if first.prompt_sources is None else first.prompt_sources.dropped
+    if dropped:
+        yield _DROPPED.format(named=few_of(dropped, 120))
+
+
+def repeated_by_replies(first: Participation, sight: Sight) -> Iterator[str]:
+    """Yields a note if the next action is explained, and recorded replies before it hold the text of
+    sources. Such a text stays in the conversation when the source is omitted."""
+    if first.action is None:
+        return
+    before = first.watch.said[:-1]
+    calls = (str(call.arguments) for each in before for call in each.called)
+    ids = sorted(sight.seen_in([Request(text) for text in (*(each.text for each in before), *calls)]))
+    if ids:
+        yield _REPEATED.format(named=few_of(ids, 120))
 
 
 def came_after_the_action(first: Participation, manner: Manner, question: str) -> Iterator[str]:

@@ -49,8 +49,9 @@ def gathered(
     others = list[Source]()
     if isinstance(first.prompts, FirstPrompt):
         given = [*application.texts_in(case.given), described(case.keywords)]
-        kind_of, messages = partial(_kind_of, first, given), first.prompts.messages
-        prompts = PromptSources.of(messages, kind_of, manner.source_kinds, manner.omit)
+        kind_of, found = partial(_kind_of, first, given), first.prompts
+        kinds, omit = manner.source_kinds, manner.omit
+        prompts = PromptSources.of(found.messages, kind_of, kinds, omit, found.dropped)
         first.prompt_sources = prompts
         others += prompts.sources
     if first.takes_results:

@@ -1,7 +1,8 @@
 """This module finds the items of a list in the text that a tool returned.
 
 The text may be JSON with one list in it, lines of JSON, what Python prints of a list, points that begin
-with a dash or a number, or a Markdown table. One line may stand before it, and a fence of code around it.
+with a dash or a number, or a Markdown table. One line may stand before it, one that counts the items
+after it, and a fence of code around it.
 """
 
 import json
@@ -20,6 +21,60 @@ from .part_values import blanked, read_json, text_of_part
 
 _FENCE = "```"
 _HEADED = re.compile(r"(?P<heading>[ \t]*\S[^\n]*\n(?:[ \t\r]*\n)*)(?P<core>[^\n].*)", re.DOTALL)
+_CLOSED = re.compile(r"(?P<core>.*\S)[ \t]*(?:\r?\n[ \t]*)+(?P<closing>\S[^\n]*)\s*", re.DOTALL)
+_WORDS_OF_COUNTS = frozenset(
+    [
+        "a",
+        "all",
+        "are",
+        "at",
+        "by",
+        "count",
+        "displayed",
+        "documents",
+        "emails",
+        "entries",
+        "events",
+        "files",
+        "found",
+        "have",
+        "hits",
+        "in",
+        "is",
+        "items",
+        "list",
+        "listed",
+        "mails",
+        "matched",
+        "matches",
+        "matching",
+        "messages",
+        "most",
+        "none",
+        "of",
+        "only",
+        "out",
+        "page",
+        "pages",
+        "records",
+        "result",
+        "results",
+        "retrieved",
+        "returned",
+        "rows",
+        "showing",
+        "shown",
+        "that",
+        "the",
+        "there",
+        "these",
+        "total",
+        "were",
+    ]
+)
+"""The words of a line that only says how many items a list has. It tells a model nothing that an item
+could, so nothing of it can be the reason for what the model does."""
+_WORD = re.compile(r"[^\W\d_]+")
 _POINT = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+•]|\d{1,4}[.)]|\(\d{1,4}\))[ \t]+(?=\S)")
 _BETWEEN_COLUMNS = re.compile(r":?-+:?")
 _PRINTED = re.compile(r"(?P<name>[A-Za-z_][\w.]*)\(.*\)|<[^<>]*>|\{.*\}", re.DOTALL)
@@ -44,6 +99,23 @@ def written_list(text: str) -> CutParts | None:
     """Returns the items of the list in a text; None if there is no list from which each item can be cut
     out alone."""
     start, end = _inside_fence(text)
+    return _listed(text, start, end) or _closed(text, start, end)
+
+
+def _closed(text: str, start: int, end: int) -> CutParts | None:
+    """Returns the items of a list after which a line stands that only counts them; None if there is
+    none."""
+    closed = _CLOSED.fullmatch(text, start, end)
+    found = None if closed is None else _listed(text, start, closed.end("core"))
+    if closed is None or found is None:
+        return None
+    words = {each.lower() for each in _WORD.findall(closed["closing"])}
+    counts = re.findall(r"(?<!\d)\d{1,4}(?!\d)", closed["closing"])
+    is_count = str(len(found.spans)) in counts and words and words <= _WORDS_OF_COUNTS
+    return found if is_count else None
+
+
+def _listed(text: str, start: int, end: int) -> CutParts | None:
     found = _found(text, start, end)
     if found is not None:
         return CutParts(text, *found)

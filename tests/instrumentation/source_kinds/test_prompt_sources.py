@@ -8,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_rule_explainer.instrumentation.source_kinds.kinds import SourceKind
-from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import (
-    FirstPrompt,
-    PromptMessage,
-    PromptSources,
-)
+from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
+from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import FirstPrompt, PromptSources
+from tests.instrumentation.source_kinds.omitting import omitting
 
 WORDS = st.sampled_from(["yes", "no", "what"])
 TURN = st.tuples(WORDS, st.lists(st.tuples(st.sampled_from(["assistant", "tool"]), WORDS), max_size=3))
@@ -23,10 +21,6 @@ def as_turn(kind: Any) -> Callable[[Sequence[str]], SourceKind]:
         return kind
 
     return kind_of
-
-
-def ignored(_ids: Collection[str], _recorded: bool) -> None:
-    pass
 
 
 def spoken(turns: list[Any]) -> list[list[PromptMessage]]:
@@ -48,7 +42,7 @@ def test_turns(turns: list[Any], data: Any) -> None:
     def deliver(ids: Collection[str], _recorded: bool) -> None:
         told.extend(ids)
 
-    sent = found.omitting(kept, deliver).edited(messages)
+    sent = omitting(found, kept, deliver).edited(messages)
     left = [each for each, text in zip(messages, sent, strict=True) if text is not None]
     omitted = [group for n, group in enumerate(whole, start=1) if f"turn {n}" not in kept]
     assert len(left) == len(messages) - sum(map(len, omitted))
@@ -90,9 +84,9 @@ def test_sections(system: str, names: list[str], without: str) -> None:
     found = PromptSources.of(messages, as_turn("turns"), ["instructions"], "remove")
     ids = [each.id for each in found.sources]
     assert ids == [f"instructions: {name}" for name in names]
-    sent = found.omitting(ids[1:], ignored).edited(messages)
+    sent = omitting(found, ids[1:]).edited(messages)
     assert sent == [without, "so?"]
-    assert found.omitting(ids, ignored).edited(messages) == [system, "so?"]
+    assert omitting(found, ids).edited(messages) == [system, "so?"]
 
 
 @given(
@@ -119,13 +113,11 @@ def test_instructions_in_the_middle_stay_where_they_are(role: str, omit: Any) ->
     assert [(each.id, each.text) for each in found.sources] == [("turn 1", "a\nb")]
     gone = None if omit == "remove" else ""
     sent = [gone, "Be brief.", gone, "# Now\nGo.", "c"]
-    assert found.omitting([], ignored).edited(messages) == sent
-    assert found.omitting(["turn 1"], ignored).edited(messages) == [text for _, text in said]
+    assert omitting(found, []).edited(messages) == sent
+    assert omitting(found, ["turn 1"]).edited(messages) == [text for _, text in said]
     both = PromptSources.of(messages, as_turn("turns"), ["turns", "instructions"], omit)
     assert [each.id for each in both.sources] == ["instructions", "instructions: Now", "turn 1"]
-    assert both.omitting(["instructions"], ignored).edited(messages) == [
-        *(gone, "Be brief.", gone, gone, "c")
-    ]
+    assert omitting(both, ["instructions"]).edited(messages) == [*(gone, "Be brief.", gone, gone, "c")]
 
 
 SECTIONS = st.lists(
@@ -148,7 +140,7 @@ def test_a_section_is_cut_where_it_is(sections: list[Any], ends: bool, joined: s
     found = PromptSources.of(first, as_turn("turns"), ["instructions"], "remove")
     assert [each.text for each in found.sources] == texts
     kept = [each.id for each in found.sources if data.draw(st.booleans())]
-    sent = found.omitting(kept, ignored).edited([PromptMessage("system", "".join(texts) + joined), user])
+    sent = omitting(found, kept).edited([PromptMessage("system", "".join(texts) + joined), user])
     left = "".join(each.text for each in found.sources if each.id in kept) + joined
     assert (sent[0] or "") == left
 
@@ -157,9 +149,9 @@ def test_instructions_without_marks_are_one() -> None:
     messages = [PromptMessage("system", "Be kind."), PromptMessage("user", "so?")]
     found = PromptSources.of(messages, as_turn("turns"), ["instructions"], "remove")
     assert [each.id for each in found.sources] == ["instructions"]
-    assert found.omitting([], ignored).edited(messages) == [None, "so?"]
+    assert omitting(found, []).edited(messages) == [None, "so?"]
     blank = PromptSources.of(messages, as_turn("turns"), ["instructions"], "blank")
-    assert blank.omitting([], ignored).edited(messages) == ["", "so?"]
+    assert omitting(blank, []).edited(messages) == ["", "so?"]
 
 
 @pytest.mark.parametrize("kind", ["turns", "memory", "examples"])

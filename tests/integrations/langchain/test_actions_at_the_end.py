@@ -21,6 +21,7 @@ from tests.agents.zoo.of_langchain import Scripted, asked
 from tests.agents.zoo.scripts import LOOK, ONE_BY_ONE, PAY, Script, Step
 from tests.agents.zoo.shapes import INBOX, QUESTION, functions
 from tests.integrations.known import TEXTS, omission, retention
+from tests.integrations.langchain.chains import Counting
 
 PAYS = calls_tool("pay", to="evil")
 ONCE = {"search_inbox": 1, "calendar": 1, "pay": 1}
@@ -184,12 +185,21 @@ def test_a_reply_that_does_not_decide_is_refused(shape: Any, condition: Any) -> 
     assert Counter(ran) == ONCE
 
 
-def test_a_condition_about_text_warns() -> None:
-    ran, given = list[str](), asked(("user", "Hi."), ("assistant", "Good day to you."))
-    explainer = RuleExplainer(sync(ran), contains("receipt"), source_kinds=["turns"])
-    assert any(
-        "became of the model's call of 'pay'" in each for each in explainer.explain(given).warnings
-    )
+def test_a_condition_about_text_warns_where_documents_are_the_sources() -> None:
+    ran, answer = list[str](), loop([])
+    retriever = Counting(documents=[Document(page_content="Ducks of all kinds swim on lakes.")])
+
+    def run(given: Any) -> Any:
+        retriever.invoke("mail")
+        return answer(given)
+
+    chain = RunnableLambda(run)
+    warnings = RuleExplainer(chain, contains("receipt")).explain(asked(("user", "Hi."))).warnings
+    assert any("became of the model's call of 'pay'" in each for each in warnings)
+    turns = asked(("user", "Hi."), ("assistant", "Good day to you."))
+    with pytest.raises(InvalidInput, match="became of the model's call of 'pay'"):
+        RuleExplainer(sync(ran), contains("receipt"), source_kinds=["turns"]).explain(turns)
+    assert Counter(ran) == ONCE
 
 
 def test_a_stub_that_cannot_stand_in_is_told() -> None:

@@ -152,7 +152,7 @@ def test_what_cannot_be_brought_is_refused() -> None:
         ("a text", "the documents are one str; pass a list"),
         ([one, one], "'page-0' twice"),
         ([{"id": "x"}], "document 1 has no text"),
-        ([7], "document 1 is a int"),
+        ([7], "document 1 is an int"),
         ([{"id": ["x"], "text": "y"}], "the id of document 1"),
     ):
         with pytest.raises(InvalidInput, match=said):

@@ -16,6 +16,8 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput, calls_tool, contains
+from tests.integrations.langchain.chains import Counting
+from tests.integrations.langchain.models import facts
 
 GIVEN: Any = {"messages": [("user", "go")]}
 PAYS = calls_tool("pay")
@@ -219,13 +221,21 @@ def test_each_call_counts_for_itself(ways: tuple[str, str], second: str) -> None
     assert sum(ran.values()) == 2
 
 
-def test_a_condition_about_text_warns() -> None:
+def test_a_condition_about_text_warns_where_documents_are_the_sources() -> None:
     ran = Counter[str]()
-    explainer = RuleExplainer(agent(ran, BY_FUNCTION), contains("done"), source_kinds=["turns"])
-    given: Any = {"messages": [("user", "hi"), ("assistant", "good day to you"), ("user", "go")]}
-    warnings = explainer.explain(given).warnings
+    retriever, inner = Counting(documents=facts("ab")), agent(ran, BY_FUNCTION)
+
+    def run(given: Any) -> Any:
+        return inner.invoke({"messages": [*given["messages"], ("system", str(retriever.invoke("go")))]})
+
+    warnings = RuleExplainer(RunnableLambda(run), contains("done")).explain(GIVEN).warnings
     assert any("calls 'pay' as a plain function" in each for each in warnings)
     assert ran["pay"] > 1
+    ran.clear()
+    given: Any = {"messages": [("user", "hi"), ("assistant", "good day to you"), ("user", "go")]}
+    with pytest.raises(InvalidInput, match="every replay would run 'pay' again"):
+        RuleExplainer(inner, contains("done"), source_kinds=["turns"]).explain(given)
+    assert ran["pay"] == 1
 
 
 def test_a_safe_tool_that_was_not_called_is_told() -> None:

@@ -147,7 +147,7 @@ def test_texts_alone_are_named_by_their_place() -> None:
         ({"documents": "one string"}, "the documents are one str; pass a list"),
         ({"documents": nodes("a")[0]}, "the documents are one TextNode; pass a list"),
         ({"documents": []}, "documents is empty"),
-        ({"documents": [7]}, "document 1 is a int; pass a TextNode, or its text"),
+        ({"documents": [7]}, "document 1 is an int; pass a TextNode, or its text"),
         ({"documents": [{"id": "x"}]}, "document 1 has no text"),
         ({"documents": [*nodes("a"), *nodes("a")]}, "documents has 'a' twice"),
         ({"documents": nodes("a"), "add_documents": nodes("b")}, "add them to documents"),

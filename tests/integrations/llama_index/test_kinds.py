@@ -37,7 +37,7 @@ class Made(RAG):
             "LangChain's or LangGraph's; explain it with langchain_rag_rule_explainer",
         ),
         (lambda first, second: "x", "cannot be called with one question alone; pass a function of one"),
-        (3, "this is a int, which answers no questions; pass a query engine"),
+        (3, "this is an int, which answers no questions; pass a query engine"),
     ],
 )
 @pytest.mark.parametrize("explain", [RuleExplainer, explained])

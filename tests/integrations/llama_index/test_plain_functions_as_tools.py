@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ToolCallBlock
+from llama_index.core.schema import TextNode
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 from llama_index_rag_rule_explainer import RuleExplainer
 
@@ -16,6 +17,7 @@ from tests.agents.zoo.of_llama_index import Scripted, agent_of, tools_of
 from tests.agents.zoo.scripts import ONE_BY_ONE, PAY, SEARCH, Script, Step
 from tests.agents.zoo.shapes import PAYS, QUESTION
 from tests.integrations.known import retention
+from tests.integrations.llama_index.engines import Counting
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -204,12 +206,24 @@ def test_a_stub_that_cannot_stand_in_is_told(ends_at: str) -> None:
         explained(Loop([], ["pay"], ends_at=ends_at), stub_tools={"pay": "ok"})
 
 
-def test_a_condition_about_text_warns() -> None:
-    loop = Loop(ran := [], ["pay"], system="# Tone\nBe kind.\n# Facts\nThere are none.\n")
-    explainer = RuleExplainer(loop.ask, contains("done"), source_kinds=["instructions"])
-    warnings = explainer.explain(QUESTION).warnings
+def test_a_condition_about_text_warns_where_documents_are_the_sources() -> None:
+    loop, retriever = (
+        Loop(ran := [], ["pay"]),
+        Counting([TextNode(text="Ducks of all kinds swim on lakes.")]),
+    )
+
+    async def application(question: str) -> Any:
+        await retriever.aretrieve(question)
+        return await loop.ask(question)
+
+    warnings = RuleExplainer(application, contains("done")).explain(QUESTION).warnings
     assert any("calls 'pay' as a plain function" in each for each in warnings)
     assert ran.count("pay") > 1
+    ran.clear()
+    loop = Loop(ran, ["pay"], system="# Tone\nBe kind.\n# Facts\nThere are none.\n")
+    with pytest.raises(InvalidInput, match=SEEN):
+        RuleExplainer(loop.ask, contains("done"), source_kinds=["instructions"]).explain(QUESTION)
+    assert ran.count("pay") == 1
 
 
 @pytest.mark.skipif(not runs_end_early(), reason="older workflows do not show who answered a call")

@@ -1,0 +1,120 @@
+"""This module knows in which threads and tasks runs go on.
+
+Code of a run may work in a context that lacks all variables, such as a new ``contextvars.Context``. Its
+thread or its task shows to which run it belongs.
+"""
+
+import asyncio
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, nullcontext
+from contextvars import Context, ContextVar, Token, copy_context
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+_OURS = "rag_rule_"
+"""The prefix of the names of this package's context variables."""
+_here = threading.local()
+_of_tasks: WeakKeyDictionary[Any, "_Executed"] = WeakKeyDictionary()
+_open: dict[int, Any] = {}
+
+
+class _Executed(NamedTuple):
+    """An ``_Executed`` says that a thread or a task executes code of ``run``, and with which variables it
+    began to."""
+
+    run: Any
+    context: Context
+
+
+def run_here() -> Any:
+    """Returns the run whose code the current task or thread executes, whatever its context says; None if
+    it is not known that there is one. The run may have ended."""
+    found = _found()
+    return None if found is None else found.run
+
+
+@contextmanager
+def as_begun_here() -> Generator[None, None, None]:
+    """Gives this package's context variables the values with which the current task or thread began to
+    execute code of its run, until the end of the block."""
+    found = _found()
+    with set_to([] if found is None else ours_in(found.context)):
+        yield
+
+
+def ours_in(context: Context) -> list[tuple[ContextVar[Any], Any]]:
+    """Returns the context variables of this package in a context, with their values."""
+    return [(each, context[each]) for each in context if each.name.startswith(_OURS)]
+
+
+@contextmanager
+def set_to(values: list[tuple[ContextVar[Any], Any]]) -> Generator[None, None, None]:
+    """Gives context variables these values until the end of the block."""
+    tokens: list[tuple[ContextVar[Any], Token[Any]]] = [(each, each.set(value)) for each, value in values]
+    try:
+        yield
+    finally:
+        for each, token in reversed(tokens):
+            each.reset(token)
+
+
+def open_runs() -> list[Any]:
+    """Returns the runs that go on at the moment, in all threads."""
+    return list(_open.values())
+
+
+def note_task(task: object, run: object) -> None:
+    """Notes that a task, which the current code begins, executes code of a run."""
+    _of_tasks[task] = _Executed(run, copy_context())
+
+
+@contextmanager
+def under_way(run: object, in_pieces: bool) -> Generator[None, None, None]:
+    """Notes that a run goes on until the end of the block. ``in_pieces``: True if other code is executed
+    as well in this thread or this task, such as the code that consumes a stream."""
+    _open[id(run)] = run
+    try:
+        with nullcontext() if in_pieces else executing(run):
+            yield
+    finally:
+        _open.pop(id(run), None)
+
+
+@contextmanager
+def executing(run: object) -> Generator[None, None, None]:
+    """Notes that this thread, or this task, executes code of a run until the end of the block."""
+    executed, task = _Executed(run, copy_context()), current_task()
+    if task is None:
+        entered: list[_Executed] = _here.__dict__.setdefault("entered", [])
+        entered.append(executed)
+        try:
+            yield
+        finally:
+            entered[:] = [each for each in entered if each is not executed]
+        return
+    before = _of_tasks.get(task)
+    _of_tasks[task] = executed
+    try:
+        yield
+    finally:
+        if before is None:
+            _of_tasks.pop(task, None)
+        else:
+            _of_tasks[task] = before
+
+
+def current_task() -> Any:
+    """Returns the task that runs in this thread; None if there is none."""
+    # The public function would raise an error, slowly, in a thread without an event loop.
+    loop = asyncio._get_running_loop()  # pyright: ignore[reportPrivateUsage] -- see above
+    return None if loop is None else asyncio.current_task(loop)
+
+
+def _found() -> _Executed | None:
+    task = current_task()
+    found = None if task is None else _of_tasks.get(task)
+    if found is not None:
+        return found
+    entered: list[_Executed] = getattr(_here, "entered", [])
+    return entered[-1] if entered else None

@@ -1,0 +1,113 @@
+"""This module finds the sections of instructions in a request to a model, also where the application has
+changed their texts since the first request."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ..requests.source_recognition import words_of
+from .marked_sections import marked_sections
+from .own_ids import OwnIds, readable_name
+
+_SYSTEM = ("system", "developer")
+_ALIKE = 0.5
+"""The share of common words from which a section counts as another one whose text has changed."""
+
+SectionPlace = tuple[int, int, int]
+"""Where a text is in a request: the index of the message, the start and the end."""
+
+
+class PromptMessage(NamedTuple):
+    """A ``PromptMessage`` is a message of a request: its role, as frameworks call it, and its text."""
+
+    role: str
+    text: str
+
+
+class PromptSection(NamedTuple):
+    """A ``PromptSection`` is a marked section of the instructions, with an id that is its own in the
+    request."""
+
+    id: str
+    text: str
+    at: SectionPlace
+
+
+def is_system(message: PromptMessage) -> bool:
+    """Returns True iff a message has instructions."""
+    return message.role in _SYSTEM
+
+
+def sections_in(messages: Sequence[PromptMessage]) -> Iterator[PromptSection]:
+    """Yields the marked sections of the instructions."""
+    ids = OwnIds()
+    for place, message in enumerate(messages):
+        for mark, start, end in marked_sections(message.text) if is_system(message) else ():
+            name = f"instructions: {readable_name(mark)}" if mark else "instructions"
+            yield PromptSection(ids.of(name), message.text[start:end], (place, start, end))
+
+
+def placed(
+    sections: Mapping[str, str], messages: Sequence[PromptMessage]
+) -> dict[str, list[SectionPlace]]:
+    """Returns where each section is in a request. ``sections``: their ids and texts. One that is not
+    there is left out. Sections with the same text get its places in the request in their order; the last
+    of them gets all places that remain. A section whose text has changed is found by its mark, or by its
+    words."""
+    owners, found = dict[str, list[str]](), dict[str, list[SectionPlace]]()
+    for identity, text in sections.items():
+        owners.setdefault(text, []).append(identity)
+    here = list(sections_in(messages))
+    for each in here:
+        if each.text in owners:
+            found.setdefault(each.text, []).append(each.at)
+    # A section that was joined with another text is no marked section of this request, so its text is
+    # searched for; but not inside the sections that were found, of which it may be a part.
+    for text in sorted(owners, key=len, reverse=True):
+        if len(found.get(text, ())) < len(owners[text]):
+            taken = [at for each in found.values() for at in each]
+            found.setdefault(text, []).extend(list(_occurrences(text, messages, taken)))
+    places = dict[str, list[SectionPlace]]()
+    for text, ids in owners.items():
+        for number, at in enumerate(sorted(found[text])):
+            places.setdefault(ids[min(number, len(ids) - 1)], []).append(at)
+    _place_changed(sections, here, places)
+    return places
+
+
+def _place_changed(
+    sections: Mapping[str, str], here: Sequence[PromptSection], places: dict[str, list[SectionPlace]]
+) -> None:
+    """Adds the places of the sections whose texts have changed, as a section with a counter or the time
+    does."""
+    taken = [at for each in places.values() for at in each]
+    changed = [each for each in here if not any(_overlap(each.at, at) for at in taken)]
+    # Where one section of a message is as it was, the message is the one that the others come from.
+    known = {place for place, _, _ in taken}
+    for identity, text in sections.items():
+        if identity in places or not changed:
+            continue
+        same = [each for each in changed if each.id == identity and each.at[0] in known]
+        best = same[0] if same else max(changed, key=lambda each: _likeness(each.text, text))
+        if same or _likeness(best.text, text) >= _ALIKE:
+            places[identity] = [best.at]
+            changed.remove(best)
+
+
+def _likeness(text: str, other: str) -> float:
+    one, two = set(words_of(text)), set(words_of(other))
+    return len(one & two) / max(1, len(one | two))
+
+
+def _overlap(one: SectionPlace, two: SectionPlace) -> bool:
+    return one[0] == two[0] and one[1] < two[2] and two[1] < one[2]
+
+
+def _occurrences(
+    text: str, messages: Sequence[PromptMessage], taken: Sequence[SectionPlace]
+) -> Iterator[SectionPlace]:
+    for place, message in enumerate(messages):
+        for found in re.finditer(re.escape(text), message.text) if is_system(message) else ():
+            at = (place, *found.span())
+            if not any(_overlap(at, each) for each in taken):
+                yield at

@@ -1,0 +1,186 @@
+"""Tools that an application calls in another context, a timer, or a thread or a task that was begun
+before the run: such calls are answered where it is certain to which run they belong, and else refused. No
+replay runs a tool."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Generator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from rag_rule_explainer import Explanation, InvalidInput, ToolCall, UntrueReplay
+from tests.agents.working_places import (
+    KITS,
+    Kit,
+    Tasks,
+    Worker,
+    aloop,
+    in_a_new_context,
+    in_a_new_context_in_a_thread,
+    in_a_new_context_of_a_task,
+    in_a_pool,
+    in_a_pool_of_multiprocessing,
+    in_a_task_of_a_task,
+    in_a_timer,
+    loop,
+)
+from tests.agents.zoo.scripts import ONE_BY_ONE, Script
+from tests.agents.zoo.shapes import INBOX, PAYS, QUESTION, functions
+from tests.integrations.known import omission, retention
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+ONCE = {"search_inbox": 1, "calendar": 1, "pay": 1}
+RULES = INBOX.rules(ONE_BY_ONE, "pay", "whole_run")
+CERTAIN = (
+    in_a_new_context,
+    in_a_new_context_in_a_thread,
+    in_a_timer,
+    in_a_pool,
+    in_a_pool_of_multiprocessing,
+)
+
+
+def explained(kit: Kit, application: Any, **options: Any) -> Explanation:
+    explainer = kit.explainer(application, PAYS, source_kinds=["tools"], miner="exact", **options)
+    return explainer.explain(QUESTION)
+
+
+async def aexplained(kit: Kit, application: Any) -> Explanation:
+    explainer = kit.explainer(application, PAYS, source_kinds=["tools"], miner="exact")
+    return await explainer.aexplain(QUESTION)
+
+
+@contextmanager
+def worker(*, in_context: bool = False) -> Generator[Worker, None, None]:
+    own = Worker(in_context=in_context)
+    try:
+        yield own
+    finally:
+        own.end()
+
+
+@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("place", CERTAIN)
+def test_a_call_that_is_certainly_of_the_run_is_answered(kit: Any, place: Any) -> None:
+    own = kit(functions(ran := []))
+    explanation = explained(own, loop(own, place))
+    assert (retention(explanation), omission(explanation)) == RULES
+    assert Counter(ran) == ONCE
+
+
+@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("place", [in_a_new_context_of_a_task, in_a_task_of_a_task])
+def test_so_is_one_in_a_task(kit: Any, place: Any) -> None:
+    own = kit(functions(ran := []))
+    explanation = asyncio.run(aexplained(own, aloop(own, place)))
+    assert (retention(explanation), omission(explanation)) == RULES
+    assert Counter(ran) == ONCE
+
+
+@pytest.mark.parametrize("kit", KITS)
+def test_so_is_one_of_a_sync_application_that_is_awaited(kit: Any) -> None:
+    own = kit(functions(ran := []))
+    explanation = asyncio.run(aexplained(own, loop(own, in_a_new_context)))
+    assert (retention(explanation), omission(explanation)) == RULES
+    assert Counter(ran) == ONCE
+
+
+@pytest.mark.parametrize("kit", KITS)
+def test_a_worker_that_was_there_before_is_refused(kit: Any) -> None:
+    own = kit(functions(ran := []))
+    with worker() as place, pytest.raises(InvalidInput, match=r"thread.*copy_context"):
+        explained(own, loop(own, place))
+    assert Counter(ran) == ONCE
+
+
+@pytest.mark.parametrize("kit", KITS)
+def test_the_advice_is_right(kit: Any) -> None:
+    own = kit(functions(ran := []))
+    with worker(in_context=True) as place:
+        explanation = explained(own, loop(own, place))
+    assert (retention(explanation), omission(explanation)) == RULES
+    assert Counter(ran) == ONCE
+
+
+class Late:
+    """A worker that its first use begins, and that later runs use as well. ``changes``: the application
+    changes the arguments that the model gave."""
+
+    def __init__(self, kit: Kit, *, in_context: bool, changes: bool) -> None:
+        self.kit, self.in_context, self.changes = kit, in_context, changes
+        self.worker: Worker | None = None
+
+    def __call__(self, work: Any) -> Any:
+        self.worker = self.worker or Worker(in_context=self.in_context)
+        name, given = work.__defaults__
+        given = dict.fromkeys(given, "yesterday") if self.changes else given
+        return self.worker(lambda: self.kit.run(name, given))
+
+
+@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("changes", [False, True])
+def test_a_worker_that_the_first_run_begins(kit: Any, changes: bool) -> None:
+    own = kit(functions(ran := []))
+    place = Late(own, in_context=False, changes=changes)
+    with pytest.raises(UntrueReplay, match=r"'search_inbox' was called in a thread.*copy_context"):
+        explained(own, loop(own, place), concurrency=1)
+    assert place.worker is not None
+    place.worker.end()
+    assert Counter(ran) == ONCE
+
+
+@pytest.mark.parametrize("kit", KITS)
+def test_the_advice_is_right_for_it_too(kit: Any) -> None:
+    own = kit(functions(ran := []))
+    place = Late(own, in_context=True, changes=False)
+    explanation = explained(own, loop(own, place))
+    assert place.worker is not None
+    place.worker.end()
+    assert (retention(explanation), omission(explanation)) == RULES
+    assert Counter(ran) == ONCE
+
+
+class Asking(Script):
+    """It searches again, once, where it does not pay."""
+
+    def next(self, shown: Collection[str], made: Collection[str]) -> tuple[ToolCall, ...]:
+        calls, searched = super().next(shown, made), Counter(made)["search_inbox"] > 1
+        again = () if searched or "pay" in made else (ToolCall("search_inbox", {"of": "yesterday"}),)
+        return calls or again
+
+
+@pytest.mark.parametrize("kit", KITS)
+def test_a_worker_that_only_replays_use_runs_nothing(kit: Any) -> None:
+    own = kit(functions(ran := []), Asking(ONE_BY_ONE.steps))
+    with worker() as place:
+
+        def somewhere(work: Any) -> Any:
+            return place(work) if "yesterday" in work.__defaults__[1].values() else work()
+
+        application = loop(own, somewhere)
+        with pytest.raises(UntrueReplay, match=r"'search_inbox' was called in a thread.*copy_context"):
+            explained(own, application)
+    assert Counter(ran) == ONCE
+
+
+@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("in_context", [False, True])
+def test_a_task_that_was_there_before(kit: Any, in_context: bool) -> None:
+    own = kit(functions(ran := []))
+
+    async def asked() -> None:
+        place = Tasks(in_context=in_context)
+        try:
+            if not in_context:
+                with pytest.raises(InvalidInput, match=r"task.*copy_context"):
+                    await aexplained(own, aloop(own, place))
+                return
+            explanation = await aexplained(own, aloop(own, place))
+            assert (retention(explanation), omission(explanation)) == RULES
+        finally:
+            place.task.cancel()
+
+    asyncio.run(asked())
+    assert Counter(ran) == ONCE
