@@ -9,10 +9,9 @@ from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured
 from ..probing.replaying import UnusableReply
 from .options import CallInput, Manner
 from .requests.calls_of_run import UnrecordedTool
-from .requests.unrecorded_tools import MAY_RUN_AGAIN, NO_STUB, OR_NEXT_ACTION, REMOTE, RUNS_AGAIN
+from .requests.unrecorded_tools import MAY_RUN_AGAIN, NO_STUB, OR_NEXT_ACTION, REMOTE, RUNS_AGAIN, STRAY
 from .run_context import Participation
 from .source_kinds.gathering import running_tools
-from .stray_calls import STRAY
 
 _NEAR = 0.75
 """If two names are at least this similar (0 to 1), one of them may be a misspelling of the other."""

@@ -8,19 +8,12 @@ from typing import Any, cast
 
 from ..errors import UntrueReplay
 from ..tool_calls import ToolCall
-from .isolation.whereabouts import open_runs
+from .isolation.whereabouts import open_runs, waits_for_a_thread
 from .requests.calls_of_run import MadeCall
+from .requests.unrecorded_tools import IN_ITS_CONTEXT
 from .run_context import Participation
 from .tool_replay import ToolOutcome, UsedTool
 
-IN_ITS_CONTEXT = (
-    "begin that thread or task in the function that is explained, or call the tool there in the context "
-    "of the run, which contextvars.copy_context() returns in that function: context.run(tool, ...)"
-)
-STRAY = (
-    "a thread or a task that was begun outside of the run called {names}, so that it is not known for "
-    "which run it works, and every replay would run this again; " + IN_ITS_CONTEXT
-)
 _NOT_RUN = (
     "the tool {name!r} was called in a thread or a task that was begun outside of the replay, and was "
     "not run, as it is not known which replay is to get its result; " + IN_ITS_CONTEXT
@@ -33,9 +26,10 @@ def stray_use(name: str, arguments: Callable[[], object], begun: Participation |
     ``begun``: the baseline in which this code began, such as a worker that later runs use as well; None
     if it began outside of runs.
 
-    If the model of a baseline has asked for a call of this tool, the call is noted there. If that of a
-    replay has asked for it, the replay and the explanation end; code that began outside of runs may be
-    another application's, so it has to be exactly this call.
+    If a model has asked for a call of this tool, the call is noted on its run. If the run is a replay, it
+    and the explanation end. Code that began outside of runs may work for others, such as those that a
+    server answers, so that the model has to have asked for exactly this call, and the run to wait for
+    another thread.
     """
     runs: list[Participation] = [each for each in open_runs() if not each.gate.closed]
     asking = [run for run in runs if any(each.call.name == name for each in _pending(run))]
@@ -44,11 +38,10 @@ def stray_use(name: str, arguments: Callable[[], object], begun: Participation |
     call = ToolCall.written(name, arguments())
     found = list[UsedTool]()
     for run in asking:
-        if run.tool_replay is None:
-            run.stray.add(name)
-            found += [UsedTool(None, None, ToolOutcome(run.stubs[name]))] if name in run.stubs else []
-        elif begun is not None or any(_fits(each.call, call) for each in _pending(run)):
-            found += _ended(run, name)
+        run.stray.add(name)
+        fits = any(_fits(each.call, call) for each in _pending(run))
+        if begun is not None or (fits and waits_for_a_thread(run)):
+            found += _given(run, name)
     return found[0] if found else None
 
 
@@ -68,9 +61,10 @@ def _fits(asked: ToolCall, made: ToolCall) -> bool:
     )
 
 
-def _ended(run: Participation, name: str) -> list[UsedTool]:
-    """Ends a replay, and what it belongs to, at a call of a tool. The call gets the reason as its result:
-    an error would end a thread that works for others as well."""
+def _given(run: Participation, name: str) -> list[UsedTool]:
+    """Returns what a call of a tool gets that a model of this run has asked for; nothing if the tool is
+    to run. Ends a replay, and what it belongs to. The call then gets the reason as its result: an error
+    would end a thread that works for others as well."""
     replay = run.tool_replay
     if name in run.stubs:
         return [UsedTool(None, None, ToolOutcome(run.stubs[name]))]

@@ -173,9 +173,12 @@ LEAVES = (in_a_task, in_a_thread, in_a_pool, in_the_next_turn, after_a_while, wh
 
 
 @pytest.mark.parametrize("leaves", LEAVES)
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
 def test_what_goes_on_after_the_explanation_runs_no_tool(
-    leaves: Callable[[Agent], None], caplog: pytest.LogCaptureFixture
+    leaves: Callable[[Agent], None], loop: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    run = asyncio.run if loop == "asyncio" else pytest.importorskip("uvloop").run
+
     async def explained() -> None:
         agent = Agent(leaves)
         explainer = RuleExplainer(agent.answer, calls_tool("pay", to="evil"), source_kinds=["tools"])
@@ -185,4 +188,4 @@ def test_what_goes_on_after_the_explanation_runs_no_tool(
         assert not interception.active, "nothing stays replaced after the last of it"
         assert not caplog.records, "no callback is told of as one that failed"
 
-    asyncio.run(explained())
+    run(explained())

@@ -3,6 +3,7 @@ before the run: such calls are answered where it is certain to which run they be
 replay runs a tool."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Collection, Generator
 from contextlib import contextmanager
@@ -163,6 +164,46 @@ def test_a_worker_that_only_replays_use_runs_nothing(kit: Any) -> None:
         with pytest.raises(UntrueReplay, match=r"'search_inbox' was called in a thread.*copy_context"):
             explained(own, application)
     assert Counter(ran) == ONCE
+
+
+@pytest.mark.parametrize("kit", KITS)
+def test_a_task_that_only_replays_use_runs_it_once_at_most(kit: Any) -> None:
+    own = kit(functions(ran := []), Asking(ONE_BY_ONE.steps))
+
+    async def asked() -> None:
+        tasks = Tasks()
+
+        async def somewhere(work: Any) -> Any:
+            return await (tasks(work) if "yesterday" in work.__defaults__[1].values() else work())
+
+        explainer = own.explainer(aloop(own, somewhere), PAYS, source_kinds=["tools"], concurrency=1)
+        with pytest.raises(
+            UntrueReplay, match=r"task that was begun outside.*'search_inbox'.*copy_context"
+        ):
+            await explainer.aexplain(QUESTION)
+        tasks.task.cancel()
+
+    asyncio.run(asked())
+    assert Counter(ran) <= Counter(ONCE) + Counter(["search_inbox"])
+
+
+@pytest.mark.parametrize("kit", KITS)
+def test_the_calls_of_others_at_the_same_time_are_left_alone(kit: Any) -> None:
+    """As those that a server answers: they are made while a run waits for no other thread."""
+    own, served = kit(functions(ran := [])), list[str]()
+    with worker() as others:
+
+        def beside_others(work: Any) -> Any:
+            before = len(served)
+            others.waiting.put(lambda: served.append(str(work())))
+            while len(served) == before:
+                time.sleep(0.001)
+            return work()
+
+        explanation = explained(own, loop(own, beside_others), concurrency=1)
+    assert (retention(explanation), omission(explanation)) == RULES
+    assert len(ran) == len(served) + 3
+    assert len(set(served)) == 3, "each got the whole result of its tool"
 
 
 @pytest.mark.parametrize("kit", KITS)

@@ -152,6 +152,7 @@ _NONE = re.compile("(?!)")
 _HANDS = ("apply_async", "_map_async", "imap", "imap_unordered")
 INTERCEPTIONS = [
     Interception("asyncio.base_events", "BaseEventLoop", re.compile("call_at"), _to_a_loop),
+    Interception("uvloop", "Loop", _NONE, _to_a_loop, added=("call_at", "call_later")),
     Interception("concurrent.futures.thread", "ThreadPoolExecutor", re.compile("submit"), _to_a_pool),
     Interception("multiprocessing.pool", "ThreadPool", _NONE, _to_another_pool, added=_HANDS),
     Interception("threading", "Thread", re.compile("start"), _to_a_thread),

@@ -35,10 +35,10 @@ class LastingWork:
     def _end(self, piece: object, *_: object) -> None:
         with self._guard:
             self._going_on.discard(piece)
-            if self._going_on:
-                return
-        with suppress(IndexError):  # it is called once
-            self._at_end.pop()()
+            ended = [] if self._going_on else self._at_end[:]
+            del self._at_end[: len(ended)]
+        for at_end in ended:
+            at_end()
 
     def while_held(self, function: Callable[..., object]) -> Callable[..., object]:
         """Returns a function that does the same as ``function``, and is work of the run as long as

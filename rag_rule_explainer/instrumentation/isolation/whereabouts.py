@@ -5,6 +5,7 @@ thread or its task shows to which run it belongs.
 """
 
 import asyncio
+import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
@@ -16,7 +17,7 @@ _OURS = "rag_rule_"
 """The prefix of the names of this package's context variables."""
 _here = threading.local()
 _of_tasks: WeakKeyDictionary[Any, "_Executed"] = WeakKeyDictionary()
-_open: dict[int, Any] = {}
+_open: dict[int, tuple[Any, int]] = {}
 
 
 class _Executed(NamedTuple):
@@ -61,7 +62,15 @@ def set_to(values: list[tuple[ContextVar[Any], Any]]) -> Generator[None, None, N
 
 def open_runs() -> list[Any]:
     """Returns the runs that go on at the moment, in all threads."""
-    return list(_open.values())
+    return [run for run, _ in list(_open.values())]
+
+
+def waits_for_a_thread(run: object) -> bool:
+    """Returns True iff the thread in which a run began waits for another thread, as for a worker to which
+    it has given something."""
+    _, began_in = _open.get(id(run), (None, 0))
+    frame = sys._current_frames().get(began_in)  # pyright: ignore[reportPrivateUsage] -- no public way
+    return frame is not None and frame.f_globals.get("__name__") == threading.__name__
 
 
 def note_task(task: object, run: object) -> None:
@@ -73,7 +82,7 @@ def note_task(task: object, run: object) -> None:
 def under_way(run: object, in_pieces: bool) -> Generator[None, None, None]:
     """Notes that a run goes on until the end of the block. ``in_pieces``: True if other code is executed
     as well in this thread or this task, such as the code that consumes a stream."""
-    _open[id(run)] = run
+    _open[id(run)] = (run, threading.get_ident())
     try:
         with nullcontext() if in_pieces else executing(run):
             yield

@@ -37,6 +37,14 @@ REMOTE = (
     "replay may run it again; if running it does no harm, name it: safe_tools=[{names}]; or call the "
     "server's tools in the application"
 )
+IN_ITS_CONTEXT = (
+    "begin that thread or task in the function that is explained, or call the tool there in the context "
+    "of the run, which contextvars.copy_context() returns in that function: context.run(tool, ...)"
+)
+STRAY = (
+    "a thread or a task that was begun outside of the run called {names}, so that it is not known for "
+    "which run it works, and every replay would run this again; " + IN_ITS_CONTEXT
+)
 NO_STUB = (
     "stub_tools names {name!r}, which ran all the same, as the application does not call it as a tool, "
     "and nothing says which function it is; " + MARK_IT
@@ -97,7 +105,8 @@ def check_unrun(run: Participation, unrecorded: Sequence[MadeCall]) -> None:
     allowed = _allowed(run, replay)
     name = next((each.call.name for each in unrecorded if each.call.name not in allowed), None)
     if name is not None:
-        raise _ending_all(run, name, RAN.format(names=repr(name)))
+        why = STRAY if name in run.stray else RAN
+        raise _ending_all(run, name, why.format(names=repr(name)))
 
 
 def check_none_ran(run: Participation) -> None:
