@@ -159,11 +159,8 @@ class Bearing:
         variables = (name for code in self._not_of_models for name in code.co_freevars)
         if node.owner in OF_MODELS or not {*node.names()} & self.named.union(variables):
             return False
-        for each in self.named - _RUNNING:
-            code = _code_of(getattr_static(cast("type[Any]", type(node.thing)), each, None))
-            if code is not None and name in names_in(code):
-                return True
-        return False
+        codes = map(_code_of, _members(type(node.thing), self.named - _RUNNING))
+        return any(code is not None and name in names_in(code) for code in codes)
 
     def _properties_of(self, thing: object, name: str) -> Iterator[str]:
         """Yields each property that the user's code sets and whose setter stores this attribute."""
@@ -219,6 +216,16 @@ class Bearing:
                 or is_in(self._held_texts, name)
             )
         return self._read[key]
+
+
+def _members(kind: type[Any], names: frozenset[str]) -> Iterator[object]:
+    """Yields those members of a class that have one of these names, as ``getattr_static`` finds each."""
+    # One look at each class costs far less than a search for each name, and it is made for each replay.
+    for each in (*kind.__mro__, *type(kind).__mro__):
+        members = vars(each)
+        found = names & members.keys()
+        yield from (members[name] for name in found)
+        names -= found
 
 
 def _code_of(member: Any) -> CodeType | None:
