@@ -5,7 +5,7 @@ import dis
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import is_dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from inspect import getattr_static
 from operator import attrgetter, itemgetter, methodcaller
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
@@ -48,6 +48,7 @@ _DESCRIBING = frozenset({"__doc__", "__annotations__"})
 _HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"})
 """The names under which functions and bound runnables store values that later become arguments of other
 code."""
+_SETTING = frozenset({"STORE_ATTR", "DELETE_ATTR"})
 _COLLECTIONS = (dict, list, set, deque)
 _CACHED_PROPERTY: Any = cached_property
 _ASKING: Any = (attrgetter, itemgetter, methodcaller)
@@ -260,13 +261,13 @@ def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
             yield code
 
 
-def _set_in(code: CodeType) -> Iterator[str]:
-    for each in dis.get_instructions(code):
-        if each.opname in {"STORE_ATTR", "DELETE_ATTR"}:
-            yield str(each.argval).removeprefix("_")
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _set_in(inner)
+@lru_cache(maxsize=2048)
+def _set_in(code: CodeType) -> frozenset[str]:
+    """Returns the names of the attributes that the code sets, without a leading underscore."""
+    # Each explanation of an application asks the same of the same code, and to take it apart is slow.
+    setting = (each for each in dis.get_instructions(code) if each.opname in _SETTING)
+    inside = (_set_in(inner) for inner in code.co_consts if isinstance(inner, CodeType))
+    return frozenset(str(each.argval).removeprefix("_") for each in setting).union(*inside)
 
 
 def _is_computed_by_framework(thing: object, name: str) -> bool:
