@@ -3,7 +3,7 @@ application's code reads the value."""
 
 import dis
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
 from functools import cached_property, lru_cache, partial
 from inspect import getattr_static
@@ -160,7 +160,8 @@ class Bearing:
         variables = (name for code in self._not_of_models for name in code.co_freevars)
         if node.owner in OF_MODELS or not {*node.names()} & self.named.union(variables):
             return False
-        codes = map(_code_of, _members(type(node.thing), self.named - _RUNNING))
+        kind = cast("type[object]", type(node.thing))
+        codes = map(_code_of, _members(kind, self.named - _RUNNING))
         return any(code is not None and name in names_in(code) for code in codes)
 
     def _properties_of(self, thing: object, name: str) -> Iterator[str]:
@@ -219,11 +220,11 @@ class Bearing:
         return self._read[key]
 
 
-def _members(kind: type[Any], names: frozenset[str]) -> Iterator[object]:
+def _members(kind: type[object], names: frozenset[str]) -> Iterator[object]:
     """Yields those members of a class that have one of these names, as ``getattr_static`` finds each."""
     # One look at each class costs far less than a search for each name, and it is made for each replay.
     for each in (*kind.__mro__, *type(kind).__mro__):
-        members = vars(each)
+        members: Mapping[str, object] = vars(each)
         found = names & members.keys()
         yield from (members[name] for name in found)
         names -= found
