@@ -11,13 +11,14 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 
 NO_PYTHON := no Python 3.10 or newer was found; install one, or say make PYTHON=...
 
-.PHONY: help demo demo-model model cite-model paper-model test check docs browser pictures traces annotations scorers coverage nightly waits bench cluster agents peers peers-model clean
+.PHONY: help demo demo-model model cite-model paper-model test check lint types slow docs browser pictures traces annotations scorers coverage nightly waits bench cluster agents peers peers-model clean
 
 help:
 	@echo "make demo      explain two stories, offline"
 	@echo "make demo-model  explain a chain on a real language model, without a key; downloads 350 MB"
 	@echo "make test      the fast tests"
-	@echo "make check     lint, format, types, who may import whom, the slow tests"
+	@echo "make check     lint, format, types, who may import whom, the slow tests;"
+	@echo "               make lint, make types and make slow do a part of that each"
 	@echo "make docs      the documentation as a site in dist/site; a warning is an error"
 	@echo "make browser   the HTML report and JupyterLab in a real browser (chromium and npm have to be there)"
 	@echo "make pictures  the pictures of the README, made from the demo (chromium has to be there)"
@@ -64,19 +65,26 @@ cite-model: $(VENV)-model/.demo
 test: $(VENV)/.test
 	$(PYTEST) -n auto -q
 
-# SLOW='--one-in 3' asks each slow test with one in three of its cases, and of what it draws.
-check: $(VENV)/.check
+check: lint types slow
+
+lint: $(VENV)/.check
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
-	$(RUN)/pyright --project pyproject.toml
 	$(RUN)/lint-imports --no-logo
+
+types: $(VENV)/.check
+	$(RUN)/pyright --project pyproject.toml
+
+# SLOW='--one-in 3' asks each slow test with one in three of its cases, and of what it draws.
+slow: $(VENV)/.check
 	$(PYTEST) -n auto -q -m slow $(SLOW)
 
 docs: $(VENV)/.docs
 	$(RUN)/python -m tests.documentation.making.site
 
+# SITE=dist/site looks at the site that `make docs` has just built, and builds none.
 browser: $(VENV)/.browser
-	$(PYTEST) -n 2 -q -m browser tests/browser
+	$(PYTEST) -n 2 -q -m browser $(if $(SITE),--site $(SITE)) tests/browser
 
 pictures: $(VENV)/.browser
 	$(RUN)/python -m tests.pictures.write

@@ -71,6 +71,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="runs each test, and one in N of its cases; of what slow tests draw, one in N examples",
     )
+    parser.addoption("--site", type=Path, help="the site that a browser's tests look at")
     parser.addoption("--further", choices=list(FURTHER), help="runs what is asked on a further Python")
 
 

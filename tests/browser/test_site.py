@@ -24,7 +24,11 @@ LOOKED_AT = (
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    given: Path | None = request.config.getoption("--site")
+    if given is not None:
+        assert (given / "index.html").is_file(), f"there is no site in {given}; make docs builds one"
+        return given.resolve()
     folder = tmp_path_factory.mktemp("documentation") / "site"
     assert build(folder) == 0
     return folder

@@ -3,9 +3,9 @@ application's code reads the value."""
 
 import dis
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from inspect import getattr_static
 from operator import attrgetter, itemgetter, methodcaller
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
@@ -48,6 +48,7 @@ _DESCRIBING = frozenset({"__doc__", "__annotations__"})
 _HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"})
 """The names under which functions and bound runnables store values that later become arguments of other
 code."""
+_SETTING = frozenset({"STORE_ATTR", "DELETE_ATTR"})
 _COLLECTIONS = (dict, list, set, deque)
 _CACHED_PROPERTY: Any = cached_property
 _ASKING: Any = (attrgetter, itemgetter, methodcaller)
@@ -159,11 +160,9 @@ class Bearing:
         variables = (name for code in self._not_of_models for name in code.co_freevars)
         if node.owner in OF_MODELS or not {*node.names()} & self.named.union(variables):
             return False
-        for each in self.named - _RUNNING:
-            code = _code_of(getattr_static(cast("type[Any]", type(node.thing)), each, None))
-            if code is not None and name in names_in(code):
-                return True
-        return False
+        kind = cast("type[object]", type(node.thing))
+        codes = map(_code_of, _members(kind, self.named - _RUNNING))
+        return any(code is not None and name in names_in(code) for code in codes)
 
     def _properties_of(self, thing: object, name: str) -> Iterator[str]:
         """Yields each property that the user's code sets and whose setter stores this attribute."""
@@ -221,6 +220,16 @@ class Bearing:
         return self._read[key]
 
 
+def _members(kind: type[object], names: frozenset[str]) -> Iterator[object]:
+    """Yields those members of a class that have one of these names, as ``getattr_static`` finds each."""
+    # One look at each class costs far less than a search for each name, and it is made for each replay.
+    for each in (*kind.__mro__, *type(kind).__mro__):
+        members: Mapping[str, object] = vars(each)
+        found = names & members.keys()
+        yield from (members[name] for name in found)
+        names -= found
+
+
 def _code_of(member: Any) -> CodeType | None:
     """Returns the code of a method or of a property; None for any other attribute of a class."""
     function = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
@@ -253,13 +262,13 @@ def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
             yield code
 
 
-def _set_in(code: CodeType) -> Iterator[str]:
-    for each in dis.get_instructions(code):
-        if each.opname in {"STORE_ATTR", "DELETE_ATTR"}:
-            yield str(each.argval).removeprefix("_")
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _set_in(inner)
+@lru_cache(maxsize=2048)
+def _set_in(code: CodeType) -> frozenset[str]:
+    """Returns the names of the attributes that the code sets, without a leading underscore."""
+    # Each explanation of an application asks the same of the same code, and to take it apart is slow.
+    setting = (each for each in dis.get_instructions(code) if each.opname in _SETTING)
+    inside = (_set_in(inner) for inner in code.co_consts if isinstance(inner, CodeType))
+    return frozenset(str(each.argval).removeprefix("_") for each in setting).union(*inside)
 
 
 def _is_computed_by_framework(thing: object, name: str) -> bool:
