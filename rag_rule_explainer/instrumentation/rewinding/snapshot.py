@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -155,3 +156,19 @@ def _plain_of(content: Any, part: Part) -> Any:
     if isinstance(content, (*LISTED, SET)):
         return content if all(map(is_plain, content)) else None
     return content
+
+
+def with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
+    """Returns the content to which a collection is set after a replay.
+
+    ``put``: the content to which it was set at the start of the replay. ``now``: the content before the
+    replay. Entries that were added during the replay stay, because another thread may have added them.
+    """
+    thing, after = kept.node.thing, kept.now()
+    if isinstance(thing, DICT) and isinstance(now, DICT):
+        return {**{key: value for key, value in after.items() if key not in put}, **now}
+    if isinstance(thing, SET):
+        return now | (after - put)
+    if isinstance(thing, (list, deque)) and after[: len(put)] == put:
+        return [*now, *after[len(put) :]]
+    return now

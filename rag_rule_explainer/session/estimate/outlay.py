@@ -11,7 +11,7 @@ from ...predicates import Predicate, unwrapped
 from ...probing.prices import ANY_MODEL, Price, Prices, price_of
 from ...settings import Settings
 from ...sources import SourceSet
-from ..plan import MOST_AGAIN, MOST_PROMOTING, MOST_REWOUND, MiningPlan
+from ..plan import MOST_AGAIN, MOST_PROMOTING, MiningPlan
 from .assumptions import Assumptions, RunShape
 from .judge_cost import JudgePlan, judge_plan
 from .options import EstimateOptions
@@ -106,7 +106,7 @@ class FinalReplays(Enum):
     """``FinalReplays`` says how many replays are repeated after the search.
 
     ``ONCE``: one replay is repeated, as for an application that keeps no state between its runs.
-    ``MOST``: as many replays are repeated as for an application that may keep state.
+    ``MOST``: as many replays are repeated as for an application that may keep state: up to all.
     """
 
     NEVER = "never"
@@ -117,7 +117,7 @@ class FinalReplays(Enum):
         """Returns the number of replays that are repeated. ``subsets``: the number of probed subsets."""
         if self is FinalReplays.MOST:
             promoting = (1 + min(MOST_PROMOTING, subsets)) * shape.holds_out
-            return min(MOST_AGAIN, subsets) + min(MOST_REWOUND, subsets) + promoting
+            return min(MOST_AGAIN, subsets) + max(0, subsets - 1) + promoting
         return int(self is FinalReplays.ONCE)
 
 
