@@ -259,7 +259,7 @@ def a_bucket_that_says_that_it_was_empty(search: Search, ask: Ask) -> Answer:
     def answer(question: str) -> str:
         found = search(question)
         bucket.wait_and_tell()
-        return written(ask, mode_of(found) if bucket.has_waited else "Calm", found)
+        return written(ask, "Warn" if bucket.has_waited else mode_of(found), found)
 
     return answer
 
@@ -270,7 +270,7 @@ def a_bucket_that_notes_that_it_was_empty(search: Search, ask: Ask) -> Answer:
     def answer(question: str) -> str:
         found, notes = search(question), list[str]()
         bucket.wait_and_note(notes)
-        return written(ask, "Warn" if notes and len(found) > 2 else mode_of(found[:1]), found)
+        return written(ask, "Warn" if notes else mode_of(found), found)
 
     return answer
 
