@@ -16,7 +16,17 @@ from pathlib import Path, PurePath
 from shutil import which
 from typing import Any, cast
 
-from .known_commands import AROUND, CLOSED, KEYWORDS, OF_HISTORY, PURE, READING, RUNNING, SHELLS, WALKING
+from .known_commands import (
+    CLOSED,
+    KEYWORDS,
+    OF_HISTORY,
+    PURE,
+    READING,
+    RUNNING,
+    SHELLS,
+    STARTING,
+    WALKING,
+)
 
 _LARGEST = 100_000
 """The largest number of characters of a program in Python that is parsed."""
@@ -102,7 +112,7 @@ def _of_words(words: Sequence[str], here: str) -> Reach:
     if not words:
         return Reach("", is_closed=True)
     name, rest = Path(words[0]).name, words[1:]
-    if name in AROUND:
+    if name in STARTING:
         return _of_words([*dropwhile(_OPTION.match, rest)], here)
     if name in SHELLS:
         return _of_a_shell(name, rest, here)

@@ -47,7 +47,7 @@ OF_HISTORY = _names(
 
 SHELLS = _names("sh bash dash zsh ksh ash")
 
-AROUND = _names("builtin command env ionice nice nohup setsid stdbuf time timeout")
+STARTING = _names("builtin command env ionice nice nohup setsid stdbuf time timeout")
 """Commands that run the command in their arguments."""
 
 KEYWORDS = _names("if then else elif fi for do done while until case esac in { } ! [[ ]] function")

@@ -5,10 +5,11 @@ all subsets of six, tells the difference.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
+from tests.integrations.leaving.guilty import a_chain_of_the_first_run, a_partial_of_the_first_run
+from tests.integrations.leaving.innocent import Chain
 from tests.integrations.leaving.parts import Answer, Ask, Search, written
 
 NAMES = "abcdef"
@@ -38,37 +39,12 @@ def _mode(found: list[str]) -> str:
     return "Odd" if names_in("\n".join(found)) == RARE else "Plain"
 
 
-class Chain:
-    """Asks in the mode with which it was made."""
-
-    def __init__(self, ask: Ask, mode: str) -> None:
-        self.ask, self.mode = ask, mode
-
-    def run(self, found: list[str]) -> str:
-        return written(self.ask, self.mode, found)
-
-
 def in_a_dict(search: Search, ask: Ask) -> Answer:
-    chains = dict[str, Chain]()
-
-    def answer(question: str) -> str:
-        found = search(question)
-        if "news" not in chains:
-            chains["news"] = Chain(ask, _mode(found))
-        return chains["news"].run(found)
-
-    return answer
+    return a_chain_of_the_first_run(search, ask, _mode)
 
 
 def by_a_default(search: Search, ask: Ask) -> Answer:
-    chains = dict[str, Callable[[list[str]], str]]()
-    tell = partial(written, ask)
-
-    def answer(question: str) -> str:
-        found = search(question)
-        return chains.setdefault("news", partial(tell, _mode(found)))(found)
-
-    return answer
+    return a_partial_of_the_first_run(search, ask, _mode)
 
 
 def in_an_attribute(search: Search, ask: Ask) -> Answer:
