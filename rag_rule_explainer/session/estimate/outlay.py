@@ -11,7 +11,7 @@ from ...predicates import Predicate, unwrapped
 from ...probing.prices import ANY_MODEL, Price, Prices, price_of
 from ...settings import Settings
 from ...sources import SourceSet
-from ..plan import MOST_AGAIN, MOST_PROMOTING, MiningPlan
+from ..plan import MOST_AGAIN, MOST_PROMOTING, MOST_REWOUND, MiningPlan
 from .assumptions import Assumptions, RunShape
 from .judge_cost import JudgePlan, judge_plan
 from .options import EstimateOptions
@@ -117,7 +117,8 @@ class FinalReplays(Enum):
         """Returns the number of replays that are repeated. ``subsets``: the number of probed subsets."""
         if self is FinalReplays.MOST:
             promoting = (1 + min(MOST_PROMOTING, subsets)) * shape.holds_out
-            return min(MOST_AGAIN, subsets) + max(0, subsets - 1) + promoting
+            rewound = max(min(MOST_REWOUND, subsets), subsets - 1)  # all but the full set
+            return min(MOST_AGAIN, subsets) + rewound + promoting
         return int(self is FinalReplays.ONCE)
 
 
