@@ -433,18 +433,6 @@ def seen_until_the_end_of_a_run(search: Search, ask: Ask) -> Answer:
     return answer
 
 
-def seen_in_any_run(search: Search, ask: Ask) -> Answer:
-    seen = dict[str, bool]()
-
-    def answer(question: str) -> str:
-        found = search(question)
-        kept = [each for each in found if each not in seen]
-        seen.update(dict.fromkeys(kept, True))
-        return written(ask, mode_of(kept), found)
-
-    return answer
-
-
 def seen_until_a_full_run_ends(search: Search, ask: Ask) -> Answer:
     """It is only cleared after a run that found everything, as the first did."""
     seen = dict[str, bool]()
@@ -529,7 +517,6 @@ KEPT_AND_DECIDING = (
     how_many_were_measured_decides,
     the_median_that_was_measured_decides,
     every_third_is_warned,
-    seen_in_any_run,
     seen_until_a_full_run_ends,
     a_folder_of_results_by_the_question,
     a_folder_of_results_by_the_first_text,
