@@ -126,11 +126,10 @@ class Fidelity:
     def compare_answer(
         self, run: Participation, answer: Answer, kept: Sequence[Source], sources: Hashable
     ) -> None:
-        """Compares a replay's answer with the first answer on the same ``sources`` with equal model
-        replies. If they differ, earlier replays have left state that changed the answer, so ``doubt`` is
-        set; but only if a replay on all sources gave the baseline's answer."""
-        is_all = sources == EVERYTHING
-        served = [*(source.text for source in kept), *run.made]
+        """Compares a replay's answer with the first one on the same ``sources`` with equal model replies.
+        If they differ, earlier replays have left state that changed the answer, so ``doubt`` is set; but
+        only if a replay on all sources gave the baseline's answer."""
+        is_all, served = sources == EVERYTHING, [*(source.text for source in kept), *run.made]
         changed = self._answers.take(
             sources, answer, list(run.watch.exchanges), served, whatever=self.rewinding.is_wanted
         )
@@ -141,19 +140,24 @@ class Fidelity:
             self.doubt = self._refusals.answers_otherwise(changed, None if is_all else kept)
 
     def can_rewind(self) -> bool:
-        """Returns True iff some state has changed since the baseline that may influence runs and that can
-        be restored. If it cannot be restored, sets ``doubt``."""
+        """Returns True iff state that may influence runs has changed since the baseline, and can be
+        restored. If it cannot be restored, sets ``doubt``."""
         left = self.rewinding.left()
         if left is not None:
             self._note(self._lasting_state_in_words() or self._refusals.goes_by(left), left.place)
             return False
         return self.rewinding.is_useful()
 
+    @property
+    def dependent_places(self) -> str:
+        """Returns the names of state that may depend on the run which set it, or an empty text."""
+        return self.rewinding.dependent_places
+
     @contextmanager
     def rewound(self) -> Generator[None, None, None]:
         """Restores the state before the baseline for each replay of the block. If a replay then differs
         from an earlier one on the same sources, sets ``doubt``."""
-        # A doubt that names the changed attribute helps the user most, so such doubts are checked first.
+        # A doubt that names the attribute helps most, so such doubts are checked first.
         known, seen = self._lasting_state_in_words(), ""
         try:
             with self.rewinding.wanted():
@@ -179,7 +183,7 @@ class Fidelity:
 
     @property
     def departs(self) -> bool:
-        """Returns True iff a replay seems to have taken another branch of code than the baseline."""
+        """Returns True iff a replay seems to have taken another branch of code."""
         return self._answers.departs
 
     def course(self, run: Participation) -> Course:
@@ -193,8 +197,7 @@ class Fidelity:
         Raises UnusableReply if this text has only two words and the replay made the same words, because
         such texts may be equal by chance.
         """
-        exchanges = list(run.watch.exchanges)
-        served = [*(source.text for source in kept), *run.made]
+        exchanges, served = list(run.watch.exchanges), [*(each.text for each in kept), *run.made]
         carried = self.texts.carried_into(run, answer, served)
         for each in carried:
             if each.sure:
@@ -204,8 +207,7 @@ class Fidelity:
             raise self._refusals.answers_for(foreign, kept)
         self.texts.note(named(kept), run, answer)
         self._take_conversations(named(kept), exchanges)
-        ids = [source.id for source in kept]
-        self._authorship.take(named(kept), answer, exchanges, ids, run.made)
+        self._authorship.take(named(kept), answer, exchanges, [each.id for each in kept], run.made)
         if carried:
             raise unusable(self._refusals.may_hold(carried[0]), run.watch, passing=False)
 
@@ -271,8 +273,7 @@ class Fidelity:
         known = Course.from_fingerprint(fingerprint, self.steady.ignored)
         if known is None or self.first is None or not self.first.steps:
             return ""
-        found = difference(known, self.first)
-        if found is None:
+        if (found := difference(known, self.first)) is None:
             self.compared = self._authorship.vouched = True
             return ""
         return f"request {found.number} to a model is another one"
@@ -288,8 +289,7 @@ class Fidelity:
 
     def _lasting_state_in_words(self) -> str:
         places = (each for each in self._found if not self.rewinding.is_constant(each.place))
-        found = next(places, None)
-        if found is not None:
+        if (found := next(places, None)) is not None:
             return self._refusals.finds(found.clause)
         left = self.lasting()
         return "" if left is None else self._refusals.goes_by(left)

@@ -141,11 +141,12 @@ class StateWatch:
         yield
         if before is not None:
             self._compare(before, is_a_sources_own, found, counted)
-        self.lasting.look(self.holdings, sources)
+        holdings = _ReadOnce(self.holdings)
+        self.lasting.look(holdings, sources)
         # What counts failures and begins anew after a success may be as before at the end, when it is
         # compared. Replays in between were given another state.
         if self._is_written:
-            self._has_been_other = self.has_changed()
+            self._has_been_other = self._has_changed(holdings)
             if not self.rewinding.was_useful:
                 self.rewinding.is_useful()
 
@@ -195,9 +196,10 @@ class StateWatch:
     def has_changed(self) -> bool:
         """Returns True iff state that the application's code reads has changed since the first replay
         began, even if it is by now as it was."""
-        return self._has_been_other or (
-            self._held is not None and has_changed(self._held, self.holdings())
-        )
+        return self._has_changed(self.holdings)
+
+    def _has_changed(self, now: Callable[[], Holdings]) -> bool:
+        return self._has_been_other or (self._held is not None and has_changed(self._held, now()))
 
     def remaining_in_words(self, known: str) -> str:
         """Returns a sentence that names the changes which replays have made to the user's own objects.
@@ -219,3 +221,16 @@ class StateWatch:
         """Returns True iff a change of this attribute or variable does not matter: the caller ignores it,
         or every run leaves the same value in it."""
         return self._steady.is_ignored(place) or self.rewinding.is_constant(place)
+
+
+class _ReadOnce:
+    """A ``_ReadOnce`` returns the state at its first call, and the same at later ones. A walk through an
+    application's objects takes longer than most replays of a model that costs nothing."""
+
+    def __init__(self, read: Callable[[], Holdings]) -> None:
+        self._read = read
+        self._found: Holdings | None = None
+
+    def __call__(self) -> Holdings:
+        self._found = self._found or self._read()
+        return self._found

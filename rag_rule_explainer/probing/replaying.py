@@ -113,6 +113,13 @@ class ReplayFidelity(Protocol):
         earlier content can be restored."""
         ...
 
+    @property
+    def dependent_places(self) -> str:
+        """Returns the names of the state that ``can_rewind`` found and that may depend on the sources of
+        the run that set it, or on how many runs there were, as a list in words; empty if there is
+        none."""
+        ...
+
     def rewound(self) -> AbstractContextManager[None]:
         """Restores the application's state from before the baseline for the duration of the block. If a
         replay in the block differs from an earlier one on the same sources, ``doubt`` then says so."""

@@ -1,7 +1,7 @@
 """This module repeats some replays after the searches. It checks that the application still gives the
 same answers."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
@@ -25,6 +25,12 @@ JUDGED_OTHERWISE = (
     "fidelity not checked: run again on {sources} after the search, the application was judged otherwise "
     "({came!r} instead of {was}). Its model answers by chance, or remembers what it was asked before. "
     "noise=9 lets votes decide; a model that remembers needs a session of its own in every run"
+)
+
+NOT_REWOUND = (
+    "fidelity not checked: later runs find {places}, and only {made} of {count} replays were made once "
+    "more from the state before the first run ({limit}), so the others may rest on what that run left. A "
+    "higher limit lets all of them be made once more"
 )
 
 _FIRST_AGAIN = 2
@@ -77,12 +83,35 @@ class FinalComparison:
         await self._compare_rewound(fidelity)
 
     async def _compare_rewound(self, fidelity: ReplayFidelity) -> None:
-        for key in self._rewound(fidelity):
+        keys = self._rewound(fidelity)
+        for made, key in enumerate(keys):
             has_room = True
             with fidelity.rewound():
                 has_room = await self._replay(key, fidelity)
+            if not has_room and len(keys) > MOST_REWOUND and not fidelity.doubt:
+                places, limit = (
+                    fidelity.dependent_places,
+                    self.replayer.stopper.reason or "a limit was reached",
+                )
+                fidelity.doubt = NOT_REWOUND.format(
+                    places=places, made=made, count=len(keys), limit=limit
+                )
             if fidelity.doubt or not has_room:
                 return
+
+    def _proven_by(self) -> frozenset[ArrangementKey]:
+        """Returns the subsets on whose verdicts proved rules rest. If all rules of a search are proved,
+        that there are no others rests on the rest of its subsets, so they are returned too."""
+        found = set[ArrangementKey]()
+        for search in (tracked.search for tracked in self.tracked_searches):
+            proved = [claim.antecedent for claim in search.claims if claim.status == "proved"]
+            is_all = len(proved) == len(search.claims)
+            found |= {
+                key
+                for key in search.verdicts
+                if is_all or any(search.applies(antecedent, key) for antecedent in proved)
+            }
+        return frozenset(found)
 
     async def _replay(self, key: ArrangementKey, fidelity: ReplayFidelity) -> bool:
         """Replays a subset once more. During the replay, ``fidelity`` compares it with the earlier one,
@@ -160,16 +189,17 @@ class FinalComparison:
             keys.append(full)
         return tuple(dict.fromkeys(keys))[:MOST_AGAIN]
 
-    def _rewound(self, fidelity: ReplayFidelity) -> Iterator[ArrangementKey]:
-        """Yields the subsets that are replayed with the state from before the baseline. There are none if
-        that state has not changed.
+    def _rewound(self, fidelity: ReplayFidelity) -> list[ArrangementKey]:
+        """Returns the subsets that are replayed with the state from before the baseline; none if that
+        state has not changed.
 
         For each source, these are the smallest and the largest probed subset without the source. Then
         come the subsets of the rules, the largest ones that meet no condition, and subsets of a middle
-        size.
+        size. State may matter on a single subset. So where it may depend on the sources, all other
+        subsets follow on which a proved rule rests.
         """
         if not fidelity.can_rewind():
-            return
+            return []
         asked = {key for tracked in self.tracked_searches for key in tracked.search.verdicts}
         known = sorted(
             (key for key in asked if self._is_comparable(fidelity, key)),
@@ -190,7 +220,12 @@ class FinalComparison:
         chosen = dict.fromkeys(
             key for key in (*self._lacking_each(known), *by_turns) if key not in {None, full}
         )
-        yield from islice((key for key in chosen if key is not None), MOST_REWOUND)
+        found = [key for key in chosen if key is not None]
+        first = found[:MOST_REWOUND]
+        if len(found) == len(first) or not fidelity.dependent_places:
+            return first
+        proven_by = self._proven_by()
+        return [*first, *(key for key in found[MOST_REWOUND:] if key in proven_by)]
 
     def _next_to_rules(self, comparable: Container[ArrangementKey]) -> list[ArrangementKey]:
         """Returns the subsets that break a condition, the largest first.

@@ -9,7 +9,7 @@ from rag_rule_explainer.instrumentation.shared_state.arguments import files_name
 
 
 def named(given: Any, folder: str | None = None, environment: Any = None) -> set[str]:
-    return {path for path, _ in files_named_in(given, folder, environment)}
+    return {*files_named_in(given, folder, environment)}
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,15 @@ def test_variables_of_the_process_are_put_in() -> None:
 
 
 def test_names_are_those_in_the_folder_of_the_process(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").touch()
     assert str(tmp_path / "mode") in named(["cat", "mode"], str(tmp_path))
-    assert str(tmp_path / "a.txt") in named("cat *.txt", str(tmp_path))
+
+
+def test_a_pattern_stands_for_the_folder_in_which_it_is_matched(tmp_path: Path) -> None:
+    """Files that match it later are not there yet."""
+    assert str(tmp_path) in named("cat *.txt", str(tmp_path))
+    assert str(tmp_path / "notes") in named("cat notes/*/mode", str(tmp_path))
+    assert "/notes" in named(["python", "-c", "import glob; print(glob.glob('/notes/*'))"])
+    assert str(tmp_path) not in named(["find", "/notes", "-name", "*.txt"], str(tmp_path))
 
 
 def test_what_a_shell_writes_is_not_what_it_reads() -> None:

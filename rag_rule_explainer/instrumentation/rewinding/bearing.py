@@ -3,7 +3,7 @@ application's code reads the value."""
 
 import dis
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
 from functools import cached_property, lru_cache, partial
 from inspect import getattr_static
@@ -11,18 +11,16 @@ from operator import attrgetter, itemgetter, methodcaller
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, cast
 
+from ..shared_state.computed_names import is_computed
 from ..shared_state.contents import names_in
 from ..shared_state.counting import is_for_others
-from ..shared_state.name_reads import (
-    is_in,
-    is_in_texts,
-    reads,
-    reads_whole,
-    texts_in_code,
-)
+from ..shared_state.made_when_missing import dependent_names
+from ..shared_state.name_reads import is_in, is_in_texts, reads, reads_whole, texts_in_code
 from ..shared_state.reaching import is_ours
+from ..shared_state.writing import written_names
 from .companies import is_of_own
 from .data import is_data
+from .named import under_usual_names
 from .owners import OF_MODELS, Node, Owner
 from .parts import OF_A_FUNCTION
 from .snapshot import KeptPart, Snapshot
@@ -31,7 +29,15 @@ from .values import ABSENT
 OF_ALL = frozenset(
     {
         *("vars", "__dict__", "asdict", "astuple", "model_dump", "model_dump_json", "globals", "eval"),
-        *("exec", "getattr", "setattr"),
+        *(
+            "exec",
+            "getattr",
+            "setattr",
+            "attrgetter",
+            "methodcaller",
+            "__getattribute__",
+            "getattr_static",
+        ),
     }
 )
 """Names of functions and attributes by which code can read an attribute without naming it, such as
@@ -90,7 +96,13 @@ class Bearing:
         self._not_of_models = [
             node.thing.__code__ for node in snapshot.functions if node.owner not in OF_MODELS
         ]
-        self.named = frozenset(name for code in self._not_of_models for name in names_in(code))
+        of_others = (node for node in snapshot.functions if node.owner not in OF_MODELS)
+        self.named = frozenset(
+            (
+                *(name for code in self._not_of_models for name in names_in(code)),
+                *under_usual_names(node.thing for node in of_others),
+            )
+        )
         self.texts = tuple(text for code in self._codes for text in texts_in_code(code))
         of_models = {id(each) for each in self._codes} - {id(each) for each in self._not_of_models}
         names = (name for code in self._codes if id(code) in of_models for name in names_in(code))
@@ -197,6 +209,13 @@ class Bearing:
             "Fallback" in type(each).__name__ for each in self._snapshot.things
         )
 
+    def may_depend(self, changed: Collection[str]) -> bool:
+        """Returns True iff one of these changed values, or any that the code changes and reads, may
+        depend on the run that set it. ``changed``: empty if a run has changed values back."""
+        dependent = dependent_names(self._codes)
+        known = frozenset(name for code in self._codes for name in written_names(code)) - dependent
+        return not changed or not known.issuperset(changed) or any(map(self.is_read, dependent))
+
     def is_named(self, name: str) -> bool:
         """Returns True iff the code contains this name, as a name or in a string constant."""
         return name in self.named or is_in(self.texts, name)
@@ -251,6 +270,7 @@ def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
     ``asked``: the names that objects such as an attrgetter read.
     """
     codes = [node.thing.__code__ for node in functions]
+    of_models = [node.thing.__code__ for node in functions if node.owner in OF_MODELS]
     for node, code in zip(functions, codes, strict=True):
         holder = None if node.holder is None else node.holder.thing
         name = node.thing.__name__
@@ -258,6 +278,7 @@ def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
             name in asked
             or not is_for_others(holder, node.thing)
             or any(reads(each, name, as_attribute=True) or is_in_texts(each, name) for each in codes)
+            or is_computed(of_models if node.owner in OF_MODELS else codes, name, of_a_method=True)
         ):
             yield code
 

@@ -19,7 +19,7 @@ from .owners import package_of
 from .pipes import call_of_pipes
 from .system_settings import names_of_builtins
 from .whole_process import loggers_named, settings_of_loggers, settings_of_the_process
-from .workers import worker_in
+from .workers import begun_to_write, processes_begun, worker_in
 
 _DATABASES = frozenset({"aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony", "tortoise", "dataset"})
 """The packages whose objects may hold a SQLite connection at any depth."""
@@ -74,7 +74,7 @@ class Beyond:
         ]
         self._call_of_pipes = call_of_pipes(found)
         self._talks = any(issubclass(type(each), subprocess.Popen) for each in found)
-        self._worker = worker_in(found, writes)
+        self._worker, self._begun = worker_in(found, writes), processes_begun()
         self._rows = [(each, _state_of_rows(each)) for each in self._connections()]
         self._settings = settings_of_the_process(named)
         self._names_of_loggers = loggers_named(self._texts)
@@ -93,8 +93,10 @@ class Beyond:
             yield Left("codecs", "the code calls codecs.register(), which lasts for the process")
         if self._talks:
             yield Left("Popen", "the code talks to a process that was started before the run")
-        if self._worker:
-            yield Left("multiprocessing", f"the code may talk to {self._worker}")
+        has_begun = processes_begun() != self._begun
+        worker = self._worker or begun_to_write(self._named, self._texts, has_begun=has_begun)
+        if worker:
+            yield Left("multiprocessing", f"the code may talk to {worker}")
         yield from self._of_settings()
         for thing, ask, was in self._asked:
             if answer_of(thing, ask) != was:

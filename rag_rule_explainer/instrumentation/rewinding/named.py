@@ -5,13 +5,20 @@ import dis
 import gc
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
+from inspect import getattr_static
+from operator import attrgetter, methodcaller
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from .companies import is_of_own, is_own
 
+_BY_NAME = {
+    id(each): each.__name__
+    for each in (getattr, setattr, vars, eval, exec, globals, getattr_static, attrgetter, methodcaller)
+}
+"""The functions that take an attribute by its name, by the ``id()`` of each."""
 _LOOKUPS = frozenset({"globals", "vars", "eval", "exec", "__dict__"})
 """Names by which code looks up globals whose names it computes."""
 
@@ -66,3 +73,11 @@ def globals_set_in(code: CodeType) -> frozenset[str]:
     return frozenset(
         str(each.argval) for each in dis.get_instructions(code) if each.opname == "STORE_GLOBAL"
     )
+
+
+def under_usual_names(functions: Iterable[Any]) -> Iterator[str]:
+    """Yields the usual name of each function in ``_BY_NAME`` that code holds under another name."""
+    for function in functions:
+        cells = gc.get_referents(*function.__closure__) if function.__closure__ else ()
+        held = (function.__globals__.get(name) for name in function.__code__.co_names)
+        yield from (_BY_NAME[id(each)] for each in (*held, *cells) if id(each) in _BY_NAME)

@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache, update_wrapper
 from types import ModuleType
 from typing import Any
 
@@ -23,11 +22,11 @@ from .making import MadeAgain
 from .own_servers import OwnServers
 from .reachable import Reachable
 from .remembered import remember_left, remembered
-from .snapshot import KeptPart, Snapshot
+from .renewed_caches import renewed, with_new_caches
+from .snapshot import KeptPart, Snapshot, with_what_was_added
 from .values import DICT, LISTED, SET
 
 _MOST_NAMED = 3
-_METHODS: Any = (staticmethod, classmethod)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +90,15 @@ class Rewinding:
         self.was_useful = self.was_useful or bool(found or self._new_modules() or self._grown_caches())
         return self.was_useful
 
+    @property
+    def dependent_places(self) -> str:
+        """Returns the names of changed state that may depend on the run that set it, as a list in words;
+        empty if there is none."""
+        if not self._places:
+            return ""
+        changed = {name for each in self._changes() for name in _names_of(each)}
+        return self.clause if self._bearing.may_depend(changed) else ""
+
     def remember(self, place: str, names: Collection[str] | None) -> None:
         """Remembers, for later explanations in this process, state that runs left and that influences
         runs.
@@ -149,8 +157,8 @@ class Rewinding:
         ``sources``: the ids of the sources of the replay that runs in the block.
         """
         changes = list(self._changes())
-        renewed = {id(cached): _renewed(cached) for cached in self._grown_caches()}
-        writes = [*self._earlier(changes, renewed)]
+        new = {id(cached): renewed(cached) for cached in self._grown_caches()}
+        writes = [*self._earlier(changes, new)]
         modules = {name: sys.modules[name] for name in self._new_modules()}
         now = [(kept, kept.now()) for kept, _ in writes]
         today = {id(kept): content for kept, content in now}
@@ -164,7 +172,7 @@ class Rewinding:
             for change in changes:
                 self._made.note(change.kept, change.names, today[id(change.kept)], frozenset(sources))
             for (kept, put), (_, content) in zip(writes, now, strict=True):
-                _write(kept, self._without_ignored(kept, _with_what_was_added(kept, put, content)))
+                _write(kept, self._without_ignored(kept, with_what_was_added(kept, put, content)))
             sys.modules.update(modules)
 
     def is_constant(self, name: str) -> bool:
@@ -234,7 +242,7 @@ class Rewinding:
         for kept in self._snapshot.kept if renewed else ():
             content = kept.now()
             if isinstance(content, DICT):
-                new = {name: _instead(value, renewed) for name, value in content.items()}
+                new = {name: with_new_caches(value, renewed) for name, value in content.items()}
                 if any(value is not content[name] for name, value in new.items()):
                     yield kept, new
             elif isinstance(content, LISTED) and any(id(value) in renewed for value in content):
@@ -259,6 +267,14 @@ class Rewinding:
         ]
 
 
+def _names_of(change: _Change) -> tuple[str, ...]:
+    """Returns the names by which code writes what has changed: of a collection its own name, and of an
+    object those of its attributes. Empty names are unknown to the code."""
+    own = next(iter(change.kept.node.names()), "")
+    is_object = change.names and not isinstance(change.kept.node.thing, (DICT, *LISTED, SET, deque))
+    return change.names if is_object else (own,)
+
+
 def _name_of_holder(kept: KeptPart) -> str:
     holder = kept.node.object()
     owner: Any = holder if isinstance(holder, (type, ModuleType)) else type(holder)
@@ -269,32 +285,3 @@ def _write(kept: KeptPart, content: Any) -> None:
     # The user's object may forbid writes, as an enumeration does. It then keeps its content.
     with suppress(Exception):
         kept.part.write(kept.node.thing, content)
-
-
-def _with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
-    """Returns the content to which a collection is set after a replay.
-
-    ``put``: the content to which it was set at the start of the replay. ``now``: the content before the
-    replay. Entries that were added during the replay stay, because another thread may have added them.
-    """
-    thing, after = kept.node.thing, kept.now()
-    if isinstance(thing, DICT) and isinstance(now, DICT):
-        return {**{key: value for key, value in after.items() if key not in put}, **now}
-    if isinstance(thing, SET):
-        return now | (after - put)
-    if isinstance(thing, (list, deque)) and after[: len(put)] == put:
-        return [*now, *after[len(put) :]]
-    return now
-
-
-def _instead(value: Any, renewed: dict[int, Any]) -> Any:
-    """Returns the new, empty cache for a value that is a filled one, also inside a static or class
-    method; otherwise the value. ``renewed``: the new caches, by the ``id()`` of the old ones."""
-    if isinstance(value, _METHODS) and id(value.__func__) in renewed:
-        return type(value)(renewed[id(value.__func__)])
-    return renewed.get(id(value), value)
-
-
-def _renewed(cached: Any) -> Any:
-    """Returns a new, empty cache of the function that this cache wraps."""
-    return update_wrapper(lru_cache(**cached.cache_parameters())(cached.__wrapped__), cached.__wrapped__)

@@ -2,8 +2,10 @@
 
 import asyncio
 import sys
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import is_
 from typing import Any
 
 from ..shared_state.contents import names_in
@@ -55,6 +57,8 @@ class KeptPart:
         if not self.part.is_named:
             return [] if is_equal(self.content, now) else [""]
         was = self.content
+        if len(was) == len(now) and all(map(is_, was.values(), now.values())) and list(was) == list(now):
+            return []  # most parts are as they were, and this is the fastest way to see it
         names = [name for name, value in was.items() if _is_other(value, now.get(name, ABSENT))]
         if self.is_all:
             names += [name for name, value in now.items() if name not in was and value is not ABSENT]
@@ -155,3 +159,19 @@ def _plain_of(content: Any, part: Part) -> Any:
     if isinstance(content, (*LISTED, SET)):
         return content if all(map(is_plain, content)) else None
     return content
+
+
+def with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
+    """Returns the content to which a collection is set after a replay.
+
+    ``put``: the content to which it was set at the start of the replay. ``now``: the content before the
+    replay. Entries that were added during the replay stay, because another thread may have added them.
+    """
+    thing, after = kept.node.thing, kept.now()
+    if isinstance(thing, DICT) and isinstance(now, DICT):
+        return {**{key: value for key, value in after.items() if key not in put}, **now}
+    if isinstance(thing, SET):
+        return now | (after - put)
+    if isinstance(thing, (list, deque)) and after[: len(put)] == put:
+        return [*now, *after[len(put) :]]
+    return now

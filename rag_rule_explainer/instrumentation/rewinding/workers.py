@@ -1,11 +1,12 @@
-"""This module finds processes that run before the first run begins, and to which the application gives
-work.
+"""This module finds processes to which the application gives work: those that run before the first run
+begins, and those that a run begins by a copy of its own process.
 
 What such a process keeps from one run to the next cannot be read or restored from this process.
 """
 
+import re
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from multiprocessing import active_children
 from multiprocessing.managers import BaseProxy
 from multiprocessing.process import BaseProcess
@@ -23,6 +24,55 @@ _CHANNELS = (
     ("multiprocessing.queues", "SimpleQueue"),
 )
 """The classes by which code talks to a process that ``multiprocessing`` started, each with its module."""
+
+
+_BEGINNING = frozenset(
+    {"fork", "forkpty", "spawnl", "spawnle", "spawnlp", "spawnv", "spawnve", "spawnvp"}
+)
+"""Names of functions of ``os`` by which code begins a process whose use of files cannot be observed."""
+_WRITING = frozenset(
+    {
+        *("write_text", "write_bytes", "touch", "mkdir", "makedirs", "symlink", "symlink_to", "rename"),
+        *(
+            "unlink",
+            "connect",
+            "shelve",
+            "dbm",
+            "dump",
+            "save",
+            "savez",
+            "to_csv",
+            "to_json",
+            "to_pickle",
+        ),
+        *("to_parquet", "mkfifo", "truncate", "copy2", "copyfile", "SharedMemory"),
+    }
+)
+"""Names of functions that write files."""
+_MODE = re.compile(r"[rwax+bt]*[wax+][rwax+bt]*")
+"""Matches the mode of a file that is opened for writing."""
+
+
+def processes_begun() -> object:
+    """Returns a value that changes whenever code makes a process by ``multiprocessing``."""
+    # There is no public count, and processes that have ended are on no list.
+    return repr(getattr(sys.modules.get("multiprocessing.process"), "_process_counter", None))
+
+
+def begun_to_write(named: frozenset[str], texts: Iterable[str], *, has_begun: bool) -> str:
+    """Returns words that name a process that runs begin themselves, if it may keep something in a file;
+    empty if there is none.
+
+    ``named``, ``texts``: the names and the string constants in the application's code. ``has_begun``:
+    True if runs made a process by ``multiprocessing``.
+    """
+    by_name = min(_BEGINNING & named, default="")
+    if not (has_begun or by_name):
+        return ""
+    if not named & _WRITING and not ("open" in named and any(map(_MODE.fullmatch, texts))):
+        return ""
+    begun = f"a process of {by_name}()" if by_name else "a process of multiprocessing"
+    return f"{begun}, which a run begins and whose files cannot be seen"
 
 
 def worker_in(things: Collection[object], writes: Callable[[], bool]) -> str:

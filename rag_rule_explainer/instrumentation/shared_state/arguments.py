@@ -4,21 +4,22 @@ a shell."""
 import os
 import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any, cast
+
+from .known_commands import SHELLS
 
 _BETWEEN_WORDS = re.compile(r"[\s'\"`|<>;&(),=]+")
 _WRITTEN = re.compile(r"\d?(>>?)\s*(\"[^\"]*\"|'[^']*'|[^\s;|&'\"]+)")
 """Matches a file into which a shell writes the output of a command. The command does not read it."""
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 _PATTERN = re.compile(r"[*?\[]")
-_MOST_WORDS, _MOST_FILES, _LONGEST = 500, 100, 1000
+_MOST_WORDS, _LONGEST = 500, 1000
 
 
-def files_named_in(given: object, folder: str | None, environment: object) -> Iterator[tuple[str, bool]]:
-    """Yields the arguments of a process, and the words in them that may be names of files. Each comes
-    with True iff it is a whole argument.
+def files_named_in(given: object, folder: str | None, environment: object) -> Iterator[str]:
+    """Yields the arguments of a process, and the words in them, that may be names of files or folders.
+    For a pattern, such as ``notes/*``, the folder in which it is matched is yielded.
 
     ``given``: the list of arguments, or the text of a command. ``folder``: the folder in which the
     process begins; None for the present one. ``environment``: the variables that it is given; None for
@@ -26,12 +27,13 @@ def files_named_in(given: object, folder: str | None, environment: object) -> It
     """
     known = _variables(environment)
     seen = set[str]()
-    for each in _arguments(given):
+    every = _arguments(given)
+    is_shell = isinstance(given, (str, bytes)) or bool(every and Path(every[0]).name in SHELLS)
+    for each in every:
         text = _VARIABLE.sub(lambda found: known.get(found[1], found[0]), _WRITTEN.sub(" ", each))
-        words = _BETWEEN_WORDS.split(text)[:_MOST_WORDS]
-        for word in (each, *words):
-            for path in _matching(word, folder) if word not in seen else ():
-                yield path, word == each
+        for word in (each, *_BETWEEN_WORDS.split(text)[:_MOST_WORDS]):
+            if word not in seen:
+                yield from _path_of(word, folder, is_shell=is_shell)
             seen.add(word)
 
 
@@ -44,7 +46,7 @@ def files_written_in(
     for each in _arguments(given):
         for how, target in _WRITTEN.findall(each):
             word = _VARIABLE.sub(lambda found: known.get(found[1], found[0]), target).strip("'\"")
-            yield from ((path, how == ">>") for path in _matching(word, folder))
+            yield from ((path, how == ">>") for path in _path_of(word, folder))
 
 
 def _arguments(given: object) -> list[str]:
@@ -61,10 +63,13 @@ def _variables(environment: object) -> dict[str, str]:
     return {os.fsdecode(name): os.fsdecode(value) for name, value in given.items()}
 
 
-def _matching(word: str, folder: str | None) -> list[str]:
-    """Returns the files that a word stands for: itself, or those that match it as a pattern."""
+def _path_of(word: str, folder: str | None, *, is_shell: bool = True) -> Iterator[str]:
+    """Yields the path for which a word stands; nothing if it stands for none. ``is_shell``: True if a
+    shell reads the word, so that a pattern alone, such as ``*``, stands for files."""
     if not word or word.startswith("-") or len(word) > _LONGEST or "\n" in word or "\0" in word:
-        return []
-    path = Path(folder or "", word).expanduser()
-    found = path.parent.glob(path.name) if _PATTERN.search(path.name) else (path,)
-    return [str(each) for each in islice(found, _MOST_FILES)]
+        return
+    start = _PATTERN.search(word)
+    if start is None:
+        yield str(Path(folder or "", word).expanduser())
+    elif os.sep in word[: start.start()] or (is_shell and not start.start()):
+        yield str(Path(folder or "", word[: start.start()].rpartition(os.sep)[0] or ".").expanduser())

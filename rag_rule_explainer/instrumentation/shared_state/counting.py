@@ -12,6 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any, cast
 
 from .code import kept_by_defaults, users_functions
+from .computed_names import is_computed
 from .holdings import Held, Holdings, changed_values, is_users
 from .name_reads import is_in_texts, reads
 from .positions import Position
@@ -58,8 +59,11 @@ def is_read(holdings: Holdings, name: str, *, in_texts: bool = True) -> bool:
     ``in_texts``: True if a read counts even if it only puts the value into a text. Such reads show in
     requests, so some checks need not consider them.
     """
-    return any(reads(code, name, in_texts=in_texts) for _, code in _running(holdings)) or any(
-        name in kept_by_defaults(function) for _, function in users_functions(holdings)
+    codes = [code for _, code in _running(holdings)]
+    return (
+        any(reads(code, name, in_texts=in_texts) for code in codes)
+        or any(name in kept_by_defaults(function) for _, function in users_functions(holdings))
+        or is_computed(codes, name)
     )
 
 
@@ -138,11 +142,19 @@ def running_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]
         if function.__code__.co_filename == "<string>" and function.__name__ == "__init__":
             continue  # It is generated for a dataclass, and only sets attributes.
         # A variable with the method's name is a different object, so only reads as an attribute count.
-        if is_for_others(holder, function) and not any(
-            reads(each.__code__, function.__name__, as_attribute=True) for _, each in functions
+        if is_for_others(holder, function) and not (
+            any(reads(each.__code__, function.__name__, as_attribute=True) for _, each in functions)
+            or _may_be_meant(function.__name__, functions, of_a_model=held.is_of_model)
         ):
             continue
         yield held, function
+
+
+def _may_be_meant(name: str, functions: list[tuple[Held, FunctionType]], *, of_a_model: bool) -> bool:
+    """Returns True iff code may mean a method of this name where it computes a name. Only the code of
+    models is asked for a method of a model."""
+    codes = (each.__code__ for held, each in functions if held.is_of_model or not of_a_model)
+    return is_computed(codes, name, of_a_method=True)
 
 
 def _names_of(function: FunctionType, kind: type) -> set[str]:

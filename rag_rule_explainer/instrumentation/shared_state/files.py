@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from .folders import content_of_folder
+
 _LARGEST = 1_000_000
 """The size in bytes of the largest file that is compared by content. Larger files are compared by their
 size and the time of their last change."""
@@ -65,7 +67,8 @@ class Files:
     database. ``shared``: a file that a run read after writing it; parallel runs would disturb each other,
     so runs are made one at a time. ``connects``: True if a run connected to a database file. ``touched``:
     a file whose mode, time or size a run set. ``appended``: a new file that a run opened for appending.
-    The last two matter only if the code asks for such properties of files.
+    The last two matter only if the code asks for such properties of files. ``programs``: the programs
+    that runs started and of which nothing is known, by name.
     """
 
     carried: Left | None = None
@@ -74,6 +77,7 @@ class Files:
     connects: bool = False
     touched: str = ""
     appended: str = ""
+    programs: dict[str, Left] = field(default_factory=dict[str, Left])
     _writers: dict[str, Reader] = field(default_factory=dict[str, Reader])
     _own: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     _found: defaultdict[str, dict[Hashable, tuple[bytes, str]]] = field(
@@ -137,15 +141,36 @@ class Files:
         if not _is_of_the_system(full):
             self._carry(full, self._difference(full, run))
 
-    def handed(self, argument: str, run: Reader, *, is_whole: bool = True) -> None:
-        """Records that a run is about to start a process with this argument. If it is the name of a file,
-        the process may read the file. ``is_whole``: False for a word inside an argument."""
-        path = _absolute(argument)
-        if path:
+    def handed(self, argument: str, run: Reader) -> None:
+        """Records that a run is about to start a process with this argument. If it is the name of a file
+        or a folder, the process may read it, or see that it is not there."""
+        path = _absolute(argument, folders=True)
+        if path and Path(path).is_dir():
+            if path != os.sep:  # a mark between words rather than a folder
+                self.searched(path, run)
+        elif path:
             self._read(path, run)
-            if is_whole and Path(path).is_file():
-                # A script often keeps its files in its own folder, so this folder counts as read too.
-                self.listed(str(Path(path).parent), run)
+            if not os.path.lexists(path):
+                self._carry(path, self._difference(path, run, b"none", known_as=f"{path}{os.sep}"))
+
+    def searched(self, folder: str, run: Reader) -> None:
+        """Records that a run is about to start a process that may read everything in a folder. What the
+        run itself has written there is left out."""
+        full = str(Path(folder).absolute())
+        if _is_of_the_system(full):
+            return
+        own = {path for number, path in self._own if number == run.number}
+        content = content_of_folder(full, own)
+        if content is None:
+            clause = f"a process is started that may read {full!r}, which is too large to be compared"
+            self._carry(full, clause)
+        else:
+            self._carry(full, self._difference(full, run, content, known_as=f"{full}{os.sep}"))
+
+    def started(self, program: str, run: Reader) -> None:
+        """Records that a run is about to start a program of which nothing is known."""
+        clause = f"{run.name} starts {program!r}, a program that may keep what it is given"
+        self.programs.setdefault(program, Left(program, clause))
 
     def _writes(self, path: str, run: Reader, *, adds: bool) -> None:
         # A new file that is only appended to goes into ``appended`` alone: it is probably a log, and code
@@ -172,8 +197,13 @@ class Files:
         else:
             self._carry(path, self._difference(path, run))
 
-    def _difference(self, path: str, run: Reader) -> str:
-        content, known = _content_of(path), self._found[path]
+    def _difference(
+        self, path: str, run: Reader, content: bytes | None = None, *, known_as: str = ""
+    ) -> str:
+        """Returns a clause that says that a run on other sources found something else at a path; empty if
+        none did. ``content``: a digest of what is there now; None to make it. ``known_as``: the key under
+        which it is compared; empty for the path."""
+        content, known = content or _content_of(path), self._found[known_as or path]
         for sources, (found, name) in known.items():
             if sources != run.sources and found != content:
                 return f"{path!r} was not the same when {name} and {run.name} read it"

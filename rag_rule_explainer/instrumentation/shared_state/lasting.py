@@ -166,6 +166,7 @@ class Lasting:
             found.append(outside)
         found += self.outside.services.left()
         files = self.outside.files
+        found += files.programs.values()
         left = files.left() or files.touched
         # Code rarely asks whether a log exists, but it may ask how large the log is.
         appended = files.appended if self._names_one_of(_ASKING_FOR_SIZES) else ""

@@ -1,16 +1,44 @@
-"""This module recognises calls that only print or log values."""
+"""This module recognises calls that only print or log values, and functions that only wait."""
 
 import ast
 import re
 
 _LOGGING = frozenset(["print", "debug", "info", "warning", "error", "exception", "critical", "log"])
 _HARMLESS = frozenset(
-    "len str repr sorted sum max min round list dict tuple set type format join get items".split()  # noqa: SIM905 -- as above
+    {
+        *(
+            "len",
+            "str",
+            "repr",
+            "sorted",
+            "sum",
+            "max",
+            "min",
+            "round",
+            "list",
+            "dict",
+            "tuple",
+            "set",
+            "type",
+        ),
+        *("format", "join", "get", "items", "median", "mean", "fmean", "stdev", "pstdev", "quantiles"),
+        *("perf_counter", "monotonic"),
+    }
 )
 """The names of functions and methods that change no state."""
 _A_LOG = re.compile(r"log|console|print|warn", re.I)
 
 
+_SLEEPING = frozenset({"sleep"})
+_CHANGING = frozenset({"append", "popleft", "pop", "clear"})
+_WHILE_WAITING = _CHANGING | {
+    *("sleep", "monotonic", "time", "perf_counter", "min", "max", "abs", "float", "int", "len", "round"),
+    *("acquire", "release"),
+}
+"""The names of functions that tell the time, compute with it, note moments, or wait."""
+
+_LEAVING = (ast.Raise, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal, ast.Lambda)
+"""Statements and expressions by which more than a wait may come of a function."""
 _OF_ALL = frozenset({"locals", "vars", "eval", "exec"})
 """Functions that read variables without naming them."""
 
@@ -52,6 +80,44 @@ def only_logged_in(function: ast.AST) -> frozenset[str]:
         name for each in every if isinstance(each, (ast.Global, ast.Nonlocal)) for name in each.names
     }
     return frozenset({each.id for each in names if isinstance(each.ctx, ast.Store)} - used - outer)
+
+
+def only_waits(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Returns True iff a function only decides how long it waits, as a limit of calls in a second does.
+
+    It returns nothing, raises nothing, and changes nothing but attributes of its object and collections
+    in them. If code elsewhere goes by such an attribute, that code reads it by its name.
+    """
+    every = [*ast.walk(function)]
+    calls = [each for each in every if isinstance(each, ast.Call)]
+    if not any(called_name(each) in _SLEEPING for each in calls):
+        return False
+    handed = {each.arg for each in every if isinstance(each, ast.arg)} - {"self", "cls"}
+    made = {each.id for each in every if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    return not any(
+        isinstance(each, _LEAVING)
+        or (isinstance(each, ast.Return) and each.value is not None)
+        or (isinstance(each, ast.Call) and not _is_while_waiting(each))
+        or _changed_in(each) in handed | made
+        for each in every
+    )
+
+
+def _is_while_waiting(call: ast.Call) -> bool:
+    return called_name(call) in _WHILE_WAITING or only_logs(call)
+
+
+def _changed_in(node: ast.AST) -> str:
+    """Returns the variable whose object a node changes, by an attribute, an entry or a method; empty if
+    it changes none."""
+    is_set = isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load)
+    is_called = isinstance(node, ast.Call) and called_name(node) in _CHANGING
+    held: ast.AST = (
+        node if is_set else node.func if is_called and isinstance(node, ast.Call) else ast.Pass()
+    )
+    while isinstance(held, (ast.Attribute, ast.Subscript)):
+        held = held.value
+    return held.id if isinstance(held, ast.Name) else ""
 
 
 def called_name(call: ast.Call) -> str:

@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Any, cast
 
 from .contents import names_in
-from .logging_calls import called_name, only_logged_in, only_logs
+from .logging_calls import called_name, only_logged_in, only_logs, only_waits
 
 _WRITING = frozenset(
     "append appendleft extend add update insert setdefault clear discard remove pop popleft".split()  # noqa: SIM905 -- a list of them is twelve lines
@@ -139,6 +139,8 @@ class _Reading(ast.NodeVisitor):
         self._logged: frozenset[str] = frozenset()
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        if only_waits(node):
+            return  # what it reads only decides how long it waits
         around, self._logged = self._logged, only_logged_in(node)
         self.generic_visit(node)
         self._logged = around

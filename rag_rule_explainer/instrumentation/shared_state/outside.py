@@ -12,6 +12,7 @@ from ..copies.environment import Environment
 from ..services.calls import ServiceCall
 from ..services.services import Services
 from .arguments import files_named_in, files_written_in
+from .commands import reach_of
 from .files import Files, Left, Reader
 
 _numbers = count(1)
@@ -75,19 +76,28 @@ class OutsideOfRun:
         if event in {"os.putenv", "os.unsetenv"}:
             self.all.environment.note(path, alone=self.is_alone())
         elif event in _OF_PROCESSES:
-            # The files that a process uses cannot be observed, but the arguments of the process often
-            # name them.
-            known = given[3] if event == "subprocess.Popen" else None
-            folder = _path(given[2]) if event == "subprocess.Popen" else None
-            told = given[0] if event == "os.system" else given[1]
-            for path, is_whole in files_named_in(told, folder, known):
-                self.all.files.handed(path, self.run, is_whole=is_whole)
-            for path, adds in files_written_in(told, folder, known):
-                self.all.files.opened(path, self.run, reads=False, writes=True, whole=not adds, adds=adds)
-            if folder is not None:
-                self.all.files.listed(folder, self.run)
+            self._take_process(event, given)
         else:
             self._take_file(event, path, given)
+
+    def _take_process(self, event: str, given: tuple[Any, ...]) -> None:
+        """Records what a process may read and write. The files that it uses cannot be observed, but its
+        arguments often name them, or the folders where they are."""
+        files, environment = self.all.files, given[3] if event == "subprocess.Popen" else None
+        folder = _path(given[2]) if event == "subprocess.Popen" else None
+        told = given[0] if event == "os.system" else given[1]
+        program = "" if event == "os.system" else _path(given[0]) or ""
+        reach = reach_of(program, told, folder)
+        if reach.unknown:
+            files.started(reach.unknown, self.run)
+        for each in reach.folders:
+            files.searched(each, self.run)
+        if reach.is_closed:
+            return
+        for path in files_named_in(told, folder, environment):
+            files.handed(path, self.run)
+        for path, adds in files_written_in(told, folder, environment):
+            files.opened(path, self.run, reads=False, writes=True, whole=not adds, adds=adds)
 
     def _take_file(self, event: str, path: str, given: tuple[Any, ...]) -> None:
         files = self.all.files

@@ -127,6 +127,18 @@ def changed_names(code: CodeType) -> frozenset[str]:
     return frozenset(_root(target) for target, _ in writes)
 
 
+def written_names(code: CodeType) -> frozenset[str]:
+    """Returns the names of all shared values that code changes, such as ``seen`` for
+    ``self.seen.append(each)``; none for code that makes an object."""
+    if code.co_name in _MAKING:
+        return frozenset()
+    writes = _writes(code, frozenset[str](), is_method=code.co_varnames[:1] in {("self",), ("cls",)})
+    return frozenset(
+        label_of(target.value if target is node and isinstance(target, ast.Attribute) else target)
+        for target, node in writes
+    )
+
+
 def changed_collections(code: CodeType) -> frozenset[str]:
     """Returns the names of the collections of which code changes an entry, such as ``cache`` for
     ``linecache.cache[key] = lines``."""

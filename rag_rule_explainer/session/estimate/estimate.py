@@ -77,7 +77,7 @@ def estimated(material: Material, settings: Settings, plan: MiningPlan) -> Estim
         worst=worst,
         prompt_tokens=material.other_tokens + sum(material.source_tokens),
         spent_tokens=material.spent_tokens,
-        assumptions=tuple(_assumptions(material, settings, plan)),
+        assumptions=tuple(_assumptions(material, settings, plan, everything.subsets)),
         requests=material.shape.requests(size) if material.shape is not None else 1,
         judge=material.judge and material.judge.outlay(_answers(worst, settings), settings.prices),
     )
@@ -89,7 +89,7 @@ def _answers(worst: Outlay, settings: Settings) -> int:
     return worst.replays + (settings.answer_without_sources is not None)
 
 
-def _assumptions(material: Material, settings: Settings, plan: MiningPlan) -> Sequence[str]:
+def _assumptions(material: Material, settings: Settings, plan: MiningPlan, subsets: int) -> Sequence[str]:
     match plan.method:
         case ByBatches():
             every = ", both of one batch; each batch is mined by itself"
@@ -121,12 +121,13 @@ def _assumptions(material: Material, settings: Settings, plan: MiningPlan) -> Se
         said.append(f"priced as {printable(next(iter(settings.prices)))}")
     if settings.store is not None:
         said.append("what the store has already costs nothing, and is not taken off")
-    return [*said, *_of_the_run(material), *material.notes]
+    return [*said, *_of_the_run(material, plan, subsets), *material.notes]
 
 
-def _of_the_run(material: Material) -> Iterable[str]:
+def _of_the_run(material: Material, plan: MiningPlan, subsets: int) -> Iterable[str]:
     if material.shape is not None:
-        repeats = FinalReplays.MOST.runs(1 << len(material.source_tokens), material.shape)
+        most, cap = FinalReplays.MOST.runs(subsets, material.shape), plan.limits.replays
+        repeats = most if cap is None else min(most, cap)
         yield (
             f"up to {repeats} of the worst are repeats, made if something changes between runs, such "
             "as a chat history or a cache"

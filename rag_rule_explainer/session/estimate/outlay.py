@@ -106,7 +106,7 @@ class FinalReplays(Enum):
     """``FinalReplays`` says how many replays are repeated after the search.
 
     ``ONCE``: one replay is repeated, as for an application that keeps no state between its runs.
-    ``MOST``: as many replays are repeated as for an application that may keep state.
+    ``MOST``: as many replays are repeated as for an application that may keep state: up to all.
     """
 
     NEVER = "never"
@@ -117,7 +117,8 @@ class FinalReplays(Enum):
         """Returns the number of replays that are repeated. ``subsets``: the number of probed subsets."""
         if self is FinalReplays.MOST:
             promoting = (1 + min(MOST_PROMOTING, subsets)) * shape.holds_out
-            return min(MOST_AGAIN, subsets) + min(MOST_REWOUND, subsets) + promoting
+            rewound = max(min(MOST_REWOUND, subsets), subsets - 1)  # all but the full set
+            return min(MOST_AGAIN, subsets) + rewound + promoting
         return int(self is FinalReplays.ONCE)
 
 

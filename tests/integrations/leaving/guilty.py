@@ -18,18 +18,18 @@ from tests.integrations.leaving.innocent import Chain, Template, connection
 from tests.integrations.leaving.parts import HELD_OPEN, Answer, Ask, Search, mode_of, written
 from tests.integrations.leaving.set_aside import Client
 
-_Chain = Callable[[list[str]], str]
+_Chain = _Mode = Callable[[list[str]], str]
 _LOG = logging.getLogger("rag_rule_metrics")
 
 
-def a_chain_of_the_first_run(search: Search, ask: Ask) -> Answer:
+def a_chain_of_the_first_run(search: Search, ask: Ask, mode: _Mode = mode_of) -> Answer:
     """Each run would make it otherwise, but only the first one does."""
     chains = dict[str, Chain]()
 
     def answer(question: str) -> str:
         found = search(question)
         if "news" not in chains:
-            chains["news"] = Chain(ask, mode_of(found))
+            chains["news"] = Chain(ask, mode(found))
         return chains["news"].run(found)
 
     return answer
@@ -48,7 +48,7 @@ def a_function_of_the_first_run(search: Search, ask: Ask) -> Answer:
     return answer
 
 
-def a_partial_of_the_first_run(search: Search, ask: Ask) -> Answer:
+def a_partial_of_the_first_run(search: Search, ask: Ask, mode: _Mode = mode_of) -> Answer:
     chains = dict[str, _Chain]()
 
     def tell(template: str, given: list[str]) -> str:
@@ -56,7 +56,7 @@ def a_partial_of_the_first_run(search: Search, ask: Ask) -> Answer:
 
     def answer(question: str) -> str:
         found = search(question)
-        return chains.setdefault("news", partial(tell, mode_of(found)))(found)
+        return chains.setdefault("news", partial(tell, mode(found)))(found)
 
     return answer
 

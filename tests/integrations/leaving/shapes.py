@@ -8,10 +8,13 @@ from rag_rule_explainer import Explanation, StateShared
 from tests.integrations.known import TEXTS, Rules, omission, retention
 from tests.integrations.leaving import (
     afterwards,
+    by_commands,
+    computed_names,
     guilty,
     hidden,
     innocent,
     inside,
+    kept_harmlessly,
     outside,
     services,
     set_aside,
@@ -113,7 +116,11 @@ SHAPES = (
     Shape(set_in_process.a_name_of_the_thread_for_each_run),
     *(Shape(each, "fidelity not checked") for each in set_in_libraries.SET_IN_LIBRARIES),
     *(Shape(each, "fidelity not checked") for each in set_for_all.SET_FOR_ALL),
-    *(Shape(each) for each in innocent.INNOCENT),
+    *(Shape(each) for each in (*innocent.INNOCENT, *by_commands.HARMLESS, *computed_names.HARMLESS)),
+    *(Shape(each, "fidelity not checked") for each in by_commands.BY_COMMANDS),
+    *(Shape(each, "fidelity not checked") for each in computed_names.COMPUTED_NAMES),
+    *(Shape(each) for each in kept_harmlessly.KEPT_HARMLESSLY),
+    *(Shape(each, "fidelity not checked") for each in kept_harmlessly.KEPT_AND_DECIDING),
     *(Shape(each, "fidelity not checked") for each in guilty.GUILTY),
 )
 
@@ -145,6 +152,11 @@ RACING = frozenset(
         "a_client_of_each_thread_made_of_a_run",
         "a_list_of_each_thread",
         "a_client_of_each_thread_that_is_told",
+        "in_a_database_of_a_command",
+        "in_a_folder_beside_a_script",
+        "in_a_folder_that_a_script_names",
+        "in_a_folder_that_a_script_computes",
+        "a_bucket_that_only_thin_runs_empty",
     }
 )
 """What these leave comes early or late, or to one of several threads, so a repeated replay at times shows

@@ -1,0 +1,73 @@
+"""This module finds names of attributes and methods that code computes, as in ``getattr(self, "_" + x)``.
+
+The parts of such a name that are written in the code tell which attributes it may mean.
+"""
+
+import ast
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from types import CodeType
+
+from .code import tree_of
+from .writing import label_of
+
+_TAKING = {
+    "getattr": 1,
+    "hasattr": 1,
+    "getattr_static": 1,
+    "delattr": 1,
+    "methodcaller": 0,
+    "attrgetter": 0,
+}
+"""Functions that are handed the name of an attribute, each with the place of that argument."""
+_OF_OBJECTS = frozenset({"__getattribute__", "__getattr__"})
+_NAMESPACES = frozenset({"vars", "globals", "__dict__"})
+_ANYTHING = ".*"
+
+
+def is_computed(codes: Iterable[CodeType], name: str, *, of_a_method: bool = False) -> bool:
+    """Returns True iff one of these codes may mean this name where it computes the name of an attribute.
+
+    ``of_a_method``: True for the name of a method. It is also meant where the code tells nothing of the
+    name; an attribute is not.
+    """
+    return any(
+        re.fullmatch(pattern, name)
+        for code in codes
+        for pattern in _patterns_in(code)
+        if of_a_method or pattern != _ANYTHING
+    )
+
+
+@lru_cache(maxsize=2048)
+def _patterns_in(code: CodeType) -> frozenset[str]:
+    """Returns a regular expression for each name that the code computes."""
+    tree = tree_of(code)
+    found = (_taken_by(node) for node in ast.walk(tree)) if tree is not None else ()
+    return frozenset(
+        _pattern_of(name) for name in found if name is not None and not isinstance(name, ast.Constant)
+    )
+
+
+def _taken_by(node: ast.AST) -> ast.expr | None:
+    """Returns the expression for the name of an attribute that a call or a subscript takes; None for any
+    other node."""
+    if isinstance(node, ast.Subscript):
+        holder = node.value.func if isinstance(node.value, ast.Call) else node.value
+        return node.slice if label_of(holder) in _NAMESPACES else None
+    if not isinstance(node, ast.Call):
+        return None
+    name = label_of(node.func)
+    place = 0 if name in _OF_OBJECTS else _TAKING.get(name, len(node.args))
+    return node.args[place] if place < len(node.args) else None
+
+
+def _pattern_of(name: ast.expr) -> str:
+    if isinstance(name, ast.Constant):
+        return re.escape(str(name.value))
+    if isinstance(name, ast.JoinedStr):
+        return "".join(map(_pattern_of, name.values))
+    if isinstance(name, ast.BinOp) and isinstance(name.op, ast.Add):
+        return _pattern_of(name.left) + _pattern_of(name.right)
+    return _ANYTHING

@@ -1,0 +1,64 @@
+"""This module lists the usual commands, by what they may read."""
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+READING = _names(
+    """
+    [ awk b2sum base32 base64 basename bat bc bzcat cat chardet chmod cksum cmp col column comm cp
+    csplit csvcut csvgrep csvlook csvsort csvstat cut dd df diff dirname djvutxt dos2unix dot dwdiff
+    egrep envsubst exiftool expand ffmpeg ffprobe fgrep file fmt fold gawk gs gunzip gzip head
+    hexdump html2text iconv identify join jq ln look magick mawk md5sum mkdir mutool mv nl od pandoc
+    paste pathchk pdfinfo pdftohtml pdftoppm pdftotext pr qpdf readlink realpath rev rm rmdir sed
+    sha1sum sha224sum sha256sum sha384sum sha512sum shuf sort split sqlite3 stat strings sum tac
+    tail tar tee tesseract test textutil touch tr truncate tsort unexpand uniq unix2dos unlink unzip
+    wc wdiff weasyprint xmllint xsltproc xxd xz xzcat yq zcat zip zstd zstdcat
+    """
+)
+"""Commands that read no file but those that their arguments name, and keep nothing of their own."""
+
+CLOSED = _names(
+    """
+    : arch cd date echo exit export expr factor false getconf groups hostname id kill locale logname
+    nproc printenv printf ps pwd return seq set shift sleep true tty uname unset uptime w which who
+    whoami yes
+    """
+)
+"""Commands that read no file whatever their arguments are."""
+
+WALKING = _names("ack ag dir du fd find grep ls rg rgrep tree vdir")
+"""Commands that read all files or names in a folder; that in which they begin, if they are told none."""
+
+RUNNING = (
+    *("-exec", "-ok", "--pre", "--exec", "system(", ".shell", ".system", "--to-command", "--filter"),
+    *("--checkpoint-action", "--lua-filter", "getline"),
+)
+"""The beginnings of options, and parts of programs, by which these commands run others or read more."""
+
+OF_HISTORY = _names(
+    """
+    --version blame branch cat-file config describe for-each-ref log merge-base name-rev reflog
+    remote rev-list rev-parse shortlog show show-ref symbolic-ref tag var version
+    """
+)
+"""Commands of Git that go by the history of a repository, and not by the files in its folder."""
+
+SHELLS = _names("sh bash dash zsh ksh ash")
+
+STARTING = _names("builtin command env ionice nice nohup setsid stdbuf time timeout")
+"""Commands that run the command in their arguments."""
+
+KEYWORDS = _names("if then else elif fi for do done while until case esac in { } ! [[ ]] function")
+"""The words of a shell that may come before a command."""
+
+PURE = _names(
+    """
+    abc argparse ast base64 binascii bisect calendar cmath collections contextlib copy csv
+    dataclasses datetime decimal difflib enum fractions functools hashlib heapq html itertools json
+    keyword math numbers operator pprint random re secrets statistics string struct sys textwrap
+    time typing unicodedata uuid zlib
+    """
+)
+"""Modules by which Python code changes nothing outside of its process."""
