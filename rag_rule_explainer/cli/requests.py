@@ -38,7 +38,7 @@ from .recording_options import RecordingOptions
 from .traced import NO_TRACE, TraceOptions
 
 _RESULT, _PART = re.compile(r" #\d+$"), re.compile(r"(item \d+|heading)( \(\d+\))?")
-"""How the id of a part of a tool's result begins, and what follows after its comma."""
+"""These patterns find the end of the id of a tool's result, and the rest of the id of a part of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ from .options import AnswerOf, Manner, QuestionOf, ReplayOf
 from .recording.captured import OnNewQuery
 from .recording.exposure_checks import OnNoRetrieval
 from .source_kinds.kinds import Omit, SourceKind, checked_omit, checked_source_kinds
-from .tool_replay import OnNewToolCall, checked_tool_names
+from .tool_replay import OnNewToolCall
+from .tool_settings import checked_tool_names
 from .users_reading import UsersReading
 
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple, cast
 
 _PLAIN: tuple[type, ...] = (str, bytes, int, float, bool, type(None), CodeType)
 _DEEPEST = 5
-"""How deep in a tool its parts are compared: a tool has a function, which is made in another one."""
+"""The depth to which the parts of a tool are compared: a tool has a function, which another one makes."""
 
 
 class _Made(NamedTuple):
-    """What a tool is made of. ``stable``: what is the same of each tool that the same code makes of the
-    same values; ``objects``: the ``id()`` of everything else in it."""
+    """A ``_Made`` holds the parts of a tool. ``stable``: those that are equal in all tools that the same
+    code makes of the same values; ``objects``: the ``id()`` of everything else in it."""
 
     stable: tuple[Any, ...]
     objects: tuple[int, ...]

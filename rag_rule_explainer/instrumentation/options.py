@@ -19,7 +19,8 @@ from .recording.refetching import Refetch
 from .requests.volatile import Steady
 from .rewinding.companies import is_of_own
 from .source_kinds.kinds import Omit, SourceKind
-from .tool_replay import OnNewToolCall, checked_on_new_tool_call
+from .tool_replay import OnNewToolCall
+from .tool_settings import checked_on_new_tool_call
 from .users_reading import UsersReading
 
 ReplayOf: TypeAlias = Literal["whole_run", "next_action"]

@@ -169,9 +169,7 @@ class Participation:
             return UsedTool(None, None, ToolOutcome(self.stubs[name]))
         replay = self.tool_replay
         record = self.tool_record if replay is None else replay.record
-        tools = record.tools
-        number = tools.note(name, tool) if replay is None else tools.recognised(name, tool)
-        key = record.keys.of(name, (number, way, arguments))
+        key = record.key_of(name, (way, arguments), tool, is_new=replay is None)
         if replay is None:
             record.executed.append(made)
             return UsedTool(call, record, None, key, replies, within, at=now)
@@ -180,9 +178,8 @@ class Participation:
         except (NewToolCall, ReplayEnded) as error:
             keep_loop_quiet(error)
             raise
-        if outcome is not None:
-            inner = record.inside(outcome.at)
-            self.inside.extend(each._replace(before=replies, at=moment()) for each in inner)
+        for each in record.inside(outcome.at) if outcome is not None else ():
+            self.inside.append(each._replace(before=replies, at=moment()))
         return UsedTool(call, None, outcome, replay=None if name in replay.retrieving else replay, at=now)
 
 

@@ -9,10 +9,8 @@ import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from ..allowed import brief, checked_function, checked_list, checked_text
-from ..errors import InvalidInput
 from ..probing.whose import is_named_as_ours
 from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
@@ -151,6 +149,12 @@ class ToolRecord:
                 )
             known.append(kept)
 
+    def key_of(self, name: str, given: object, tool: object, *, is_new: bool) -> str:
+        """Returns the key of a call. ``given``: its way and arguments; ``tool``: see ``NamedTools``;
+        ``is_new``: True if the baseline makes the call."""
+        number = self.tools.note(name, tool) if is_new else self.tools.recognised(name, tool)
+        return self.keys.of(name, (number, given))
+
     def inside(self, at: int) -> list[ExecutedCall]:
         """Returns the calls of tools that ran, at any depth, inside the call of this moment."""
         own = [each for each in self.executed.copy() if at and each.inside == at]
@@ -278,23 +282,3 @@ def _has_not_begun(error: Exception) -> bool:
     names = (str(frame.f_globals.get("__name__", "")) for frame in frames)
     is_alone = all(each.startswith(FRAMEWORKS) or is_named_as_ours(each) for each in names)
     return isinstance(error, NotImplementedError) and is_alone
-
-
-def checked_on_new_tool_call(given: Any) -> OnNewToolCall | None:
-    """Returns the setting ``on_new_tool_call``. Raises InvalidInput for anything else than one of its
-    words, a function of a ToolCall, or None."""
-    words = get_args(get_args(OnNewToolCall)[0])
-    if given is None or given in words:
-        return given
-    if not callable(given):
-        raise InvalidInput(
-            f"on_new_tool_call is {brief(given)}; give one of {', '.join(map(repr, words))}, or a "
-            "function of a ToolCall that returns the result"
-        )
-    return checked_function("on_new_tool_call", given, "a function of a ToolCall", 1)
-
-
-def checked_tool_names(setting: str, given: Any) -> frozenset[str]:
-    """Returns the names of tools in a setting. Raises InvalidInput for anything but a list of names."""
-    names = checked_list(setting, given, "names of tools")
-    return frozenset(checked_text(f"a tool in {setting}", each, "the name of a tool") for each in names)

@@ -14,9 +14,8 @@ from rag_rule_explainer.instrumentation.tool_replay import (
     ToolRecord,
     ToolReplay,
     UsedTool,
-    checked_on_new_tool_call,
-    checked_tool_names,
 )
+from rag_rule_explainer.instrumentation.tool_settings import checked_on_new_tool_call, checked_tool_names
 
 ARGUMENTS = st.sampled_from([{}, {"n": 1}, {"n": 1.5, "m": [2]}, "odd"])
 CALLS = st.lists(st.tuples(st.sampled_from("ab"), ARGUMENTS))

@@ -29,15 +29,8 @@ from .values import ABSENT
 OF_ALL = frozenset(
     {
         *("vars", "__dict__", "asdict", "astuple", "model_dump", "model_dump_json", "globals", "eval"),
-        *(
-            "exec",
-            "getattr",
-            "setattr",
-            "attrgetter",
-            "methodcaller",
-            "__getattribute__",
-            "getattr_static",
-        ),
+        *("exec", "getattr", "setattr", "attrgetter", "methodcaller"),
+        *("__getattribute__", "getattr_static"),
     }
 )
 """Names of functions and attributes by which code can read an attribute without naming it, such as
@@ -61,18 +54,8 @@ _ASKING: Any = (attrgetter, itemgetter, methodcaller)
 _LONGEST_TEMPLATE = 20_000
 _RUNNING = frozenset(
     {
-        *(
-            "invoke",
-            "ainvoke",
-            "stream",
-            "astream",
-            "batch",
-            "abatch",
-            "transform",
-            "run",
-            "arun",
-            "call",
-        ),
+        *("invoke", "ainvoke", "stream", "astream", "batch", "abatch"),
+        *("transform", "run", "arun", "call"),
         *("query", "aquery", "chat", "achat", "stream_chat", "astream_chat", "complete", "acomplete"),
         *("retrieve", "aretrieve", "predict", "apredict", "generate", "agenerate", "synthesize"),
         *("get_relevant_documents", "format", "format_messages", "format_prompt", "with_config", "bind"),

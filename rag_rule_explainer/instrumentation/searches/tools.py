@@ -37,14 +37,12 @@ def recording_calls(function: Any, name: str, arguments_of: ArgumentsOf = dict, 
 
     def used_by(args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
         def given() -> object:
-            with suppress(TypeError):  # the function itself says what is wrong with its arguments
-                return arguments_of(_by_name(signature.bind(*args, **kwargs)))
-            return None
+            return _arguments(signature, args, kwargs, arguments_of)
 
         run = participation()
-        return (
-            late_use(name, given) if run is None else run.use_tool(name, given(), way=way, tool=function)
-        )
+        if run is None:
+            return late_use(name, given)
+        return run.use_tool(name, given(), way=way, tool=function)
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -71,6 +69,14 @@ def recording_calls(function: Any, name: str, arguments_of: ArgumentsOf = dict, 
             return _made(used.noted(result))
 
     return acall if inspect.iscoroutinefunction(function) else call
+
+
+def _arguments(
+    signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any], arguments_of: ArgumentsOf
+) -> object:
+    with suppress(TypeError):  # the function itself says what is wrong with its arguments
+        return arguments_of(_by_name(signature.bind(*args, **kwargs)))
+    return None
 
 
 def _by_name(bound: inspect.BoundArguments) -> dict[str, Any]:

@@ -14,7 +14,7 @@ _ALIKE = 0.5
 """The share of common words from which a section counts as another one whose text has changed."""
 
 SectionPlace = tuple[int, int, int]
-"""Where a text is in a request: the index of the message, the start and the end."""
+"""A place of a text in a request: the index of the message, the start and the end."""
 
 
 class PromptMessage(NamedTuple):
