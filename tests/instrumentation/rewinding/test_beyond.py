@@ -148,6 +148,7 @@ def test_local_variables_of_code_that_goes_on_between_runs_are_compared() -> Non
     assert "Task" in asyncio.run(with_a_task())
 
 
+@pytest.mark.waits
 def test_tasks_of_a_loop_that_has_a_thread_of_its_own_are_compared() -> None:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
@@ -181,6 +182,7 @@ def test_tasks_of_a_loop_that_has_a_thread_of_its_own_are_compared() -> None:
         assert acting.done()
 
 
+@pytest.mark.waits
 def test_local_variables_of_a_thread_are_compared() -> None:
     requests, replies = queue.Queue[str](), queue.Queue[str]()
 
@@ -261,6 +263,7 @@ def test_a_chain_or_a_method_that_is_called_pipe_leaves_none() -> None:
     assert not told_at_once(lambda: (pipe, os.getpid(), Chains().pipe(os)))
 
 
+@pytest.mark.waits
 def test_what_single_objects_keep_besides_their_attributes_is_compared() -> None:
     case, preferences, thread = Hostile(), Preferences(), threading.Thread(target=print, name="calm")
     local, array = threading.local(), numpy.ones(3)
@@ -299,6 +302,7 @@ def kept_apart(application: Callable[[], Any], thing: Any, name: str) -> bool:
     return is_put_back and is_brought_back
 
 
+@pytest.mark.waits
 def test_filters_of_warnings_and_threads_count_where_code_asks_for_them() -> None:
     def warns() -> None:
         warnings.simplefilter("error", DeprecationWarning)

@@ -12,6 +12,8 @@ from tests.integrations.plain.models import client_of
 from tests.integrations.plain.zoo.shapes import Index, user
 from tests.support.openai_server import OpenAIServer
 
+pytestmark = pytest.mark.waits
+
 
 def explainer_of(build: Leaving, client: OpenAI) -> Any:
     index = Index()
