@@ -19,6 +19,7 @@ from typing import Any
 import numpy
 import pytest
 from pydantic import BaseModel, Field
+from typing_extensions import override
 
 from rag_rule_explainer.instrumentation.rewinding.rewinding import Rewinding
 
@@ -29,6 +30,36 @@ def told(application: Callable[[], Any], change: Callable[[], object]) -> str:
     change()
     left = kept.left()
     return "" if left is None else left.clause
+
+
+@pytest.mark.waits
+def test_a_connection_that_its_server_closes_is_no_state_of_the_application() -> None:
+    """Clients keep connections for later requests, and servers close them whenever they like."""
+
+    async def with_a_connection() -> str:
+        hang_up, hung_up = asyncio.Event(), asyncio.Event()
+
+        class Client(asyncio.Protocol):
+            @override
+            def connection_lost(self, exc: Exception | None) -> None:
+                hung_up.set()
+
+        async def serve(_: asyncio.StreamReader, sending: asyncio.StreamWriter) -> None:
+            await hang_up.wait()
+            sending.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        host, port = server.sockets[0].getsockname()
+        connection, _ = await asyncio.get_running_loop().create_connection(Client, host, port)
+        kept = Rewinding(lambda: connection, lambda _: False, tuple)
+        assert kept.left() is None
+        hang_up.set()
+        await hung_up.wait()
+        left = kept.left()
+        server.close()
+        return "" if left is None else left.clause
+
+    assert asyncio.run(with_a_connection()) == ""
 
 
 def test_what_is_set_for_the_process_counts_where_code_asks_for_it(
