@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, cast
 
 from .errors import InvalidInput
-from .printable import brief, plain_text
+from .printable import brief, encodable, plain_text
 from .sources import Source
 from .sources.given import where_the_text_is
 from .tool_calls import ToolCall, calls_given, calls_said
@@ -164,13 +164,13 @@ def logged_answer(given: Answer | str) -> Answer:
 
 
 def counts_in(usage: Mapping[str, Any] | None) -> dict[str, int]:
-    """Returns only the counts that are ints of at least 0. Some clients add nested details or None, which
-    are left out."""
+    """Returns only the counts that are ints of at least 0, by names that can be written as JSON. Some
+    clients add nested details or None, which are left out."""
     known: object = usage  # a user's function may report anything
     if not isinstance(known, Mapping):
         return {}
     counts = cast("Mapping[Any, Any]", known).items()
-    return {str(kind): count for kind, count in counts if type(count) is int and count >= 0}
+    return {encodable(str(kind)): n for kind, n in counts if type(n) is int and n >= 0}
 
 
 @dataclass(frozen=True, slots=True)

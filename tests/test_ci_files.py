@@ -13,6 +13,8 @@ import yaml
 
 from tests.report.checks import results_of
 
+pytestmark = pytest.mark.waits
+
 CI = Path(__file__).parents[1] / "docs" / "ci"
 APP = """
 from langchain_core.documents import Document

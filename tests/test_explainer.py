@@ -770,6 +770,7 @@ def waits_after(runs: int) -> tuple[Any, list[tuple[str, ...]]]:
     return replay, given
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize(
     ("retries", "tried"), [(0, [4, 4, 3]), (Retries(1, first_wait=0), [4, 4, 4, 3, 3])]
 )
@@ -784,6 +785,7 @@ def test_an_application_that_waits_for_ever_after_its_first_answer_is_refused_at
     assert [len(each) for each in given] == tried
 
 
+@pytest.mark.waits
 def test_a_repeat_that_takes_too_long_is_a_note_where_other_replays_end() -> None:
     async def replay(_question: str, sources: Sequence[Source]) -> str:
         seen.append(len(sources))

@@ -36,6 +36,7 @@ def test_a_few_random_conditions() -> None:
     assert min(seen[what] for what in kinds) >= examples(10)
 
 
+@pytest.mark.waits
 @pytest.mark.nightly
 @pytest.mark.timeout(4 * 3600)
 def test_very_many_random_conditions() -> None:

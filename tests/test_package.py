@@ -51,6 +51,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         rag_rule_explainer.Explaner  # noqa: B018 -- reading it raises the error
 
 
+@pytest.mark.waits
 def test_a_search_without_a_store_loads_no_sqlalchemy() -> None:
     code = (
         "import sys; from rag_rule_explainer import Explainer; "
@@ -60,6 +61,7 @@ def test_a_search_without_a_store_loads_no_sqlalchemy() -> None:
     assert python(code).strip() == "False"
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("name", ["", ".Explainer", ".Explanation", ".contains", ".diff"])
 def test_importing_loads_no_framework(name: str) -> None:
     code = f"import rag_rule_explainer, sys; rag_rule_explainer{name or '.Source'}; print(*sys.modules)"
@@ -67,6 +69,7 @@ def test_importing_loads_no_framework(name: str) -> None:
     assert loaded.isdisjoint(HEAVY)
 
 
+@pytest.mark.waits
 def test_an_explainer_is_imported_without_what_only_some_options_need() -> None:
     code = "import sys; from rag_rule_explainer import Explainer; print(*sys.modules)"
     loaded = set(python(code).split())
@@ -90,6 +93,7 @@ def test_every_room_has_its_docstring_and_so_has_every_public_name() -> None:
             assert getattr(rag_rule_explainer, name).__doc__, name
 
 
+@pytest.mark.waits
 def test_the_repository_names_no_registry_and_no_lock_file() -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     files = listed.stdout.split()
@@ -103,6 +107,7 @@ def test_the_repository_names_no_registry_and_no_lock_file() -> None:
     assert [file for file, text in texts.items() if registry.search(text)] == []
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 def test_the_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
     subprocess.run(

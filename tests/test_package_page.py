@@ -70,6 +70,7 @@ def test_every_page_to_read_is_listed_for_models() -> None:
     assert wanted <= listed
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 def test_a_package_page_renders_the_readme(tmp_path: Path) -> None:
     wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", tmp_path, ROOT]

@@ -176,6 +176,7 @@ class TestBroken:
         assert ends_once(reports)
 
 
+@pytest.mark.waits
 def test_listening_loads_nothing_that_draws() -> None:
     code = (
         "import sys; from rag_rule_explainer import Explainer, ProgressReport; "

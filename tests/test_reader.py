@@ -199,6 +199,7 @@ class TestRead:
         read_answer('Who is A, the a of "a" in March?', [text])
         assert time.thread_time() - begun < 20
 
+    @pytest.mark.waits
     def test_threads_get_the_same_answers(self) -> None:
         question = "When was the designer of the Orsay Point Lighthouse born"
         asked = [question + "?" * marks for marks in range(40)]

@@ -2,13 +2,26 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rag_rule_explainer import Explainer, Explanation, Limits, Source, equals
+from rag_rule_explainer import (
+    Answer,
+    Explainer,
+    Explanation,
+    Limits,
+    Source,
+    ToolCall,
+    equals,
+    load,
+)
 from rag_rule_explainer.testing import ScriptedReplay
 from tests.drawing import examples
 from tests.fuzzing import Check, drawn, explained
@@ -42,6 +55,54 @@ def reads_back(explanation: Explanation) -> bool:
     read = Explanation.model_validate_json(explanation.model_dump_json())
     # Answers are equal by their texts, and here everything about them counts.
     return read == explanation and read.model_dump() == explanation.model_dump()
+
+
+HOSTILE = ["", "\x00", "\ud800", "</script>", "a\r\nb", "\u2028", "'\"\\\\", "ü" * 300, "𝛼"]
+NUMBERS = [0, -1, 2**70, 1e300, float("nan"), float("inf"), True, None]
+
+
+def dressed(answer: Answer, draw: Random) -> Answer:
+    """The answer with everything beside its verdicts that applications, models and agents bring."""
+
+    def some(values: Sequence[Any]) -> Any:
+        return draw.choice(values)
+
+    value = some([None, {some(HOSTILE): [some(NUMBERS), {"deep": some(HOSTILE)}]}, (1, "2"), object()])
+    calls = some([None, (), (ToolCall(some(HOSTILE) or "look", {some(HOSTILE): some(NUMBERS)}, step=1),)])
+    return replace(
+        answer,
+        text=answer.text + some(HOSTILE),
+        value=value,
+        usage=some([None, {}, {"input_tokens": 3, some(HOSTILE): 2**70}]),
+        models=some([None, {some(HOSTILE): {"output_tokens": 1}}]),
+        finish_reason=some([None, "stop", "end_turn", "FinishReason.STOP"]),
+        note=some(HOSTILE),
+        unread=some([(), (some(HOSTILE), "more")]),
+        calls=calls,
+    )
+
+
+@pytest.mark.parametrize("form", ["json", "html"])
+@given(draw=randoms)
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=UNHURRIED)
+def test_whatever_answers_bring_with_them(form: Any, draw: Random) -> None:
+    condition, fields = drawn(draw)
+    plain = condition.replay
+
+    async def replay(question: str, shown: Sequence[Source]) -> Answer:
+        answer = await plain(question, shown)
+        # Of equal sources, equal answers: all but the verdicts may differ between two of them.
+        return dressed(answer, Random("".join(source.id for source in shown)))
+
+    condition.replay = replay  # type: ignore[method-assign]
+    explanation = asyncio.run(explained(condition, fields))
+    if explanation is None:
+        return
+    assert reads_back(explanation)
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / f"saved.{form}"
+        explanation.save(file)
+        assert load(file) == explanation
 
 
 def test_a_limit_that_only_a_guess_has_met_has_stopped_nothing() -> None:

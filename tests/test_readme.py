@@ -77,6 +77,7 @@ def pasted() -> dict[str, list[Block]]:
     return found
 
 
+@pytest.mark.waits
 @pytest.mark.spread(slow=3)
 @pytest.mark.slow
 @pytest.mark.timeout(900)
@@ -141,6 +142,7 @@ def test_the_rule_at_the_top_is_what_the_demo_prints(capsys: pytest.CaptureFixtu
     assert all(part in printed for part in shown)
 
 
+@pytest.mark.waits
 def test_the_documented_command_turns_a_record_into_sources(real_data: Path, tmp_path: Path) -> None:
     page = (DOCS / "reference" / "command-line.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^(head .*)$", page, re.MULTILINE)

@@ -17,6 +17,8 @@ from langchain_rag_rule_explainer import OfflineChatModel, RuleExplainer
 
 from rag_rule_explainer import Explanation, same_answer
 
+pytestmark = pytest.mark.waits
+
 COMMAND = "from rag_rule_explainer.cli import main; main()"
 PROMPT = ChatPromptTemplate.from_template(
     "Use these sources.\n\n{context}\n\nQuestion: {question}\nAnswer:"

@@ -11,6 +11,8 @@ import pytest
 from rag_rule_explainer import Explainer, Explanation, Source
 from tests.integrations.exported import Exported, attributes
 
+pytestmark = pytest.mark.waits
+
 
 def traced(way: str) -> Any:
     done = subprocess.run(

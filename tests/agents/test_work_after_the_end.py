@@ -19,6 +19,8 @@ from typing_extensions import override
 from rag_rule_explainer import calls_tool
 from tests.integrations.known import retention
 
+pytestmark = pytest.mark.waits
+
 BOTH = frozenset({"read #1, item 2", "read #1, item 3"})
 GIVEN = "What is to be done?"
 

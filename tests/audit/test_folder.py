@@ -146,6 +146,7 @@ def test_what_was_found_is_kept_where_a_callback_fails(tmp_path: Path) -> None:
     assert set(shop.asked) <= {"question 2", "question 3"}
 
 
+@pytest.mark.waits
 def test_ctrl_c_keeps_what_was_found_and_the_audit_goes_on(tmp_path: Path) -> None:
     shop = Shop()
     with stops() as stopped:

@@ -180,6 +180,7 @@ def test_what_an_object_remembers_is_no_part_of_it() -> None:
     assert definition_of([as_predicate(inside), as_predicate(inside.judge)]) == before
 
 
+@pytest.mark.waits
 def test_the_definition_is_the_same_in_each_run_of_a_program() -> None:
     """Sets have another order in each."""
     code = (

@@ -221,6 +221,7 @@ def test_an_engine_is_explained_by_brought_documents_and_by_an_incident(
     assert all("leaflet" in probe.kept for probe in again.probes)
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 def test_it_runs_as_a_program_of_its_own() -> None:
     run = finished(subprocess_of(*asked("tower_app:chain")))

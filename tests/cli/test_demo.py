@@ -9,6 +9,8 @@ from rag_rule_explainer.cli import main
 from rag_rule_explainer.cli.stories import STORIES
 from tests.cli.runs import Run, finished, subprocess_of
 
+pytestmark = pytest.mark.waits
+
 
 @pytest.fixture(
     scope="module", params=["in this process", pytest.param("as a program", marks=pytest.mark.slow)]

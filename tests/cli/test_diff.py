@@ -63,6 +63,7 @@ def test_exit_codes(
     assert run.err == ""
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 def test_the_real_command_on_what_explain_printed(sources: Path, tmp_path: Path) -> None:
     files = tmp_path / "a.json", tmp_path / "b.json"
@@ -83,6 +84,7 @@ def test_the_real_command_on_what_explain_printed(sources: Path, tmp_path: Path)
     assert len(told) == len(whys) > 0
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 def test_nobody_reading_changes_no_exit_code(saved: Saved) -> None:
     reader, writer = os.pipe()
@@ -93,6 +95,7 @@ def test_nobody_reading_changes_no_exit_code(saved: Saved) -> None:
         assert finished(subprocess_of("explain", "--help", stdout=closed)).code == 0
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
 @pytest.mark.parametrize("arguments", [("--help",), ("demo",)])

@@ -151,6 +151,7 @@ class TestWell:
         assert {state for state, _ in found.values()} == {"ok"}
         assert run.out.splitlines()[-1] == "0 problems, 0 warnings"
 
+    @pytest.mark.waits
     def test_a_model_that_is_listed_costs_nothing(self, keyed: RagRules) -> None:
         with endpoint(LISTED) as (place, asked):
             for name in ("small", "large", "large:latest"):
@@ -159,6 +160,7 @@ class TestWell:
                 assert lines_of(run)["model"] == ("ok", f"{place}/v1 has {name}")
         assert set(asked) == {"/v1/models"}
 
+    @pytest.mark.waits
     def test_an_endpoint_without_a_list_is_asked_for_one_token(
         self, keyed: RagRules, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -200,6 +202,7 @@ class TestWell:
         assert "2 sources -> rag-rules estimate" in said
         assert tried.err.count("a line of its own") == 1
 
+    @pytest.mark.waits
     def test_what_one_replay_costs(
         self, keyed: RagRules, app: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -297,6 +300,7 @@ class TestDisrepair:
         assert_problem(run, "integration", "haystack (of haystack-rules)", said, way_out=way_out)
         assert lines_of(run)["integrations"][1] == "langchain, llama-index, plain"
 
+    @pytest.mark.waits
     @pytest.mark.slow
     def test_05_a_missing_extra(self, tmp_path: Path) -> None:
         run = in_an_environment_without(tmp_path, ("langchain", "openai"), "doctor", "--model", "m")
@@ -307,6 +311,7 @@ class TestDisrepair:
         assert "langchain" in said
         assert "openai" in said
 
+    @pytest.mark.waits
     @pytest.mark.slow
     def test_06_a_package_that_is_not_installed(self, tmp_path: Path) -> None:
         run = in_an_environment_without(tmp_path, ("rag_rule_explainer-",), "doctor")
@@ -324,6 +329,7 @@ class TestDisrepair:
         run = keyed("doctor", "--model", "m", "--base-url", f"{UNREACHABLE}/v1")
         assert_problem(run, "model", "a line break or another character", way_out="copy it again")
 
+    @pytest.mark.waits
     @pytest.mark.parametrize(
         "wrong", ["sk-wrong-9876543210fedcba", "no-prefix", "wrong-key-of-a-provider-77"]
     )
@@ -342,6 +348,7 @@ class TestDisrepair:
             run, "model", "nothing answers", "Connection refused", way_out="start the server, or"
         )
 
+    @pytest.mark.waits
     @pytest.mark.parametrize("path", ["", "/api", "/v1/chat/completions"])
     def test_11_a_wrong_path(self, keyed: RagRules, path: str) -> None:
         with endpoint(LISTED) as (place, _):
@@ -350,6 +357,7 @@ class TestDisrepair:
             run, "model", "has no /chat/completions (404)", way_out="does its base URL end in /v1?"
         )
 
+    @pytest.mark.waits
     def test_12_a_model_that_is_not_known_there(self, keyed: RagRules) -> None:
         error = {"error": {"message": "The model `smal` does not exist", "code": "model_not_found"}}
         with endpoint({**LISTED, "/v1/chat/completions": (404, error)}) as (place, _):
@@ -369,12 +377,14 @@ class TestDisrepair:
         assert_problem(run, "model", "is no address", way_out="give one such as http://127.0.0.1:8000/v1")
         assert "lovelace" not in run.out
 
+    @pytest.mark.waits
     def test_15_an_endpoint_that_redirects_is_not_followed_with_the_key(self, keyed: RagRules) -> None:
         both = {"/v1/models": (307, b""), "/v1/chat/completions": (307, b"")}
         with endpoint(both) as (place, _):
             run = keyed("doctor", "--model", "m", "--base-url", f"{place}/v1")
         assert_problem(run, "model", "redirects (307)", way_out="give the address to which it redirects")
 
+    @pytest.mark.waits
     def test_16_an_endpoint_that_fails(self, keyed: RagRules) -> None:
         both = {"/v1/models": (200, b"<html>"), "/v1/chat/completions": (503, b"\x1b[2J" + b"x" * 5000)}
         with endpoint(both) as (place, _):
@@ -382,6 +392,7 @@ class TestDisrepair:
         assert_problem(run, "model", "fails (503)", way_out="look at the log of the server")
         assert "\x1b" not in run.out
 
+    @pytest.mark.waits
     def test_17_an_endpoint_that_says_wait_is_a_warning(self, keyed: RagRules) -> None:
         with OpenAIServer(lambda _: Fault.RATE_LIMITED) as server:
             run = keyed("doctor", "--model", "m", "--base-url", server.base_url)

@@ -16,6 +16,7 @@ def asked(file: object, *more: object) -> tuple[object, ...]:
     return ("explain", "--question", QUESTION, "--sources", file, "--predicate", "contains:1889", *more)
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 def test_as_a_module() -> None:
     done = subprocess.run(
@@ -73,6 +74,7 @@ def test_a_store_by_its_place_alone(rag_rules: RagRules, tmp_path: Path) -> None
     assert "; 0 replays were made" in rag_rules(*asked(file, "--store", store)).err
 
 
+@pytest.mark.waits
 def test_a_key_by_another_name(
     rag_rules: RagRules, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,6 +112,7 @@ class TestEfficiency:
         assert run.code == 0, run.err
         assert {row["question_id"] for row in table(tmp_path / "out")} == {"q0", "q1", "q2"}
 
+    @pytest.mark.waits
     @pytest.mark.slow
     def test_over_the_wire_with_a_judge(
         self, with_key: RagRules, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -138,6 +139,7 @@ class TestEfficiency:
             assert 0 < len(bench.requests) < 20
         assert untimed(tmp_path / "wire") == untimed(tmp_path / "offline")
 
+    @pytest.mark.waits
     @pytest.mark.slow
     def test_what_fails_is_listed_and_the_rest_is_there(
         self, with_key: RagRules, data: Path, tmp_path: Path

@@ -221,6 +221,7 @@ def test_an_estimate_takes_an_incident_as_well(rag_rules: RagRules, here: Path) 
     assert (run.code, run.out.splitlines()[0]) == (0, "3 sources")
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 def test_completion_is_of_the_command_also_under_python_m() -> None:
     done = subprocess.run(

@@ -22,6 +22,8 @@ from tests.cli.runs import (
 from tests.support.messages import Body
 from tests.support.openai_server import OpenAIServer
 
+pytestmark = pytest.mark.waits
+
 RULES = ["whenever plaque is retained, the answer contains '1889'"]
 PLAIN = """
 import os

@@ -24,6 +24,7 @@ def given(sources: Path, server: OpenAIServer) -> tuple[object, ...]:
     return (*asked, "--judge-model", "j", "--judge-base-url", server.base_url)
 
 
+@pytest.mark.waits
 def test_a_condition_in_words(
     with_key: RagRules, given: tuple[object, ...], server: OpenAIServer, tmp_path: Path
 ) -> None:
@@ -44,6 +45,7 @@ def test_a_condition_in_words(
     assert "it is not so that" in explanation_of(opposite).predicates.popitem()[1]
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize(
     ("predicate", "truth"),
     [("consistent-with:eighteen eighty-nine", "eighteen eighty-nine"), ("same-answer", None)],
@@ -62,6 +64,7 @@ def test_others_that_a_judge_decides(
     assert {each["truth"] for each in sent} == {truth or explanation.baseline.text}
 
 
+@pytest.mark.waits
 def test_a_rerun_with_a_store_pays_no_judge(
     with_key: RagRules, given: tuple[object, ...], server: OpenAIServer, tmp_path: Path
 ) -> None:
@@ -74,6 +77,7 @@ def test_a_rerun_with_a_store_pays_no_judge(
     assert rules_of(again) == rules_of(first)
 
 
+@pytest.mark.waits
 def test_an_estimate_asks_no_judge_and_needs_no_key(
     rag_rules: RagRules, sources: Path, server: OpenAIServer
 ) -> None:

@@ -71,6 +71,7 @@ def test_near_exact_match_with_the_truth_of_each_line(rag_rules: RagRules, label
     assert "disagreements: 1, 0 of them here" in rag_rules("judge-check", labels, "--show", 0).out
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 def test_the_real_command_writes_json_and_nothing_else(labels: Path) -> None:
     run = finished(subprocess_of("judge-check", labels, "--json"))
@@ -117,6 +118,7 @@ class TestJudge:
         with OpenAIServer(judging(lambda answer: "Curie" in answer)) as server:
             yield server
 
+    @pytest.mark.waits
     def test_the_figures_are_those_of_its_known_errors(self, with_key: RagRules, tmp_path: Path) -> None:
         draw = random.Random(6)
         true = {f"she, number {n}" for n in range(300)}
@@ -153,6 +155,7 @@ class TestJudge:
         assert check.judge_requests == ceil(800 / 20)
         assert [each for each in check.warnings if each.startswith("the judge saw several")]
 
+    @pytest.mark.waits
     def test_a_thousand_labels_with_forty_answers(
         self, with_key: RagRules, tmp_path: Path, server: OpenAIServer
     ) -> None:
@@ -168,6 +171,7 @@ class TestJudge:
         assert "precision            1.000 (500 of 500; " in run.out
         assert run.out.startswith("WARNING: 960 of the 1,000 cases repeat others; ")
 
+    @pytest.mark.waits
     def test_it_decides_where_the_wording_does_not(
         self, with_key: RagRules, labels: Path, server: OpenAIServer
     ) -> None:
@@ -186,6 +190,7 @@ class TestJudge:
         }
         assert check.disagreements[0].reason == "2 of 2 judges for it, 0 against; by its words"
 
+    @pytest.mark.waits
     def test_a_line_has_its_own_reference_or_that_of_the_file(
         self, with_key: RagRules, tmp_path: Path, server: OpenAIServer
     ) -> None:
@@ -200,6 +205,7 @@ class TestJudge:
         sent = [json.loads(body["messages"][-1]["content"]) for body in server.requests]
         assert sorted(each["reference"] for each in sent) == ["for all", "its own"]
 
+    @pytest.mark.waits
     def test_malformed_replies_are_no_verdicts(self, with_key: RagRules, labels: Path) -> None:
         with OpenAIServer(lambda _: '{"opinions": "yes"}') as server:
             judge = ("--judge-model", "j", "--judge-base-url", server.base_url)
@@ -216,6 +222,7 @@ class TestJudge:
         assert "(the judge failed: " in run.out
         assert "Connection error" in run.out
 
+    @pytest.mark.waits
     def test_what_is_paid_is_kept_and_capped(
         self, with_key: RagRules, tmp_path: Path, server: OpenAIServer
     ) -> None:
@@ -300,6 +307,7 @@ def test_ctrl_c_twice_leaves_a_judge_that_hangs_at_once(labels: Path, tmp_path: 
     assert (run.code, run.out, run.err) == (130, "", "rag-rules: interrupted\n")
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_a_terminal_sees_how_far_it_is(labels: Path) -> None:

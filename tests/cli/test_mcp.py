@@ -247,6 +247,7 @@ def test_no_folder_is_made_for_an_application_that_does_not_exist(
     assert not (tmp_path / "rules").exists()
 
 
+@pytest.mark.waits
 async def test_a_cancelled_call_saves_what_was_paid(tmp_path: Path) -> None:
     """The replay that runs is awaited; no other begins."""
     begun, go_on, replays = threading.Event(), threading.Event(), list[str]()

@@ -220,6 +220,7 @@ class TestEndpoint:
             "and --model, --base-url and OPENAI_API_KEY: "
         )
 
+    @pytest.mark.waits
     @pytest.mark.parametrize(
         ("path", "look"),
         [
@@ -243,6 +244,7 @@ class TestEndpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", UNREACHABLE)
         assert f"the model m at {UNREACHABLE} does not answer" in self.asked(with_key, here)
 
+    @pytest.mark.waits
     def test_a_reply_that_is_cut_off_is_told_with_what_to_do(
         self, with_key: RagRules, here: Path
     ) -> None:

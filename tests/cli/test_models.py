@@ -26,6 +26,8 @@ from tests.interrupting import until
 from tests.support.faults import Fault
 from tests.support.openai_server import OpenAIServer
 
+pytestmark = pytest.mark.waits
+
 WORST = "at most 10 replays of the model, and 3 more of each that fails"
 
 
@@ -158,7 +160,6 @@ class TestModel:
 @pytest.mark.spread(slow=3)
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT to a process")
 @pytest.mark.slow
-@pytest.mark.waits
 @pytest.mark.parametrize("at", [1, 2, 40])
 def test_ctrl_c_before_and_after_there_is_an_answer(tmp_path: Path, at: int) -> None:
     begun, ended, processes = threading.Event(), threading.Event(), list["subprocess.Popen[str]"]()

@@ -284,6 +284,7 @@ def test_errors_name_their_pages() -> None:
     assert str(rag_rule_explainer.InvalidInput("it is wrong")) == "it is wrong"
 
 
+@pytest.mark.waits
 def test_a_report_names_the_page_of_its_claim(rag_rules: RagRules, sources: Path) -> None:
     given = ("explain", "--question", QUESTION, "--sources", sources)
     piped = rag_rules(*given)

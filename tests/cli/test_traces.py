@@ -140,6 +140,7 @@ def tower(body: Body) -> str:
     return "1889" if TEXTS["plaque"] in str(body["messages"]) else "1900"
 
 
+@pytest.mark.waits
 def test_the_recorded_request_is_replayed_through_a_model(traced: Path, with_key: RagRules) -> None:
     with OpenAIServer(tower) as server:
         own = ("--trace", traced, "--model", "some-model", "--base-url", server.base_url)
@@ -153,6 +154,7 @@ def test_the_recorded_request_is_replayed_through_a_model(traced: Path, with_key
     assert explanation.warnings == ()
 
 
+@pytest.mark.waits
 def test_a_document_that_the_model_was_not_shown_is_in_no_rule(traced: Path, with_key: RagRules) -> None:
     whole = json.loads(traced.read_text())
     whole[1]["outputs"]["documents"].append({"page_content": "Soup is served at noon.", "id": "menu"})
@@ -164,6 +166,7 @@ def test_a_document_that_the_model_was_not_shown_is_in_no_rule(traced: Path, wit
     assert "menu: not in the request to the model, so in no rule" in told.err
 
 
+@pytest.mark.waits
 def test_answers_to_another_request_are_not_taken_from_a_store(traced: Path, with_key: RagRules) -> None:
     with OpenAIServer(tower) as server:
         own = ("--model", "some-model", "--base-url", server.base_url, "--store", "answers.db")

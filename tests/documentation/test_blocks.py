@@ -57,6 +57,7 @@ PYTHON_ALONE = [
 ]
 
 
+@pytest.mark.waits
 @pytest.mark.spread(slow=3)
 @pytest.mark.slow
 @pytest.mark.usefixtures("reader")

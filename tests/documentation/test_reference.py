@@ -90,6 +90,7 @@ def test_every_command_is_told_of_as_it_is_printed(pages: Mapping[str, str]) -> 
     assert len(told) > 15
 
 
+@pytest.mark.waits
 @pytest.mark.spread(slow=4)
 @pytest.mark.slow
 @pytest.mark.parametrize("path", commands.commands(), ids="-".join)

@@ -42,6 +42,7 @@ def test_the_offline_reader_reads() -> None:
     assert model.pace == 1
 
 
+@pytest.mark.waits
 def test_an_endpoint_is_sent_what_is_configured(key: str, server: OpenAIServer) -> None:
     endpoint = Endpoint("gpt-x", server.base_url, key, 0.5, 20, "minimal")
     answer = endpoint.examined().replay(QUESTION, SOURCES)
@@ -54,6 +55,7 @@ def test_an_endpoint_is_sent_what_is_configured(key: str, server: OpenAIServer) 
     assert sent["max_completion_tokens"] == 20
 
 
+@pytest.mark.waits
 def test_the_papers_settings_are_the_usual_ones(key: str, server: OpenAIServer) -> None:
     Endpoint("gpt-x", server.base_url, key).examined().replay(QUESTION, SOURCES)
     (sent,) = server.requests
@@ -131,6 +133,7 @@ def test_a_key_that_is_given_for_its_variable_is_not_shown(key: str) -> None:
         assert "s3cr3t" not in str(refused.value)
 
 
+@pytest.mark.waits
 def test_a_judge_over_the_wire(key: str) -> None:
     with OpenAIServer(judging(lambda answer: "1889" in answer)) as server:
         judge = Endpoint("judge", server.base_url, key, None, None).judge()

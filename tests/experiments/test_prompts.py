@@ -75,6 +75,7 @@ The final answer, and nothing else.
 paper's listing: what it does not demand bears on results."""
 
 
+@pytest.mark.waits
 def test_the_papers_prompt_has_its_parts_in_its_order_and_nothing_more() -> None:
     body = asked(PAPERS_PROMPT)
     (message,) = body["messages"]
@@ -125,6 +126,7 @@ A list of booleans, one for each candidate, in the order of the candidates.
 """
 
 
+@pytest.mark.waits
 def test_the_papers_prompt_for_judges() -> None:
     bodies, (explanation,) = judged(PAPERS_JUDGE, "[True]", 'in 1889, "truly"')
     body = bodies[0]
@@ -136,6 +138,7 @@ def test_the_papers_prompt_for_judges() -> None:
     assert explanation.retention_rules
 
 
+@pytest.mark.waits
 def test_nothing_that_rests_on_a_list_of_booleans_is_proved(tmp_path: Path) -> None:
     _, (explanation,) = judged(PAPERS_JUDGE, "[true]", "It was 1889")
     rules = [*explanation.retention_rules, *explanation.omission_rules]
@@ -146,6 +149,7 @@ def test_nothing_that_rests_on_a_list_of_booleans_is_proved(tmp_path: Path) -> N
     assert not getattr(own, "is_unmarked", False)
 
 
+@pytest.mark.waits
 def test_nor_what_rests_on_a_stored_one(tmp_path: Path) -> None:
     with OpenAIServer(lambda _: "[true]") as server:
         judge = Endpoint("j", server.base_url, "A_KEY").judge(PAPERS_JUDGE)
@@ -168,12 +172,14 @@ def test_nor_what_rests_on_a_stored_one(tmp_path: Path) -> None:
             assert not any(rule.proved for rule in each.retention_rules)
 
 
+@pytest.mark.waits
 def test_a_reply_that_is_no_list_is_no_verdict() -> None:
     said = r"the judge's reply is no list of 1 booleans; it begins with '\[true, false\]'"
     with pytest.raises(BaselineFailed, match=said):
         judged(PAPERS_JUDGE, "[true, false]", "It was 1889")
 
 
+@pytest.mark.waits
 def test_a_reply_that_is_cut_off_is_no_verdict() -> None:
     """Even if it is as long as it has to be by then: more might have followed."""
     with pytest.raises(BaselineFailed, match=r"the judge's reply is cut off; it begins with 'True'"):
@@ -183,6 +189,7 @@ def test_a_reply_that_is_cut_off_is_no_verdict() -> None:
 TEMPLATE = b"\xef\xbb\xbfRole {\r\n\t{{x}}  {sources}\r\n--\n\n{question}|{other}|{question}   \n\n"
 
 
+@pytest.mark.waits
 def test_a_pasted_template_arrives_byte_for_byte(tmp_path: Path) -> None:
     file = tmp_path / "prompt.txt"
     file.write_bytes(TEMPLATE)
@@ -195,6 +202,7 @@ def test_a_pasted_template_arrives_byte_for_byte(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.waits
 def test_a_pasted_template_for_judges_arrives_byte_for_byte(tmp_path: Path) -> None:
     file = tmp_path / "judge.txt"
     file.write_bytes(b"A {truth}\r\n{candidates} {} {question}\n\n ")
@@ -307,6 +315,7 @@ def test_the_least_effort_of_models_that_take_one(name: str, effort: str | None)
     assert least_effort(name) == Endpoint(name).effort == effort
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("name_and_effort", some(EFFORTS, every=3))
 def test_the_least_effort_is_sent_to_models_that_take_it(name_and_effort: tuple[str, str | None]) -> None:
     name, effort = name_and_effort

@@ -206,6 +206,7 @@ def test_a_model_that_is_not_there() -> None:
         measure_redteam(FEW[:1], Examined("gone", "gone", replay), Settings(concurrency=1, retries=0))
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 def test_over_the_wire(monkeypatch: pytest.MonkeyPatch, outcome: RedteamOutcome) -> None:
     monkeypatch.setenv("A_KEY", "any value")

@@ -10,6 +10,8 @@ import pytest
 from rag_rule_explainer.experiments.outcome import ExperimentOutcome
 from rag_rule_explainer.experiments.running import Check, one_by_one, several_at_once
 
+pytestmark = pytest.mark.waits
+
 
 @pytest.fixture
 def swallowing() -> Iterator[None]:

@@ -54,6 +54,7 @@ def _all_is_put_back() -> Generator[None, None, None]:
     assert (sys.stdout, warnings.showwarning) == before
 
 
+@pytest.mark.waits
 def test_a_replay_is_not_heard_and_everybody_else_is(capsys: pytest.CaptureFixture[str]) -> None:
     with muting():
         print("before")
@@ -79,6 +80,7 @@ def test_what_goes_on_after_its_replay_is_heard(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out == "afterwards\n"
 
 
+@pytest.mark.waits
 def test_a_replay_that_is_left_behind_stays_muted(capsys: pytest.CaptureFixture[str]) -> None:
     begun, go_on = threading.Event(), threading.Event()
 

@@ -5,8 +5,12 @@ The clock of these loops stands still, or jumps: on a busy machine no start is a
 
 import asyncio
 
+import pytest
+
 from rag_rule_explainer.instrumentation.starts import LONGEST_START, MOST_USELESS_STARTS, Starts
 from tests.clock import VirtualLoop, run, waited
+
+pytestmark = pytest.mark.waits
 
 Seen = list[str]
 

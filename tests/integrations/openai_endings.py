@@ -12,7 +12,17 @@ from tests.support.openai_server import OpenAIServer
 from tests.support.responses import Refused
 
 CALL = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
-CHAT = ("length", "content_filter", "tool_calls", "function_call", "half", "refusal", "empty", "wobbly")
+CHAT = (
+    "length",
+    "content_filter",
+    "tool_calls",
+    "function_call",
+    "half",
+    "refusal",
+    "refusal after half",
+    "empty",
+    "wobbly",
+)
 """How replies of chat completions end, and one that nobody knows; Azure cuts off with the second."""
 FILTERED_PROMPT = "400"
 """Azure's answer to a prompt that it filters. Nobody asks it again."""
@@ -51,6 +61,7 @@ def _completion(text: str, end: str | None) -> Completion:
         None: Completion(text),
         "half": Completion(half(text), finish_reason=None),
         "refusal": Completion(None, refusal="I cannot help with that."),
+        "refusal after half": Completion(half(text), refusal="I cannot go on with that."),
         "empty": Completion(""),
         "tool_calls": Completion(half(text), "tool_calls", (CALL,)),
     }

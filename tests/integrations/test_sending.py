@@ -153,6 +153,7 @@ def test_one_that_stays_dead_is_asked_ever_more_rarely(monkeypatch: pytest.Monke
         assert known[server.url][1:] == (True, 60.0)
 
 
+@pytest.mark.waits
 def test_a_grpc_endpoint_that_answers_or_hangs_up_is_there() -> None:
     for reply in (b"\0\0\0\4\0\0\0\0\0", b""):
         with socket.create_server(("127.0.0.1", 0)) as listening, answering(listening, reply):

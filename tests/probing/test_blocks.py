@@ -167,6 +167,7 @@ async def test_wherever_the_judge_sits(made: Made) -> None:
     assert [sorted(each) for each in judge.shown] == [["bad 2", "good 1", "good 3"], ["good 4"]]
 
 
+@pytest.mark.waits
 async def test_by_default_each_sample_has_a_request_of_its_own_and_all_of_a_block_go_at_once() -> None:
     """The block's requests meet in the judge: were they made one after the other, none would return."""
     shown: list[list[str]] = []
@@ -273,6 +274,7 @@ async def test_a_stop_leaves_no_block_without_its_judgement() -> None:
     assert [len(each) for each in judge.shown] == [3]
 
 
+@pytest.mark.waits
 async def test_who_waits_for_another_votes_judgement_does_not_hold_up_the_rest() -> None:
     """One block has an answer that the other one has judged already: its own goes out at once."""
     shown: list[set[str]] = []

@@ -14,6 +14,7 @@ from rag_rule_explainer import Explainer, Explanation, Source, contains
 from rag_rule_explainer.citations.several_conditions import aexplain_each
 
 pytestmark = [
+    pytest.mark.waits,
     pytest.mark.skipif(os.name == "nt", reason="sends SIGINT"),
     pytest.mark.skipif(sys.version_info < (3, 11), reason="asyncio.run handles SIGINT from 3.11 on"),
 ]

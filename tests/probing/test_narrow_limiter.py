@@ -81,6 +81,7 @@ async def test_who_gives_up_waiting_gives_back_what_was_taken() -> None:
     assert outer.enter_at_once()
 
 
+@pytest.mark.waits
 def test_threads_wait_for_both() -> None:
     outer = Limiter(1)
     narrow = NarrowLimiter(1, outer)

@@ -158,6 +158,7 @@ def test_a_wrong_assertion_says_what_to_give(run: Run, line: str, said: str) -> 
     ended.stdout.fnmatch_lines([f"E*InvalidInput: *{said}*"])
 
 
+@pytest.mark.waits
 def test_the_plugin_is_imported_fast() -> None:
     import subprocess
     import sys

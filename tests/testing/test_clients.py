@@ -15,6 +15,8 @@ from tests.support.openai_server import OpenAIServer
 from tests.support.prefix_cache import PrefixCache
 from tests.testing.test_faults import HALF, TEXT, failing, until
 
+pytestmark = pytest.mark.waits
+
 PATIENCE = 10.0
 SHORT = 0.2
 """Seconds until a client gives up: what nobody answers need not be waited for."""

@@ -51,6 +51,7 @@ def test_each_request_takes_its_time() -> None:
         assert server.outcomes == [200]
 
 
+@pytest.mark.waits
 def test_a_latency_that_cannot_be_told_is_an_error_of_the_server() -> None:
     def latency(body: dict[str, object]) -> float:
         raise LookupError("no clock")

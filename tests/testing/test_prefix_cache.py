@@ -104,6 +104,7 @@ def test_thousands_of_long_prompts_take_seconds_at_most() -> None:
     assert cache.held <= 100_000
 
 
+@pytest.mark.waits
 def test_many_threads_find_it_whole() -> None:
     cache = PrefixCache(50)
     prompts = [random.Random(seed).choices("abc", k=12) for seed in range(2000)]

@@ -274,12 +274,14 @@ def check_flat(file: Path, megabytes: int, form: str, most: int) -> None:
     assert int(grown) < most
 
 
+@pytest.mark.waits
 @pytest.mark.spread(fast=3)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_large_file_takes_no_more_memory_than_a_trace(form: str, tmp_path: Path) -> None:
     check_flat(tmp_path / "large.json", 24, form, 12)
 
 
+@pytest.mark.waits
 @pytest.mark.nightly
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("form", FORMS)

@@ -15,6 +15,9 @@ _NO_ANSWER = ("text", "reasoning", "reasoning_content", "thinking", "redacted_th
 """Types of content blocks that add nothing to the text of an answer: text itself, and blocks that the
 user is not shown. If a message has a block of any other type, the answer is more than its text. Refusals
 are also checked separately."""
+_REASONS = frozenset({"finish_reason", "stop_reason", "stopReason", "done_reason"})
+_ALWAYS_REPORTING = ("anthropic", "bedrock_converse", "google_genai", "google_vertexai", "openai")
+"""Providers whose replies always have a finish reason."""
 _CALLING = ("tool_call", "tool_use", "function_call", "tool_call_chunk", "input_json_delta")
 
 
@@ -48,12 +51,20 @@ def said_in(
         ),
         refuses=bool(extra.get("refusal")) or "refusal" in kinds,
         more=bool(extra.get("audio")) or not kinds <= {*_NO_ANSWER, *_CALLING, "None"},
-        # LangChain's packages for providers set "model_provider" and always report a finish reason. If
-        # the finish reason is missing, the reply was cut off.
-        reports="model_provider" in known and (streamed or "finish_reason" in known),
+        reports=_reports(known, streamed=streamed),
         called=called,
         run_elsewhere=(*elsewhere, *structured),
     )
+
+
+def _reports(known: Mapping[str, Any], *, streamed: bool) -> bool:
+    """Returns True iff the model always reports a finish reason, so that a reply without one was cut
+    off. LangChain's packages for providers set "model_provider"; some of them report none for replies
+    that are not streamed."""
+    if not _REASONS.isdisjoint(known):
+        return True
+    provider = known.get("model_provider")
+    return provider is not None and (streamed or provider in _ALWAYS_REPORTING)
 
 
 def may_call(chunk: Generation) -> bool:

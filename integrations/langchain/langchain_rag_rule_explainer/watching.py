@@ -71,6 +71,8 @@ class Watch(UsageMetadataCallbackHandler):
         self._accepts = frozenset(accepts)
         self._guard = threading.Lock()
         self._streamed: set[UUID] = set()
+        self._refusals: list[object] = []
+        self._refusing: set[object] = set()
         # The ids of model calls that were made inside another model call or inside a retrieval.
         self._apart: set[object] = set()
         self._calls = CallsOfModels()
@@ -146,6 +148,8 @@ class Watch(UsageMetadataCallbackHandler):
         chunk: Any = kwargs.get("chunk")
         if not isinstance(chunk, (GenerationChunk, ChatGenerationChunk)):
             return
+        if any(each is chunk for each in self._refusals):
+            self._refusing.add(run_id)
         before: Any = self._streams.get(run_id)
         arrived: Generation = chunk if before is None else before + chunk
         self._streams.take(run_id, arrived)
@@ -156,6 +160,10 @@ class Watch(UsageMetadataCallbackHandler):
             if pieces and are_whole([each.get("args") for each in pieces]):
                 for check in self.exchanges.during_reply:
                     check()
+
+    def note_refusal(self, chunk: object) -> None:
+        """Records that this chunk of a streamed reply is a refusal, which is no part of the chunk."""
+        self._refusals.append(chunk)
 
     @override
     def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:
@@ -224,7 +232,8 @@ class Watch(UsageMetadataCallbackHandler):
     def _read(self, generation: Any, output: object, run_id: Any) -> Said:
         structured = self._calls.structured(getattr(generation, "message", None), run_id)
         streamed = run_id in self._streamed
-        return said_in(generation, output, streamed=streamed, structured=structured)
+        read = said_in(generation, output, streamed=streamed, structured=structured)
+        return replace(read, refuses=True) if run_id in self._refusing else read
 
     def _replied(self, read: Said, run_id: object, place: int) -> None:
         within, apart = tools_in_use.get(), run_id in self._apart

@@ -6,6 +6,7 @@ from rag_rule_explainer.instrumentation.services import connections
 
 from . import (
     attributes,
+    bedrock_streams,
     chat_stores,
     contexts,
     dispatching,
@@ -40,5 +41,6 @@ interception = Patches(
         *handing.INTERCEPTIONS,
         *connections.INTERCEPTIONS,
         *predictions.INTERCEPTIONS,
+        *bedrock_streams.INTERCEPTIONS,
     ]
 )

@@ -95,11 +95,9 @@ def said_in(response: ChatResponse | CompletionResponse | None, reason: str | No
         text,
         stop_reason_of(response) or reason,
         calls="tool_call" in kinds or has("tool_calls", "function_call"),
-        refuses=has("refusal") or _refuses(raw),
+        refuses=has("refusal") or is_refusal(response),
         more=has("audio") or not kinds <= {"text", "thinking", "tool_call"},
-        # Complete replies in OpenAI's protocols and from Anthropic always have a finish reason. If it is
-        # missing, the reply was cut off.
-        reports="choices" in raw or says("stop_reason") or str(raw.get("type")).startswith("response."),
+        reports=says("stop_reason") or says("finish_reason") or _always_reports(raw),
         shown_as="" if text.strip() else _EMPTY,
         called=called_in(response),
     )
@@ -133,10 +131,10 @@ def _named_call(call: Any) -> tuple[object, object] | None:
     return None if entries.get("name") is None else (entries["name"], next(given, None))
 
 
-def _refuses(raw: Mapping[str, Any]) -> bool:
-    """Returns True iff a reply in OpenAI's protocol is a refusal. It is read from the raw response,
-    because LlamaIndex does not report refusals."""
-    messages = (each.get("message") for each in _choices(raw))
+def is_refusal(response: ChatResponse | CompletionResponse) -> bool:
+    """Returns True iff a reply in OpenAI's protocol, or this chunk of one, is a refusal. It is read from
+    the raw response, because LlamaIndex does not report refusals."""
+    messages = (each.get("message") or each.get("delta") for each in _choices(_raw(response)))
     return any(
         cast("Mapping[str, Any]", each).get("refusal") for each in messages if isinstance(each, Mapping)
     )
@@ -149,6 +147,18 @@ def _raw(response: ChatResponse | CompletionResponse | None) -> Mapping[str, Any
     if isinstance(raw, BaseModel):
         raw = raw.model_dump(warnings=False)
     return mapping_in(raw)
+
+
+_EVENTS_OF_BEDROCK = ({"contentBlockDelta"}, {"contentBlockStart"}, {"metadata"})
+"""The keys of the events of Bedrock's streams that LlamaIndex shows."""
+
+
+def _always_reports(raw: Mapping[str, Any]) -> bool:
+    """Returns True iff complete replies in this form always have a finish reason: those in OpenAI's
+    protocols and of Bedrock. If it is missing, the reply was cut off."""
+    if set(raw) in _EVENTS_OF_BEDROCK or {"ResponseMetadata", "output"} <= raw.keys():
+        return True
+    return "choices" in raw or str(raw.get("type")).startswith("response.")
 
 
 def _choices(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -46,9 +46,9 @@ from .responses import (
     reply_text,
     reply_with_role,
     said_in,
-    stop_reason_of,
     usage_in,
 )
+from .streamed_ends import StreamedEnds
 
 _Response: TypeAlias = ChatResponse | CompletionResponse
 
@@ -80,9 +80,7 @@ class Watch:
         self._predicted = Exchanges(before_sending, after_reply, during_reply)
         self._replies: list[str] = []
         self._spent: dict[str, dict[str, int]] = {}
-        # The key is the id of a span. The value is the finish reason that a chunk of the span's streamed
-        # reply reported.
-        self._reasons: dict[str | None, str | None] = {}
+        self.ends = StreamedEnds()
         self._asking: set[str | None] = set()
         # The spans of model calls that were made inside another model call or inside a retrieval.
         self._apart: set[str | None] = set()
@@ -127,8 +125,7 @@ class Watch:
     def served(self, key: str, reply: RecordedReply) -> None:
         """Records a reply that the application got from the recording of the baseline. Its tokens are not
         counted again. ``key``: the span id of the request's event."""
-        with self._guard:
-            self._reasons[key] = reply.reason
+        self.ends.set_reason(key, reply.reason)
         self._replied(reply.response, key, is_recorded=True)
 
     def take_event(self, event: Any) -> None:
@@ -165,7 +162,7 @@ class Watch:
     def _left(self, span: Any, arrived: Arrived[_Response]) -> Said:
         # A missing finish reason does not mean here that the model was cut off: the application itself
         # stopped reading the stream.
-        read = said_in(arrived.reply, self._reasons.get(span))
+        read = self._read(arrived.reply, span)
         structured = tuple(each for each in read.called if each.name in self.calls.structured)
         is_apart = span in self._apart
         return replace(
@@ -173,9 +170,7 @@ class Watch:
         )
 
     def _progresses(self, span: str | None, response: _Response) -> None:
-        reason = stop_reason_of(response)
-        with self._guard:
-            self._reasons[span] = reason or self._reasons.get(span)
+        self.ends.note(span, response)
         self._streams.take(span, response)
         # The application may run a tool, or leave the stream, as soon as it has got the call.
         if span not in self._apart and called_in(response):
@@ -186,6 +181,10 @@ class Watch:
             if given and all(isinstance(each, str) for each in given) and are_whole(given):
                 for check in self._sent.during_reply:
                     check()
+
+    def _read(self, response: _Response | None, span: Any) -> Said:
+        read = said_in(response, self.ends.reason_of(span))
+        return replace(read, refuses=read.refuses or self.ends.is_refusal(span))
 
     def _fails(self, span: str | None, error: BaseException) -> None:
         # The application or the garbage collector closed the stream. The garbage collector may do so at
@@ -250,7 +249,7 @@ class Watch:
         structured = () if is_apart else self.calls.note_reply(response, span)
         with self._guard:
             said = replace(
-                said_in(response, self._reasons.pop(span, None)),
+                self._read(response, span),
                 apart=is_apart,
                 within=tools_in_use.get(),
                 run_elsewhere=structured,
@@ -261,6 +260,7 @@ class Watch:
             for kind, count in usage.items():
                 account[kind] = account.get(kind, 0) + count
             self._fault = self._fault or fault_of(said, self._accepts)
+        self.ends.forget(span)
         note_reply(span, None if response is None else RecordedReply(response, said.reason), said)
         self._sent.reply(span, reply_text(response), reply_with_role(response))
 

@@ -10,6 +10,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from ..shared_state.contents import attributes_of, names_in
+from ..shared_state.parsing import syntax_tree
 
 Code = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 NOTHING = object()
@@ -32,7 +33,7 @@ def code_of(function: FunctionType) -> Iterator[Code]:
 def _functions_in(file: str) -> dict[int, list[tuple[Code, set[str]]]]:
     """Returns the functions in a file by their first lines, each with the names that it uses."""
     try:
-        module = ast.parse("".join(linecache.getlines(file)))
+        module = syntax_tree("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):
         return {}
     found: dict[int, list[tuple[Code, set[str]]]] = {}

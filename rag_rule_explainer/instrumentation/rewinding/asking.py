@@ -30,7 +30,7 @@ from .companies import is_of_own
 from .going_on import GOING_ON, variables_of
 from .library_objects import asked_of_library_object
 from .owners import package_of
-from .reachable import APART, OF_THREADS
+from .reachable import APART, OF_THREADS, is_connection
 from .values import DICT, is_plain
 
 _Ask = Callable[[Any], object]
@@ -88,7 +88,11 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
     for names, ask in _asked_where_named(type(thing)):
         if named & names:
             yield ask
-    if package_of(thing) in OF_THREADS and not issubclass(type(thing), APART) and _is_read(thing, named):
+    if (
+        package_of(thing) in OF_THREADS
+        and not (issubclass(type(thing), APART) or is_connection(thing))
+        and _is_read(thing, named)
+    ):
         yield state_text_of
     if package_of(thing) in _CLIENTS:
         yield lambda client: _of_a_client(client, named)

@@ -62,6 +62,7 @@ OF_THREADS = frozenset(
 )
 """Packages whose objects are not searched and never restored, because other threads and tasks may be
 using them."""
+_OF_CONNECTIONS: Any = (asyncio.BaseTransport, asyncio.BaseProtocol)
 _REFERRING: Any = (partial, MethodType, property, staticmethod, classmethod)
 """Types whose objects refer to other objects, but not by attributes."""
 # Typed as Any, because pyright would report unknown types of their contents.
@@ -129,7 +130,7 @@ class Reachable:
 
     def _look_at_object(self, node: Node) -> None:
         thing = node.thing
-        if is_a_register(node):
+        if is_a_register(node) or is_connection(thing):
             return
         if package_of(thing) in OF_THREADS:
             if isinstance(thing, SynchronizedBase):
@@ -287,3 +288,10 @@ class Reachable:
 def _module_of(thing: Any) -> str:
     known = thing if isinstance(thing, (type, FunctionType)) else type(thing)
     return str(known.__module__)
+
+
+def is_connection(thing: object) -> bool:
+    """Returns True iff an object belongs to an open connection of a library, such as one that a client
+    keeps for later requests. It is no state of the application: it changes whenever the other side sends
+    something or closes the connection."""
+    return issubclass(type(thing), _OF_CONNECTIONS) and not is_of_own(thing)

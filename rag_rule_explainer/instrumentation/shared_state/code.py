@@ -9,6 +9,7 @@ from types import CodeType, FunctionType
 
 from .contents import is_collection, is_of_user
 from .holdings import Held, Holdings
+from .parsing import syntax_tree
 
 
 def users_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]:
@@ -23,7 +24,7 @@ def users_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]:
 def tree_of(code: CodeType) -> ast.AST | None:
     """Returns the syntax tree of a function's code; None if its source is not available."""
     try:
-        return ast.parse(textwrap.dedent(inspect.getsource(code)))
+        return syntax_tree(textwrap.dedent(inspect.getsource(code)))
     # The line that defines a lambda need not be a whole statement, so it may not parse.
     except (OSError, TypeError, SyntaxError):
         return None

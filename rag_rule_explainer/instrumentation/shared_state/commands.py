@@ -27,6 +27,7 @@ from .known_commands import (
     STARTING,
     WALKING,
 )
+from .parsing import syntax_tree
 
 _LARGEST = 100_000
 """The largest number of characters of a program in Python that is parsed."""
@@ -174,7 +175,7 @@ def is_pure(code: str) -> bool:
     """Returns True iff Python code neither imports nor names anything by which it could change what is
     outside of its process, or read files."""
     try:
-        tree = ast.parse(code)
+        tree = syntax_tree(code)
     except (SyntaxError, ValueError):
         return False
     for node in ast.walk(tree):

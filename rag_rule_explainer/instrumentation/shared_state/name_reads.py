@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from .contents import names_in
 from .logging_calls import called_name, only_logged_in, only_logs, only_waits
+from .parsing import syntax_tree
 
 _WRITING = frozenset(
     "append appendleft extend add update insert setdefault clear discard remove pop popleft".split()  # noqa: SIM905 -- a list of them is twelve lines
@@ -112,7 +113,7 @@ def _read_in(file: str) -> "_Reading | None":
     if not source.strip():
         return None
     try:
-        module = ast.parse(source)
+        module = syntax_tree(source)
     except SyntaxError:
         return None
     reading = _Reading()

@@ -37,6 +37,7 @@ def begun(ledger: Ledger, runs: int) -> int:
     return sum(future.exception(60) is None for future in futures)
 
 
+@pytest.mark.waits
 def test_two_processes_share_one_cap(database: str) -> None:
     plan = LedgerPlan(database, "a", Limits(replays=50, failures=None))
     code = (
@@ -136,6 +137,7 @@ def test_a_stopped_audit_begins_nothing_until_it_goes_on(database: str) -> None:
         assert driver.spent().replays == 3
 
 
+@pytest.mark.waits
 def test_no_run_begins_after_the_end_of_its_time(database: str) -> None:
     with opened(LedgerPlan(database, "a")) as ledger:
         late, early = ledger.after(-1.0), ledger.after(60.0)

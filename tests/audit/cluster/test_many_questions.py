@@ -73,6 +73,7 @@ def idle_memory(cluster: PrivateCluster) -> tuple[float, float]:
     return float(of_driver), float(of_worker)
 
 
+@pytest.mark.waits
 def test_ten_thousand_questions_need_the_memory_of_a_thousand(server: Server, tmp_path: Path) -> None:
     took: list[float] = []
     whole: dict[int, float] = {}

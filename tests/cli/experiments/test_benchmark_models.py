@@ -238,6 +238,7 @@ def judge() -> Iterator[OpenAIServer]:
         yield server
 
 
+@pytest.mark.waits
 @pytest.mark.nightly
 def test_over_the_wire_the_intervals_hold_what_the_seeds_imply(
     with_key: RagRules, tmp_path: Path, judge: OpenAIServer
@@ -287,6 +288,7 @@ def _is_shown(prompt: str, asked: str, place: int) -> bool:
     return text in prompt
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 def test_a_scripted_model_over_the_wire(with_key: RagRules, tmp_path: Path) -> None:
     """The same manners as in process: what comes over the wire is judged alike, cut-off answers too."""

@@ -119,6 +119,7 @@ def test_bad_input(rag_rules: RagRules, tmp_path: Path, judgements: Path) -> Non
     assert_refused(rag_rules(*command, "--labels", file), 'line 1: there is no "id"')
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 def test_judgements_of_both_experiments_are_drawn_from(with_key: RagRules, tmp_path: Path) -> None:
     seeded = Seeded({"a": ErrorRates(0.3, 0.3), "b": ErrorRates(0.1, 0.1)}, questions=2)

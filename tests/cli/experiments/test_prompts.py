@@ -9,6 +9,8 @@ from tests.experiments.records import jsonl, line
 from tests.support.messages import Body, entries
 from tests.support.openai_server import OpenAIServer
 
+pytestmark = pytest.mark.waits
+
 
 def text_of(body: Body) -> str:
     return str(entries(body["messages"][0]).get("content"))

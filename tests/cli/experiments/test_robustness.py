@@ -32,6 +32,8 @@ from tests.experiments.seeded import (
 from tests.support.judging import judging
 from tests.support.openai_server import OpenAIServer
 
+pytestmark = pytest.mark.waits
+
 KINDS: tuple[Kind, ...] = ("retention", "omission")
 MODELS = {
     "steady": ErrorRates(0.02, 0.01),
@@ -224,7 +226,6 @@ def test_at_temperature_0_every_vote_is_that_of_one_sample(with_key: RagRules, t
 
 
 @pytest.mark.nightly
-@pytest.mark.waits
 def test_interrupted_and_resumed_it_comes_to_the_same_and_pays_nothing_twice(
     tmp_path: Path, judge: OpenAIServer
 ) -> None:

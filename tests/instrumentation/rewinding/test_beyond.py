@@ -19,6 +19,7 @@ from typing import Any
 import numpy
 import pytest
 from pydantic import BaseModel, Field
+from typing_extensions import override
 
 from rag_rule_explainer.instrumentation.rewinding.rewinding import Rewinding
 
@@ -29,6 +30,36 @@ def told(application: Callable[[], Any], change: Callable[[], object]) -> str:
     change()
     left = kept.left()
     return "" if left is None else left.clause
+
+
+@pytest.mark.waits
+def test_a_connection_that_its_server_closes_is_no_state_of_the_application() -> None:
+    """Clients keep connections for later requests, and servers close them whenever they like."""
+
+    async def with_a_connection() -> str:
+        hang_up, hung_up = asyncio.Event(), asyncio.Event()
+
+        class Client(asyncio.Protocol):
+            @override
+            def connection_lost(self, exc: Exception | None) -> None:
+                hung_up.set()
+
+        async def serve(_: asyncio.StreamReader, sending: asyncio.StreamWriter) -> None:
+            await hang_up.wait()
+            sending.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        host, port = server.sockets[0].getsockname()
+        connection, _ = await asyncio.get_running_loop().create_connection(Client, host, port)
+        kept = Rewinding(lambda: connection, lambda _: False, tuple)
+        assert kept.left() is None
+        hang_up.set()
+        await hung_up.wait()
+        left = kept.left()
+        server.close()
+        return "" if left is None else left.clause
+
+    assert asyncio.run(with_a_connection()) == ""
 
 
 def test_what_is_set_for_the_process_counts_where_code_asks_for_it(
@@ -148,6 +179,7 @@ def test_local_variables_of_code_that_goes_on_between_runs_are_compared() -> Non
     assert "Task" in asyncio.run(with_a_task())
 
 
+@pytest.mark.waits
 def test_tasks_of_a_loop_that_has_a_thread_of_its_own_are_compared() -> None:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
@@ -181,6 +213,7 @@ def test_tasks_of_a_loop_that_has_a_thread_of_its_own_are_compared() -> None:
         assert acting.done()
 
 
+@pytest.mark.waits
 def test_local_variables_of_a_thread_are_compared() -> None:
     requests, replies = queue.Queue[str](), queue.Queue[str]()
 
@@ -261,6 +294,7 @@ def test_a_chain_or_a_method_that_is_called_pipe_leaves_none() -> None:
     assert not told_at_once(lambda: (pipe, os.getpid(), Chains().pipe(os)))
 
 
+@pytest.mark.waits
 def test_what_single_objects_keep_besides_their_attributes_is_compared() -> None:
     case, preferences, thread = Hostile(), Preferences(), threading.Thread(target=print, name="calm")
     local, array = threading.local(), numpy.ones(3)
@@ -299,6 +333,7 @@ def kept_apart(application: Callable[[], Any], thing: Any, name: str) -> bool:
     return is_put_back and is_brought_back
 
 
+@pytest.mark.waits
 def test_filters_of_warnings_and_threads_count_where_code_asks_for_them() -> None:
     def warns() -> None:
         warnings.simplefilter("error", DeprecationWarning)

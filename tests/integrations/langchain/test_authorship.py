@@ -23,6 +23,7 @@ def test_what_code_decides_by_the_sources_alone_is_ignored_where_that_is_said() 
     check(Shape(beside_a_hint), explanation)
 
 
+@pytest.mark.waits
 def test_a_thread_of_the_baseline_that_works_for_replays_is_named() -> None:
     jobs: queue.Queue[str | None] = queue.Queue()
     done: queue.Queue[str] = queue.Queue()

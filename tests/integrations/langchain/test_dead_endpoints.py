@@ -88,6 +88,7 @@ def test_no_span_of_an_explanation_waits_for_an_exporter(unheard: Any, way: str)
     assert len(connected) <= 1  # it was asked whether it is there
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("way", WAYS)
 def test_no_run_of_an_explanation_waits_for_a_client(way: str) -> None:
     with langsmith(answers=False) as (server, client), tracing_context(enabled=True, client=client):
@@ -97,6 +98,7 @@ def test_no_run_of_an_explanation_waits_for_a_client(way: str) -> None:
         assert sent(server, client) == expected(way, bare)
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("awaiting", [False, True])
 def test_nothing_is_sent_or_asked_where_langsmiths_tracing_is_local(awaiting: bool) -> None:
     """As in ``langsmith.evaluate(upload_results=False)``."""

@@ -15,8 +15,15 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.language_models.llms import BaseLLM
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, ToolCallChunk
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.outputs import (
+    ChatGeneration,
+    ChatGenerationChunk,
+    ChatResult,
+    Generation,
+    LLMResult,
+)
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import tool
 from langchain_rag_rule_explainer import RuleExplainer, RuleExplanationHandler, chat_replay, judge_of
@@ -33,7 +40,7 @@ from rag_rule_explainer import (
     contains,
     judged,
 )
-from rag_rule_explainer.probing.wholeness import CALLS, EMPTY_REPLY
+from rag_rule_explainer.probing.wholeness import CALLS, EMPTY_REPLY, HALF
 from tests.integrations.endings import (
     ANTHROPIC,
     BEDROCK,
@@ -129,6 +136,15 @@ def silent(reason: str, *, streamed: bool) -> Shape:
     return Shape(told, content=thought if reason == "thinking" else [])
 
 
+def unsaid(provider: str, *, streamed: bool) -> Shape:
+    """The reason that this provider always gives is missing."""
+    told: dict[str, dict[str, Any]] = {
+        "anthropic": {"stop_reason": None, "model_provider": "anthropic"},
+        "no provider": {"finish_reason": None, "model_name": "m"},
+    }
+    return Shape(told.get(provider) or {"model_provider": provider})
+
+
 Write = Callable[..., Shape]
 PROVIDERS: dict[str, tuple[Write, tuple[str, ...], str]] = {
     "anthropic": (anthropic, ANTHROPIC, "end_turn"),
@@ -147,6 +163,11 @@ PROVIDERS: dict[str, tuple[Write, tuple[str, ...], str]] = {
     "refusing": (refusing, ("field", "block"), "stop"),
     "calling": (calling, ("tool_calls", "tool_use", "stop"), "stop"),
     "silent": (silent, ("empty", "thinking"), "stop"),
+    "unsaid": (
+        unsaid,
+        ("anthropic", "bedrock_converse", "google_genai", "google_vertexai", "openai", "no provider"),
+        "stop",
+    ),
 }
 """How each writes what beside the text comes with a reply, its reasons, and that of a whole reply."""
 WHOLE: dict[str, Write] = {
@@ -155,6 +176,7 @@ WHOLE: dict[str, Write] = {
     "refusing": other,
     "calling": other,
     "silent": other,
+    "unsaid": other,
 }
 
 
@@ -273,6 +295,9 @@ NAMED = (
     "calling stop",
     "silent empty",
     "silent thinking",
+    "unsaid anthropic",
+    "unsaid google_genai",
+    "unsaid no provider",
 )
 """Of each kind of end one or two."""
 
@@ -299,6 +324,7 @@ def test_each_way_to_cut_a_reply_off_makes_its_probe_unknown_and_is_named(
     assert all("refused" in reasons[end] for end in ("refusing field", "refusing block"))
     assert all(reasons[f"calling {each}"] == CALLS for each in ("tool_calls", "stop"))
     assert all(reasons[f"silent {each}"] == EMPTY_REPLY for each in ("empty", "thinking"))
+    assert all(reasons[each] == HALF for each in reasons if each.startswith("unsaid"))
 
 
 @pytest.mark.parametrize(
@@ -328,6 +354,42 @@ def test_answers_say_why_their_replies_ended(asked: int) -> None:
             explanation = explained(way)(cutting, QUICK)
             said = {answer.finish_reason for probe in explanation.probes for answer in probe.answers}
             assert said == {reason} == {explanation.baseline.finish_reason}, (name, way)
+
+
+class Completing(BaseLLM):
+    """Completes a prompt by half of what is true, and does not say why it stopped."""
+
+    _cutting: Cutting = PrivateAttr()
+
+    def __init__(self, cutting: Cutting) -> None:
+        super().__init__()
+        self._cutting = cutting
+
+    @property
+    @override
+    def _llm_type(self) -> str:
+        return "completing"
+
+    @override
+    def _generate(self, prompts: list[str], *args: Any, **kwargs: Any) -> LLMResult:
+        shown = shown_in(prompts[0])
+        text, end = self._cutting.case.answer(shown), self._cutting.end(shown)
+        told = {"finish_reason": "stop" if end is None else None}
+        generation = Generation(text=text if end is None else half(text), generation_info=told)
+        return LLMResult(generations=[[generation]])
+
+
+def test_a_completion_that_does_not_say_why_it_ended_is_no_answer() -> None:
+    def explain(cutting: Cutting, retries: Retries) -> Explanation:
+        retriever, model = Counting(documents=facts(cutting.case.names)), Completing(cutting)
+
+        def answer(question: str) -> str:
+            found = retriever.invoke(question)
+            return model.invoke("\n".join([*(each.page_content for each in found), question]))
+
+        return RuleExplainer(RunnableLambda(answer), predicate=PREDICATE, retries=retries).explain("?")
+
+    assert unknown_of(explain, "half") == HALF
 
 
 def test_an_unknown_reason_is_accepted_by_name_and_a_filter_never() -> None:

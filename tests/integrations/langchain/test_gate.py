@@ -231,6 +231,7 @@ def test_a_tool() -> None:
     assert live == ["?", "?"]
 
 
+@pytest.mark.waits
 def test_a_thread_that_knows_nothing_of_the_run() -> None:
     retriever = retriever_of()
     at_build_time = gate(retriever)

@@ -148,6 +148,7 @@ def test_it_is_inert_inside_replays_and_their_baseline() -> None:
     assert retriever.live == ["?"]
 
 
+@pytest.mark.waits
 def test_one_handler_sees_many_runs_at_once() -> None:
     _, _, chain = pieces()
     handler = RuleExplanationHandler(RuleExplainer(chain, predicate=BAD))
@@ -190,6 +191,7 @@ def test_a_run_that_failed_is_forgotten() -> None:
     assert handler.runs == ()
 
 
+@pytest.mark.waits
 def test_other_traffic_is_not_recorded() -> None:
     retriever, _, chain = pieces()
     stray = Counting(documents=facts("a"))

@@ -140,6 +140,7 @@ def test_nested_and_overlapping_uses_share_the_wrapping() -> None:
         assert are_as_before()
 
 
+@pytest.mark.waits
 def test_explanations_at_the_same_time_do_not_see_each_others_documents() -> None:
     # Each baseline waits for all the others, so all of them do overlap.
     together = threading.Barrier(6)

@@ -63,6 +63,7 @@ def rules(explanation: Explanation) -> list[tuple[str, ...]]:
     return [rule.sources for rule in explanation.retention_rules]
 
 
+@pytest.mark.waits
 def test_hundreds_of_probes_with_forty_answers_cost_forty_judgements_live() -> None:
     with OpenAIServer(judging(is_good)) as server, chat_model(server.base_url) as model:
         explanation = explained(judged("brings good news", model))
@@ -77,6 +78,7 @@ def test_hundreds_of_probes_with_forty_answers_cost_forty_judgements_live() -> N
     assert first["response_format"]["type"] == "json_schema"
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize(
     ("batch", "count"), [(6, 7), *(pytest.param(n, 10, marks=pytest.mark.slow) for n in (6, 20))]
 )
@@ -142,6 +144,7 @@ def test_what_is_said_of_a_chat_models_fresh_answers_is_stored(tmp_path: Path) -
     assert (again.counts.replays, again.rules) == (0, first.rules)
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize(
     ("seed", "count"), [(0, 7), *(pytest.param(seed, 8, marks=pytest.mark.slow) for seed in (0, 1, 2))]
 )
@@ -166,6 +169,7 @@ def test_malformed_replies_never_become_verdicts(tmp_path: Path, seed: int, coun
     assert sum(judgement.verdict is not Verdict.UNKNOWN for _, judgement in seen) > 900 / 1024 * len(seen)
 
 
+@pytest.mark.waits
 def test_always_malformed_ones_leave_no_verdict_at_all() -> None:
     draw = random.Random(0)
 
@@ -186,6 +190,7 @@ def test_always_malformed_ones_leave_no_verdict_at_all() -> None:
     assert told <= {baseline}
 
 
+@pytest.mark.waits
 def test_the_battery_leaves_as_items(real_data: Path, tmp_path: Path) -> None:
     """On the request as it arrives: one item per candidate, intact JSON, nothing outside its item."""
     hostile = [*HOSTILE, *injections(real_data)]
@@ -232,6 +237,7 @@ def test_the_battery_leaves_as_items(real_data: Path, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.waits
 def test_faults_of_the_endpoint_are_tried_again() -> None:
     faults = Faults(0.2, kinds=(Fault.SERVER_ERROR, Fault.RATE_LIMITED, Fault.RESET))
     with (
@@ -248,6 +254,7 @@ def test_faults_of_the_endpoint_are_tried_again() -> None:
     assert rules(explanation) == [("D1", "D3")]
 
 
+@pytest.mark.waits
 def test_the_replays_tokens_and_the_judges_are_told_apart() -> None:
     def answers(body: dict[str, Any]) -> str:
         return "bad news" if {"b", "d"} <= set(shown_in(str(body["messages"]))) else "good news"
@@ -276,6 +283,7 @@ def test_the_replays_tokens_and_the_judges_are_told_apart() -> None:
             assert spent.judge_cost == pytest.approx((paid[1] - cached + told) * 2 / 1e6)
 
 
+@pytest.mark.waits
 def test_a_truth_goes_with_the_request() -> None:
     script: Callable[[dict[str, Any]], str] = judging(lambda answer: "28" in answer)
     with OpenAIServer(script) as server, chat_model(server.base_url) as model:
@@ -289,6 +297,7 @@ def test_a_truth_goes_with_the_request() -> None:
     assert rules(explanation) == [tuple(source.id for source in SOURCES)]
 
 
+@pytest.mark.waits
 def test_structured_output_by_a_tool_call() -> None:
     def calls(body: dict[str, Any]) -> Completion:
         name = body["tools"][0]["function"]["name"]
@@ -355,6 +364,7 @@ class TestNames:
         named = judged("is good", self.model(temperature=1))
         assert str(named) == "the answer is good (judged by gpt-4o at api.openai.com, temperature 1)"
 
+    @pytest.mark.waits
     def test_another_judge_is_asked_anew(self, tmp_path: Path) -> None:
         store = Store(str(tmp_path / "answers.db"), "tests")
         few = SOURCES[:2]

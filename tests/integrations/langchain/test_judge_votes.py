@@ -26,6 +26,8 @@ from tests.integrations.langchain.test_wire import chat_model
 from tests.support.judging import judging
 from tests.support.openai_server import OpenAIServer
 
+pytestmark = pytest.mark.waits
+
 SOURCES = [Source(f"D{n}", f"text {n}") for n in range(1, 5)]
 Vote = Literal["border", "every", "sequential"]
 

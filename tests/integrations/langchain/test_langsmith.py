@@ -228,6 +228,7 @@ class Said(TypedDict):
     answer: NotRequired[str]
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("awaiting", SELDOM)
 def test_a_graph_is_told_of_once(awaiting: bool, caplog: pytest.LogCaptureFixture) -> None:
     def answer(given: Said) -> dict[str, str]:

@@ -53,6 +53,7 @@ def test_each_way_to_cut_a_reply_off_makes_its_probe_unknown_and_is_named(way: s
     chat = {end: unknown_of(explained(way, "chat"), end) for end in ENDPOINTS["chat"][1]}
     responses = {end: unknown_of(explained(way, "responses"), end) for end in ENDPOINTS["responses"][1]}
     assert chat["half"] == HALF
+    assert "refused" in chat["refusal after half"]
     assert "accept_finish_reasons=('wobbly',)" in chat["wobbly"]
     for reasons in (chat, responses):
         if way == "streamed" and reasons is responses and OLD:

@@ -123,6 +123,7 @@ def test_spans_that_the_application_makes_itself_are_marked(exported: Exported, 
     assert [each["tag.tags"] for each in told] == len(told) * [("mine",)]
 
 
+@pytest.mark.waits
 def test_a_thread_of_a_replay_traces_as_the_replay_does(exported: Exported) -> None:
     tracer = exported.provider.get_tracer("the application's own")
 

@@ -89,6 +89,7 @@ def _said(messages: Any) -> str:
     return "There is bad news today." if "Warn" in messages[0].text else "There is good news today."
 
 
+@pytest.mark.waits
 @pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("ways", [on_an_attribute, in_a_dict, in_a_variable])
 def test_results_on_what_runs_share_are_not_in_each_others_way(
@@ -253,6 +254,7 @@ class Endless(dict[str, str]):
     __iter__ = items
 
 
+@pytest.mark.waits
 def test_things_that_do_not_let_themselves_be_looked_at_are_let_be() -> None:
     gone = weakref.proxy(Meeting())
     held = [Proxy(), Endless(), gone]
@@ -265,6 +267,7 @@ def test_things_that_do_not_let_themselves_be_looked_at_are_let_be() -> None:
     assert blames_b_and_d(RuleExplainer(RunnableLambda(answer), predicate=BAD).explain("why?"))
 
 
+@pytest.mark.waits
 def test_what_replays_on_a_loop_leave_is_not_in_each_others_way() -> None:
     explainer = RuleExplainer(graded(*in_a_dict()), predicate=BAD)
     assert blames_b_and_d(asyncio.run(explainer.aexplain("why?")))

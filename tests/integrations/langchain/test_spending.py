@@ -19,6 +19,8 @@ from tests.support.completions import Completion
 from tests.support.openai_server import OpenAIServer
 from tests.support.prefix_cache import PrefixCache
 
+pytestmark = pytest.mark.waits
+
 QUICK = Retries(most=2, first_wait=0.0, longest_wait=0.0)
 PRICES = {"m": Price(1.0, 4.0, cached_input=0.5)}
 
@@ -138,7 +140,6 @@ def test_a_judge_that_is_a_model_is_billed_apart() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.waits
 def test_two_explainers_share_a_limiter_and_a_config_has_its_own() -> None:
     limiter = Limiter(3)
     # These wait for a fourth one, which does not come.

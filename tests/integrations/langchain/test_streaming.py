@@ -213,6 +213,7 @@ def test_attached_rules_come_with_the_last_chunk(retriever: Counting, awaiting: 
     assert omission(RuleExplainer(chain_over(retriever), predicate=BAD).explain("?")) == sets("b", "d")
 
 
+@pytest.mark.waits
 def test_a_baseline_that_is_streamed_takes_a_slot_like_any_other(retriever: Counting) -> None:
     explainer = RuleExplainer(chain_over(retriever, StrOutputParser()), predicate=BAD, concurrency=1)
     stream = explainer.stream("streamed")

@@ -266,12 +266,14 @@ class TestOpenAI:
         ):
             return RuleExplainer(chain_of(model), predicate).explain("why?")
 
+    @pytest.mark.waits
     @pytest.mark.parametrize("streaming", [False, True])
     def test_what_a_reply_calls(self, streaming: bool) -> None:
         explanation = self.explained(json.dumps(GIVEN), streaming=streaming)
         assert blames_b_and_d(explanation)
         assert explanation.baseline.calls == ONE
 
+    @pytest.mark.waits
     @pytest.mark.parametrize("streaming", [False, True])
     def test_what_a_response_calls(self, streaming: bool) -> None:
         """Of the API of responses, which has items in place of messages."""
@@ -293,6 +295,7 @@ class TestOpenAI:
         assert blames_b_and_d(explanation)
         assert explanation.baseline.calls == (ToolCall("look", {}, 1),)
 
+    @pytest.mark.waits
     def test_arguments_that_are_no_json(self) -> None:
         explanation = self.explained('{"to": "evi', calls_tool("send_email"))
         assert blames_b_and_d(explanation)

@@ -31,6 +31,7 @@ def is_the_truth(explanation: Explanation) -> bool:
     return (retention(explanation), omission(explanation)) == (sets("bd"), sets("b", "d"))
 
 
+@pytest.mark.waits
 @pytest.mark.spread(fast=3)
 @pytest.mark.parametrize(
     ("streaming", "fault", "reason"),
@@ -65,6 +66,7 @@ def test_a_faulty_reply_over_the_wire_is_no_verdict(
     )
 
 
+@pytest.mark.waits
 def test_a_baseline_that_is_half_a_stream_is_no_answer_to_explain() -> None:
     with (
         OpenAIServer(lambda _: Completion("half an ans", finish_reason=None)) as server,

@@ -191,6 +191,7 @@ def test_a_stream_that_is_left_early_leaves_nothing_behind() -> None:
     assert blames_b_and_d(engine.explainer.explain("why?"))
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 def test_a_stream_that_nobody_reads_is_let_go() -> None:
     engine = explained(engine_of(retriever_of(), streaming=True), predicate=BAD, concurrency=1)
@@ -312,6 +313,7 @@ def test_a_chat_stream_can_be_left_and_come_back_to() -> None:
     asyncio.run(asynchronously())
 
 
+@pytest.mark.waits
 def test_a_stream_that_is_left_early_says_nothing_on_stderr(capfd: pytest.CaptureFixture[str]) -> None:
     engine: Any = explained(engine_of(retriever_of(), streaming=True), predicate=BAD)
     for _ in engine.query("why?").response_gen:

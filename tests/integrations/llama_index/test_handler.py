@@ -127,6 +127,7 @@ def test_an_async_run_that_was_begun_before_the_handler_is_explained_beside_it()
     assert not entries.active
 
 
+@pytest.mark.waits
 def test_while_an_async_run_waits_for_its_rules_the_loop_goes_on() -> None:
     engine = engine_of(retriever_of())
     inside, go_on = asyncio.Event(), asyncio.Event()
@@ -197,6 +198,7 @@ def test_a_stream_that_nobody_reads_is_let_go(handling: Any) -> None:
 CHATS, MEMORIES = [ContextChatEngine, CondensePlusContextChatEngine], [remembered, buffered]
 
 
+@pytest.mark.waits
 @pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     ("kind", "memory"), crossed(CHATS, MEMORIES, fast=list(zip(CHATS, MEMORIES, strict=True)))

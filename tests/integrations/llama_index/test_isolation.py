@@ -414,6 +414,7 @@ def test_the_attached_form_leaves_what_one_run_leaves(build: Callable[[], Built]
     attached_is_true(application, twin, [thing], [its], awaiting=awaiting)
 
 
+@pytest.mark.waits
 @pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     "build", [simple_chat_store, service_chat_store, buffered, summary_indexed, documents]

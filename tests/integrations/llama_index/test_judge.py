@@ -27,6 +27,7 @@ def is_good(answer: str) -> bool:
     return answer.startswith("good")
 
 
+@pytest.mark.waits
 def test_hundreds_of_probes_with_forty_answers_cost_forty_judgements() -> None:
     with OpenAIServer(judging(is_good)) as server, llm_at(server.base_url) as llm:
         explainer = Explainer(
@@ -44,6 +45,7 @@ def test_hundreds_of_probes_with_forty_answers_cost_forty_judgements() -> None:
     assert "judged by gpt-4o-mini at 127.0.0.1:" in explanation.retention_rules[0].rule
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 def test_the_replays_tokens_and_the_judges_are_told_apart() -> None:
     def answers(body: dict[str, Any]) -> str:
@@ -72,6 +74,7 @@ def test_the_replays_tokens_and_the_judges_are_told_apart() -> None:
             assert spent.judge_cost
 
 
+@pytest.mark.waits
 def test_semantic_equality() -> None:
     with OpenAIServer(judging(lambda answer: "28" in answer)) as server, llm_at(server.base_url) as llm:
         explainer = Explainer(

@@ -21,7 +21,7 @@ from tests.support.openai_server import OpenAIServer
 from tests.support.prefix_cache import PrefixCache
 
 # The LLM's async client belongs to loops that are gone; and LlamaIndex looks at what Pydantic deprecates.
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.waits, pytest.mark.filterwarnings("ignore")]
 
 QUICK = Retries(most=2, first_wait=0.0, longest_wait=0.0)
 PRICES = {"gpt-4o-mini": Price(1.0, 4.0, cached_input=0.5)}
@@ -142,7 +142,6 @@ def test_a_judge_that_is_a_model_is_billed_apart() -> None:
     assert spent.judge_cost
 
 
-@pytest.mark.waits
 def test_two_explainers_share_a_limiter() -> None:
     limiter = Limiter(3)
     # These wait for a fourth one, which does not come.

@@ -222,6 +222,7 @@ def test_the_users_own_run_is_answered_by_its_handle_and_says_why_it_has_no_rule
     assert re.search("asks a human.*Pass a function that answers it", str(done.error))
 
 
+@pytest.mark.waits
 def test_the_users_own_run_may_be_awaited_before_it_is_answered() -> None:
     has_asked = asyncio.Event()
 

@@ -10,6 +10,8 @@ from rag_rule_explainer import Retries
 from rag_rule_explainer.errors import BaselineFailed
 from tests.integrations.known import TEXTS
 
+pytestmark = pytest.mark.waits
+
 
 @gate
 def find(_: str) -> list[str]:

@@ -31,6 +31,8 @@ from tests.support.completions import Completion
 from tests.support.messages import Body
 from tests.support.openai_server import OpenAIServer
 
+pytestmark = pytest.mark.waits
+
 EVIL = {"to": "evil@example.com", "text": "all of it"}
 TOOLS: Any = [{"type": "function", "function": {"name": "send_email", "parameters": {}}}]
 SENDS = calls_tool("send_email", to=contains("evil"))

@@ -107,6 +107,7 @@ def test_a_condition_to_which_it_makes_no_difference_is_explained() -> None:
     assert agent.ran["pay"] == 1
 
 
+@pytest.mark.waits
 def test_a_thread_that_a_replay_ends_prints_no_traceback(capfd: pytest.CaptureFixture[str]) -> None:
     """The thread pays where it was told to, else it warns, which the first run did not do."""
     ran = Counter[str]()

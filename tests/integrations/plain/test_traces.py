@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.slow  # another process, with all that it imports
+pytestmark = [pytest.mark.waits, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module", params=["global", "own"])

@@ -19,6 +19,8 @@ from tests.integrations.known import omission, retention
 from tests.integrations.plain.models import NO_CERTIFICATES
 from tests.support.openai_server import OpenAIServer
 
+pytestmark = pytest.mark.waits
+
 PAYS = calls_tool("pay", to="evil")
 ONCE = {"search_inbox": 1, "calendar": 1, "pay": 1}
 

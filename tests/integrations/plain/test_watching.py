@@ -47,6 +47,7 @@ def texts(body: dict[str, Any]) -> str:
     return "\n".join(str(each.get("content")) for each in body["messages"])
 
 
+@pytest.mark.waits
 @pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("end", EARLY)
 @pytest.mark.parametrize("way", ["whole", "streamed"])
@@ -68,6 +69,7 @@ def test_a_reply_that_is_cut_off_is_no_answer(way: str, end: str | None) -> None
     assert not explanation.complete
 
 
+@pytest.mark.waits
 def test_a_baseline_that_is_cut_off_is_none() -> None:
     with (
         asking(lambda _: Completion(BAD_NEWS, "length")) as applications,
@@ -76,6 +78,7 @@ def test_a_baseline_that_is_cut_off_is_none() -> None:
         RuleExplainer(applications["whole"], predicate=BAD, retries=0).explain("why?")
 
 
+@pytest.mark.waits
 def test_a_refusal_is_told_as_one() -> None:
     for said in (Completion(None, refusal="I cannot."), Completion(BAD_NEWS, refusal="I cannot.")):
         with (
@@ -85,12 +88,14 @@ def test_a_refusal_is_told_as_one() -> None:
             RuleExplainer(applications["streamed"], predicate=BAD, retries=0).explain("why?")
 
 
+@pytest.mark.waits
 def test_a_length_limit_may_count() -> None:
     with asking(lambda body: Completion(news(shown_in(texts(body))), "length")) as applications:
         explainer = RuleExplainer(applications["whole"], predicate=BAD, allow_length=True)
         assert blames_b_and_d(explainer.explain("why?"))
 
 
+@pytest.mark.waits
 def test_an_apology_for_a_model_that_failed_is_no_answer(models: Models) -> None:
     def script(body: dict[str, Any]) -> Any:
         if shown_in(texts(body)) == "bd":
@@ -159,6 +164,7 @@ def test_tokens_are_those_that_the_replies_report(models: Models) -> None:
     }
 
 
+@pytest.mark.waits
 def test_other_requests_of_the_process_are_nobody_elses(models: Models) -> None:
     """A thread that was there before asks the same client meanwhile."""
     index, others = Index("bd"), list[str]()
@@ -212,6 +218,7 @@ def test_a_stub_stands_in_for_a_marked_tool_alone(models: Models) -> None:
 ENDS = responses_server.ENDS
 
 
+@pytest.mark.waits
 @pytest.mark.spread(fast=2, slow=3)
 @pytest.mark.parametrize(
     ("end", "streaming"),

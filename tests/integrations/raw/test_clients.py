@@ -238,6 +238,7 @@ def asking(kind: str, search: Any) -> Callable[[str], Any]:
     return lambda question: search(index="facts", body={"query": {"match": {"text": question}}})
 
 
+@pytest.mark.waits
 @pytest.mark.spread(fast=3)
 @pytest.mark.parametrize("kind", SEARCHES)
 @pytest.mark.parametrize(("framework", "named"), BOTH)
@@ -253,6 +254,7 @@ def test_a_search_over_http(
     assert len(requests) == 1
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("kind", SEARCHES)
 @pytest.mark.parametrize("framework", EACH)
 async def test_an_async_search_over_http(
@@ -269,6 +271,7 @@ async def test_an_async_search_over_http(
         await client.close()
 
 
+@pytest.mark.waits
 def test_a_client_as_a_whole_is_gated_where_its_search_has_that_name(
     server: tuple[str, list[str]],
 ) -> None:
@@ -342,6 +345,7 @@ def test_other_requests_of_qdrant(client: Any) -> None:
     assert retrieved == client.retrieve("facts", ids=[0, 1])
 
 
+@pytest.mark.waits
 @pytest.mark.slow
 async def test_an_async_client_of_a_real_server_of_chroma(tmp_path: Path) -> None:
     import chromadb

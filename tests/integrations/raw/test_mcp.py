@@ -21,7 +21,11 @@ from tests.integrations.langchain.zoo.agents import GIVEN, Calling
 from tests.integrations.llama_index.models import Telling
 from tests.integrations.raw.applications import FRAMEWORKS, GATES, aexplained
 
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [
+    pytest.mark.waits,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.asyncio(loop_scope="module"),
+]
 SERVER = Path(__file__).with_name("server_of_facts.py")
 
 

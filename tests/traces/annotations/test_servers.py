@@ -83,6 +83,7 @@ def test_phoenix_takes_annotations_and_shows_them(
     assert len(set(names)) == 2
 
 
+@pytest.mark.waits
 def test_mlflow_takes_annotations_and_shows_them(mlflow: tuple[str, Path]) -> None:
     import mlflow as tool
 
@@ -108,6 +109,7 @@ def test_mlflow_takes_annotations_and_shows_them(mlflow: tuple[str, Path]) -> No
         pictured(page, "mlflow", trace.parent)
 
 
+@pytest.mark.waits
 def test_hostile_texts_do_no_harm_in_the_tools(
     phoenix: tuple[str, Path], mlflow: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
