@@ -8,6 +8,7 @@ from select import select
 
 import pytest
 
+pytestmark = pytest.mark.waits
 CI = Path(__file__).parents[1] / ".ci"
 SLOWLY = 'slowly() { for each in 1 2 3; do echo "$1 $each"; sleep 0.02; done; }\n'
 

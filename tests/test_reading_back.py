@@ -94,7 +94,7 @@ def test_whatever_answers_bring_with_them(form: Any, draw: Random) -> None:
         # Of equal sources, equal answers: all but the verdicts may differ between two of them.
         return dressed(answer, Random("".join(source.id for source in shown)))
 
-    condition.replay = replay  # type: ignore[method-assign]
+    condition.replay = replay  # type: ignore[method-assign] -- a method of one object
     explanation = asyncio.run(explained(condition, fields))
     if explanation is None:
         return

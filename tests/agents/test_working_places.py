@@ -31,7 +31,7 @@ from tests.agents.zoo.scripts import ONE_BY_ONE, Script
 from tests.agents.zoo.shapes import INBOX, PAYS, QUESTION, functions
 from tests.integrations.known import omission, retention
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.waits, pytest.mark.filterwarnings("ignore")]
 ONCE = {"search_inbox": 1, "calendar": 1, "pay": 1}
 RULES = INBOX.rules(ONE_BY_ONE, "pay", "whole_run")
 CERTAIN = (

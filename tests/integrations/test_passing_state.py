@@ -21,6 +21,8 @@ from tests.integrations.plain.models import client_of
 from tests.integrations.plain.zoo.shapes import Index, user
 from tests.support.openai_server import OpenAIServer
 
+pytestmark = pytest.mark.waits
+
 _BUILDS = [*REMEMBERING, a_breaker_that_only_counts]
 
 

@@ -113,10 +113,9 @@ def _read_in(file: str) -> "_Reading | None":
     if not source.strip():
         return None
     try:
-        module = syntax_tree(source)
+        module, reading = syntax_tree(source), _Reading()
     except SyntaxError:
         return None
-    reading = _Reading()
     reading.visit(module)
     return reading
 

@@ -17,6 +17,8 @@ from tests.integrations.langchain.models import Telling, facts
 from tests.integrations.leaving.parts import Answer, Ask, Search, asking, cleared, said
 from tests.integrations.leaving.shapes import rules_of
 
+pytestmark = pytest.mark.waits
+
 
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Generator[None, None, None]:

@@ -64,7 +64,7 @@ class AsyncEventStream(EventStream):
 @pytest.fixture(autouse=True)
 def botocore(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("botocore.eventstream")
-    module.EventStream = EventStream  # type: ignore[attr-defined]
+    module.EventStream = EventStream  # type: ignore[attr-defined] -- a module that is not installed
     monkeypatch.setitem(sys.modules, module.__name__, module)
 
 
