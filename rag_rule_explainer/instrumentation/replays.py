@@ -87,10 +87,12 @@ class Replays(Generic[Item]):
     @contextmanager
     def _naming_what_is_left(self) -> Generator[None, None, None]:
         """Extends the message of a StateShared that the block raises: it then also says which of the
-        user's objects the runs so far have changed."""
+        user's objects the runs so far have changed. Remembers for later explanations that runs go by
+        such state: it may stay as it is from now on, so that later runs would agree with each other."""
         try:
             yield
         except StateShared as error:
+            self.state.remember_refusal()
             left = self.state.state_of_runs_in_words()
             if not left:
                 raise

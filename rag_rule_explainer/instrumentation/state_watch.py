@@ -217,6 +217,11 @@ class StateWatch:
         runs = f"The baseline and {count} {'replay' if count == 1 else 'replays'}"
         return remaining_in_words(start, self.holdings(), "", runs)
 
+    def remember_refusal(self) -> None:
+        """Remembers, for later explanations, that runs go by state which earlier ones left."""
+        self.rewinding.is_useful()
+        self.rewinding.remember(self.rewinding.clause, None)
+
     def _is_settled(self, place: str) -> bool:
         """Returns True iff a change of this attribute or variable does not matter: the caller ignores it,
         or every run leaves the same value in it."""
