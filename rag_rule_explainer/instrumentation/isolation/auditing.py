@@ -19,6 +19,7 @@ _EVENTS = frozenset(
         *("subprocess.Popen", "os.system", "os.posix_spawn"),
     }
 )
+_IMPORTING = "<frozen importlib._bootstrap_external>"
 _here = threading.local()
 
 
@@ -36,6 +37,10 @@ def _passed_on(event: str, given: tuple[Any, ...]) -> None:
     # A replay gets recorded results in place of real retrievals, so it reads no files for them. The files
     # that a retrieval of the baseline reads are therefore ignored.
     if run is None or run.outside is None or inside_retrieval.get():
+        return
+    # To find a module, Python lists the folders of its path, of which one may be a folder where any file
+    # comes and goes. The module itself is read by an event of its own.
+    if event == "os.listdir" and sys._getframe(1).f_code.co_filename == _IMPORTING:  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
         return
     _here.busy = True
     try:

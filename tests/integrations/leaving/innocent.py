@@ -5,6 +5,7 @@ import io
 import logging
 import queue
 import sqlite3
+import sys
 import tempfile
 import threading
 import uuid
@@ -12,12 +13,14 @@ import weakref
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 from tests.integrations.leaving.parts import HELD_OPEN, Answer, Ask, Search, mode_of, written
 from tests.integrations.leaving.set_aside import Client
 
 _Chain = Callable[[list[str]], str]
+_ON_THE_PATH = Path(tempfile.mkdtemp())
 _LOG = logging.getLogger("rag_rule_metrics")
 
 
@@ -272,7 +275,22 @@ def a_chat_of_each_run(search: Search, ask: Ask) -> Answer:
     return answer
 
 
+def a_module_that_is_looked_for(search: Search, ask: Ask) -> Answer:
+    """Python lists the folders of its path for that, of which one has another new file in each run."""
+    if str(_ON_THE_PATH) not in sys.path:
+        sys.path.append(str(_ON_THE_PATH))
+
+    def answer(question: str) -> str:
+        found = search(question)
+        (_ON_THE_PATH / uuid.uuid4().hex).touch()
+        find_spec("no_module_has_this_name")
+        return written(ask, mode_of(found), found)
+
+    return answer
+
+
 INNOCENT = (
+    a_module_that_is_looked_for,
     a_chat_of_each_run,
     a_log_in_memory,
     a_chain_in_a_dict,
