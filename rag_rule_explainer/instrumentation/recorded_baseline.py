@@ -174,7 +174,8 @@ class RecordedBaseline(Generic[Item]):
         may change the answers of replays. Empty if there is nothing else."""
         run = self.replays
         given = run.application.plain(run.case.given)
-        remembered = sorted(map(described, run.first.state.before.values()))
+        held = map(run.application.lasting_content, run.first.state.before.values())
+        remembered = sorted(map(described, held))
         keywords = [described(dict(run.case.keywords))] if run.case.keywords else []
         settings = {**self._configured(), **run.manner.deciding(run.first.tools)}
         if run.first.action is not None:
