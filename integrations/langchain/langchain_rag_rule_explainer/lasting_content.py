@@ -17,14 +17,15 @@ _WRITTEN = ("args", "arguments", "input", "text", "artifact")
 _MADE_ANEW = ("checkpoint_id", "run_id")
 
 
-def lasting_content(remembered: object) -> object:
+def lasting_content(remembered: Any) -> Any:
     """Returns what an application remembers without the ids and times that LangGraph makes up whenever it
     saves a checkpoint. Anything but checkpoints is returned as it is.
 
     Ids of messages and of calls that are UUIDs become numbers, in the order of their first appearance.
     Ids that the application chose stay, and so does the thread.
     """
-    saved: list[Any] = remembered if isinstance(remembered, list) else [remembered]
+    is_list = isinstance(cast("object", remembered), list)
+    saved = cast("list[Any]", remembered if is_list else [remembered])
     if not saved or not all(_is(each, "langgraph.checkpoint.base", "CheckpointTuple") for each in saved):
         return remembered
     lasting = _Lasting()
