@@ -117,9 +117,7 @@ class RecordedBaseline(Generic[Item]):
                 *exposure.notes,
                 *(() if run.first.action is None else (run.first.action.note,)),
                 *self._notes_on_calls(),
-                *came_after_the_action(run.first, run.manner, case.question),
-                *repeated_by_replies(run.first, exposure.sight),
-                *dropped_by_the_application(run.first),
+                *self._notes_on_conversations(),
                 *run.fidelity.notes,
                 *run.application.notes(run.captured),
                 *self._notes_on_searches(),
@@ -134,6 +132,12 @@ class RecordedBaseline(Generic[Item]):
         yield from (_CLOSED.format(name=each) for each in sorted(first.closed))
         yield from (_UNRESOLVED.format(name=each) for each in sorted(first.calls.unresolved))
         yield from (_RETURNED.format(name=each) for each in sorted(first.calls.left_to_the_caller))
+
+    def _notes_on_conversations(self) -> Iterator[str]:
+        run = self.replays
+        yield from came_after_the_action(run.first, run.manner, run.case.question)
+        yield from repeated_by_replies(run.first, run.exposure.sight)
+        yield from dropped_by_the_application(run.first)
 
     def _notes_on_searches(self) -> Iterator[str]:
         captured = self.replays.captured
