@@ -91,7 +91,7 @@ def test_a_turn_that_the_application_repeats_is_refused_with_advice(
 
     messages = [*turn(QUESTIONS[0], LONG), HumanMessage(QUESTIONS[0])]
     with pytest.raises(SourceLeak, match="'turns'") as caught:
-        explained(messages, telling, replay_of=replay_of)
+        explained(messages, telling, replay_of=replay_of, source_kinds=["turns"])
     error = str(caught.value)
     assert "leave its kind ('turns') out of source_kinds" in error
     assert "gate(...)" not in error
