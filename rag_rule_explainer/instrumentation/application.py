@@ -126,6 +126,11 @@ class Application(Protocol[Item]):
         """Returns an input as JSON-like data, which the explanation stores."""
         ...
 
+    def lasting_content(self, remembered: Any) -> Any:
+        """Returns what a memory object of the application holds, without the ids and times that the
+        framework makes up. Memories with equal content give equal descriptions in every process."""
+        return remembered
+
     def result_content(self, result: Any) -> ResultContent:
         """Returns what a model is shown of the result of a tool, and how to change it."""
         return as_content(result)

@@ -124,9 +124,7 @@ class RecordedBaseline(Generic[Item]):
         if run.first.action is not None:
             yield run.first.action.note
         yield from self._notes_on_calls()
-        yield from came_after_the_action(run.first, run.manner, run.case.question)
-        yield from repeated_by_replies(run.first, run.exposure.sight)
-        yield from dropped_by_the_application(run.first)
+        yield from self._notes_on_conversations()
         yield from run.fidelity.notes
         yield from run.application.notes(run.captured)
         yield from self._notes_on_searches()
@@ -138,6 +136,12 @@ class RecordedBaseline(Generic[Item]):
         yield from (_CLOSED.format(name=each) for each in sorted(first.closed))
         yield from (_UNRESOLVED.format(name=each) for each in sorted(first.calls.unresolved))
         yield from (_RETURNED.format(name=each) for each in sorted(first.calls.left_to_the_caller))
+
+    def _notes_on_conversations(self) -> Iterator[str]:
+        run = self.replays
+        yield from came_after_the_action(run.first, run.manner, run.case.question)
+        yield from repeated_by_replies(run.first, run.exposure.sight)
+        yield from dropped_by_the_application(run.first)
 
     def _notes_on_searches(self) -> Iterator[str]:
         captured = self.replays.captured
@@ -178,7 +182,8 @@ class RecordedBaseline(Generic[Item]):
         may change the answers of replays. Empty if there is nothing else."""
         run = self.replays
         given = run.application.plain(run.case.given)
-        remembered = sorted(map(described, run.first.state.before.values()))
+        held = map(run.application.lasting_content, run.first.state.before.values())
+        remembered = sorted(map(described, held))
         keywords = [described(dict(run.case.keywords))] if run.case.keywords else []
         settings = {**self._configured(), **run.manner.deciding(run.first.tools)}
         if run.first.action is not None:

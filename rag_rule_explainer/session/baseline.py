@@ -23,12 +23,14 @@ class Established(NamedTuple):
 
     ``fresh``: None, unless the explained answer was read from the store of answers; then it is the answer
     that the application gave during this call. ``traced``: what tracers know about the run that gave the
-    answer; None if it is not traced.
+    answer; None if it is not traced. ``now``: the same answer as ``fresh``, also where a doubt about the
+    baseline forbids to compare it with the stored one.
     """
 
     baseline: Baseline
     fresh: Answer | None = None
     traced: TracedReplay | None = None
+    now: Answer | None = None
 
 
 _STALE = (
@@ -195,4 +197,4 @@ class BaselineSetup:
             return Established(given)
         fresh = None if given.doubt() else given.current
         answer = given.answer if given.logged else first
-        return Established(replace(given, answer=answer, current=first), fresh)
+        return Established(replace(given, answer=answer, current=first), fresh, now=given.current)

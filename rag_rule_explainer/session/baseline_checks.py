@@ -22,6 +22,7 @@ from ..sources import Arrangement, SourceSet
 from ..sources.given import no_source
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .baseline import Established
+from .unrecorded_calls import without_calls
 
 FALSE_CONDITION = (
     "with all sources the condition is not met: {holds}. The answer is {answer!r}. Rules then say on "
@@ -31,10 +32,6 @@ FALSE_CONDITION = (
 NO_VALUE = (
     "the condition reads the value of an answer, and the answer is a text, whose value is None; write "
     "case.answer.text, or let the application return structured output"
-)
-NO_CALLS = (
-    "the condition is about tool calls, and those of the baseline were not recorded; return "
-    "Answer(text, calls=(ToolCall(name, arguments), ...)), or let the models' replies be recorded"
 )
 HOLDS_ANYHOW = (
     "with all sources the condition of omission rules is met already: {holds}. The answer is {answer!r}. "
@@ -142,7 +139,9 @@ class BaselineChecks:
         unknown = list(self._unknown_sources(bases))
         if against.value is None and not against.unread and any(map(reads_only_value, bases)):
             unknown.append(NO_VALUE)
-        unknown += [NO_CALLS] if against.calls is None and any(map(reads_calls, bases)) else []
+        if against.calls is None and any(map(reads_calls, bases)):
+            is_stored = self.prober.sampler.replayer.budget.stored > 0
+            unknown.append(without_calls(self.established, is_stored=is_stored))
         self.warnings[:0] = unknown
         for text, holds in untrue.values():
             warning = text.format(holds=holds, answer=shortened(answers[-1].shown, 200))

@@ -144,6 +144,37 @@ def test_of_two_equal_texts_one_explains_the_other() -> None:
     assert sight.leaked_in([Request(TRIAL)], ["blog"]) == {"one", "other"}
 
 
+ASKED, FOUND, SAID = "What is new?", "The bill of May is due by the end of week two.", "I see to it now."
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept", "is_leak"),
+    [
+        ([ASKED, FOUND], ["found"], False),
+        ([ASKED, FOUND], [], True),
+        ([ASKED, FOUND, SAID], ["found"], True),
+        ([FOUND, SAID], ["found"], True),
+        ([SAID, ASKED, FOUND], ["found"], False),
+        ([ASKED, FOUND, ASKED, FOUND], ["found"], False),
+    ],
+)
+def test_a_turn_is_no_leak_where_the_question_and_a_result_say_the_same(
+    sent: list[str], kept: list[str], *, is_leak: bool
+) -> None:
+    turn = Source("turn", "\n".join([ASKED, FOUND, SAID]))
+    sight = Sight([turn, Source("found", FOUND)], [ASKED])
+    leaked = sight.leaked_in([Request("\n".join(sent))], kept)
+    assert leaked - {"found"} == ({"turn"} if is_leak else set())
+
+
+def test_a_turn_is_no_leak_where_a_model_ends_like_it() -> None:
+    turn = Source("turn", "\n".join([FOUND, SAID]))
+    sight = Sight([turn, Source("found", FOUND)])
+    sent = "\n".join([FOUND, SAID])
+    assert sight.leaked_in([Request(sent, (SAID,))], ["found"]) == frozenset()
+    assert sight.leaked_in([Request(sent)], ["found"]) == {"turn"}
+
+
 def test_orders_are_told_by_first_and_last_places_and_over_all_requests() -> None:
     def orders(*texts: str) -> set[tuple[str, ...]]:
         return set(Sight(BOTH).orders_in([Request(text) for text in texts]))

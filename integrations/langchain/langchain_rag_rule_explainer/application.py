@@ -34,6 +34,7 @@ from .finding import Found, documents_found, identify
 from .graphs import GraphStream, aended, ended, graph_in
 from .interception import interception
 from .kinds import in_place_of_an_answer
+from .lasting_content import lasting_content
 from .reading import plain, texts_in
 from .tools import result_content
 from .tracing import areplayed, replayed
@@ -158,6 +159,10 @@ class LangChainApplication(Application[Found]):
     @override
     def plain(self, given: Any) -> Any:
         return plain(given)
+
+    @override
+    def lasting_content(self, remembered: Any) -> Any:
+        return lasting_content(remembered)
 
     @override
     def result_content(self, result: Any) -> ResultContent:

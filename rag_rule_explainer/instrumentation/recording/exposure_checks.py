@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, TypeAlias
 
-from ...errors import ReplayMissedGate, SourcesReordered, UnseenSourcesNeeded
+from ...errors import ReplayMissedGate, SourceLeak, SourcesReordered, UnseenSourcesNeeded
 from ...printable import plain_id
 from ...probing.replaying import Scope, UnusableReply
 from ...sources import Source
 from ...verdicts import Answer
 from ..requests.source_recognition import Request, Sight
-from .guidance import ThatFound, leaked, no_retrievals, unseen_needed
+from .guidance import ThatFound, leaked, no_retrievals, repeated, unseen_needed
 from .remarks import (
     FILTERED,
     FOUND_OTHERS,
@@ -20,7 +20,7 @@ from .remarks import (
     NOT_DELIVERED,
     NOT_SEARCHED_FOR,
 )
-from .serving import Serving
+from .serving import SOURCE_KIND, Serving
 from .shown_order import OrdersShown, shown_order
 
 OnNoRetrieval: TypeAlias = Literal["error", "accept"]
@@ -153,7 +153,7 @@ class ExposureChecks:
         seen = self.sight.seen_in(requests)
         leaks = sorted(self._leaked_in(requests, ids, seen))
         if leaks:
-            raise leaked(leaks, len(serving.delivered), serving.that_found, self._anew())
+            raise self._leak_of(leaks, serving)
         remarks = {answer.note, *serving.remarks}
         remarks.update(self._check_served(answer, ids, serving, requests, seen))
         remarks.update(self._check_seen(answer, ids, serving, requests, seen))
@@ -260,6 +260,16 @@ class ExposureChecks:
         if not self.unrecognised:
             return leaked
         return leaked | self.sight.glued_in(requests) & self.unrecognised.difference(ids)
+
+    def _leak_of(self, leaks: Sequence[str], serving: Serving[object]) -> SourceLeak:
+        """Returns the error for these omitted sources. If there are documents among them, only these
+        are named, because what brings them back may bring the others as well."""
+        kinds = {each.id: each.metadata.get(SOURCE_KIND) for each in (*self.units, *self.held_out)}
+        others = {each: str(kinds[each]) for each in leaks if kinds[each]}
+        documents = [each for each in leaks if each not in others]
+        if not documents:
+            return repeated(others, self._anew())
+        return leaked(documents, len(serving.delivered), serving.that_found, self._anew())
 
     def unseen_needed(
         self, that_found: ThatFound = no_retrievals, answers: str = ""

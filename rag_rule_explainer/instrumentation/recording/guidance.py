@@ -1,6 +1,6 @@
 """This module makes errors whose messages advise the user which function to wrap in ``gate(...)``."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ...errors import SourceLeak, UnseenSourcesNeeded
@@ -71,6 +71,22 @@ def leaked(named: Collection[str], delivered: int, that_found: ThatFound, anew: 
         f"If what was found{_by(finding)} is only used to fetch something longer (a page, a parent, "
         "neighbours, what a document cites), gate the function that returns that"
         f"{f': the search is called in {caller}' if caller else ''}"
+    )
+
+
+def repeated(kinds: Mapping[str, str], anew: str = "") -> SourceLeak:
+    """Returns the error for omitted parts of prompts, or omitted results of tools, that a model of a
+    replay was sent all the same.
+
+    ``kinds``: the kind of each of these sources, by id. ``anew``: as in ``leaked``.
+    """
+    shown = shortened(", ".join(map(plain_id, kinds)), 200)
+    written = ", ".join(repr(each) for each in dict.fromkeys(kinds.values()))
+    return SourceLeak(
+        f"the text of {shown} was left out of a replay and reached the model all the same: the "
+        "application repeats it elsewhere, such as in its instructions, in a summary, in a memory, or in "
+        "what a tool returns. Turn that off while explaining, pass the source as pinned if it is always "
+        f"to be there, or leave its kind ({written}) out of source_kinds{anew}"
     )
 
 

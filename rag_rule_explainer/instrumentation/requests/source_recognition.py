@@ -67,7 +67,7 @@ class Sight:
     """
 
     def __init__(self, sources: Sequence[Source], constant: Iterable[str] = ()) -> None:
-        always = [_all_words(text) for text in constant]
+        always = self._always = [_all_words(text) for text in constant]
         everywhere = {stretch for each in always for words in each for stretch in _stretches(words)}
         words = {source.id: _words(source.text) for source in sources}
         # A request is also read with its escapes replaced. So a stretch identifies a source only if no
@@ -132,13 +132,14 @@ class Sight:
 
         ``kept``: the ids of the retained sources. ``seen``: the result of ``seen_in`` for these requests,
         if it is known. Two cases are no leak: the omitted source is a part of a retained source; or its
-        words are found only where the end of one retained source is followed by the beginning of the
-        next.
+        words are found only where the end of one text that is certain to come from elsewhere is followed
+        by the beginning of the next. These texts are retained sources, constants and earlier replies.
         """
         requests = tuple(requests)
         leaked = set((self.seen_in(requests) if seen is None else seen).difference(kept))
-        if leaked and len(kept) > 1:
-            leaked = set(self.seen_in(requests, self._between(kept)).difference(kept))
+        if leaked:
+            said = frozenset(text for request in requests for text in request.written_before)
+            leaked = set(self.seen_in(requests, self._between(kept, said)).difference(kept))
         hidden = {
             identity: stretches
             for identity, (stretches, containers) in self._inside.items()
@@ -153,11 +154,14 @@ class Sight:
                 leaked.update(each for each, own in hidden.items() if own <= shown and not own <= written)
         return frozenset(leaked)
 
-    def _between(self, kept: Collection[str]) -> frozenset[Stretch]:
-        """Returns the sequences of eight words that arise where one of these sources directly follows a
-        different one."""
-        read = [words for each in kept for words in self._read.get(each, ())]
-        ends, starts = [each[1 - STRETCH :] for each in read], [each[: STRETCH - 1] for each in read]
+    def _between(self, kept: Iterable[str], said: Iterable[str]) -> frozenset[Stretch]:
+        """Returns the sequences of eight words that arise where one text directly follows another one.
+        ``kept``: the ids of the sources that may be one of both; ``said``: replies that may be. Constants
+        may be, too."""
+        texts = [*(self._read.get(each, []) for each in kept), *self._always, *map(_all_words, said)]
+        read = [words for each in texts for words in each]
+        ends = {tuple(each[1 - STRETCH :]) for each in read}
+        starts = {tuple(each[: STRETCH - 1]) for each in read}
         return frozenset[Stretch]().union(*(_stretches([*x, *y]) for x in ends for y in starts))
 
     def seen_in(

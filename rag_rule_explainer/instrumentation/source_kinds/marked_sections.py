@@ -1,7 +1,7 @@
 """This module finds the marked sections of instructions."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(?P<heading>\S.*?)[ \t#]*$", re.MULTILINE)
@@ -19,18 +19,39 @@ class MarkedSection(NamedTuple):
 
 
 def marked_sections(text: str) -> Iterator[MarkedSection]:
-    """Yields the sections of a text: those within tags that begin a line; if there are none, those below
-    Markdown headings, each up to the next one. A text without marks is one section. Blocks of code have
-    no marks."""
+    """Yields the sections of a text, in their order: those within tags that begin a line, and those below
+    Markdown headings, each up to the next heading or tag. What follows a tag below a heading is a further
+    section of this heading. Headings within tags are none. A text without marks is one section. Blocks of
+    code have no marks. No two sections overlap."""
     read = _without_code(text)
     elements = [MarkedSection(found["tag"], *found.span()) for found in _ELEMENT.finditer(read)]
-    headings = list(_HEADING.finditer(read)) if not elements else []
-    ends = [*(each.start() for each in headings[1:]), len(text)]
-    below = [
-        MarkedSection(each["heading"], each.start(), end)
-        for each, end in zip(headings, ends, strict=False)
-    ]
-    yield from elements or below or ([MarkedSection("", 0, len(text))] if text.strip() else [])
+    begun = [MarkedSection(found["heading"], *found.span()) for found in _HEADING.finditer(read)]
+    marks = sorted([*elements, *_outside(begun, elements)], key=lambda each: each.start)
+    if not marks and text.strip():
+        yield MarkedSection("", 0, len(text))
+    heading, tagged = None, {(each.start, each.end) for each in elements}
+    ends = [*(each.start for each in marks[1:]), len(text)]
+    for mark, end in zip(marks, ends, strict=False):
+        if (mark.start, mark.end) in tagged:
+            yield mark
+            start = mark.end
+        else:
+            heading, start = mark.mark, mark.start
+        if heading is not None and text[start:end].strip():
+            yield MarkedSection(heading, start, end)
+
+
+def _outside(
+    headings: Iterable[MarkedSection], elements: Iterable[MarkedSection]
+) -> Iterator[MarkedSection]:
+    """Yields the headings that are in none of the elements. Both are in their order."""
+    ends = iter([(each.start, each.end) for each in elements])
+    start, end = next(ends, (0, 0))
+    for heading in headings:
+        while end and end <= heading.start:
+            start, end = next(ends, (0, 0))
+        if not start <= heading.start < end:
+            yield heading
 
 
 def _without_code(text: str) -> str:

@@ -93,8 +93,10 @@ class PromptSources:
 
     @property
     def texts(self) -> frozenset[str]:
-        """Returns the texts of all messages that are sources."""
-        return frozenset(each.text for group in self.groups.values() for each in group)
+        """Returns the texts of the messages that are sources, except those that another message has too,
+        as where the user asks the same question again."""
+        owned = Counter(each.text for group in self.groups.values() for each in group)
+        return frozenset(owned - (Counter(each.text for each in self.spoken) - owned))
 
 
 def _turns_in(messages: Sequence[PromptMessage]) -> Iterator[tuple[PromptMessage, ...]]:

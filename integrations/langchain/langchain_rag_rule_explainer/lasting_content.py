@@ -1,0 +1,127 @@
+"""This module describes what a checkpointer holds, so that equal conversations give equal descriptions in
+every process."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from langchain_core.messages import BaseMessage
+
+_RANDOM = re.compile(
+    r"(?:[a-z]+[-_]+)*[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}(?:-\d+)?", re.IGNORECASE
+)
+"""Ids that LangChain and LangGraph make up anew: a UUID, such as in lc_run--<uuid>-0."""
+_CALLS = ("tool_calls", "invalid_tool_calls")
+_WRITTEN = ("args", "arguments", "input", "text", "artifact")
+"""The parts of a message that a model, a tool or a user wrote. Nothing in them is taken for an id."""
+_MADE_ANEW = ("checkpoint_id", "run_id")
+
+
+def lasting_content(remembered: Any) -> Any:
+    """Returns what an application remembers without the ids and times that LangGraph makes up whenever it
+    saves a checkpoint. Anything but checkpoints is returned as it is.
+
+    Ids of messages and of calls that are UUIDs become numbers, in the order of their first appearance.
+    Ids that the application chose stay, and so does the thread.
+    """
+    is_list = isinstance(cast("object", remembered), list)
+    saved = cast("list[Any]", remembered if is_list else [remembered])
+    if not saved or not all(_is(each, "langgraph.checkpoint.base", "CheckpointTuple") for each in saved):
+        return remembered
+    lasting = _Lasting()
+    try:
+        return [lasting.checkpoint(each) for each in saved]
+    except RecursionError:  # a value that contains itself, or that is nested too deeply
+        return remembered
+
+
+class _Lasting:
+    """A ``_Lasting`` describes one checkpoint. It numbers the ids that were made up for it."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def checkpoint(self, saved: Any) -> dict[str, Any]:
+        """Returns a checkpoint as JSON-like data, in which other objects are values of channels."""
+        made_anew = {"id", "ts"}
+        held = {name: each for name, each in saved.checkpoint.items() if name not in made_anew}
+        values = held.pop("channel_values", None)
+        versions = [
+            _without_chance(held.pop(name, None)) for name in ("channel_versions", "versions_seen")
+        ]
+        metadata = self._settled(dict(saved.metadata or {}))
+        parents = metadata.get("parents")
+        if isinstance(parents, Mapping):
+            metadata["parents"] = sorted(map(str, cast("Mapping[object, object]", parents)))
+        return {
+            "config": self._settled(dict(saved.config.get("configurable", {}))),
+            "is_first": saved.parent_config is None,
+            "values": self.of(values),
+            "versions": versions,
+            "rest": self.of(held),
+            "metadata": metadata,
+            "writes": [
+                [self._number(str(task)), channel, self.of(value)]
+                for task, channel, value in saved.pending_writes or ()
+            ],
+        }
+
+    def of(self, value: Any) -> Any:
+        """Returns a value of a channel, with numbers in place of the random ids of its messages."""
+        if isinstance(value, BaseMessage):
+            return self._message(value)
+        if type(value) is dict:
+            return {name: self.of(each) for name, each in cast("dict[Any, Any]", value).items()}
+        if type(value) in (list, tuple):
+            return [self.of(each) for each in cast("Sequence[Any]", value)]
+        if _is(value, "langgraph.types", "Interrupt"):
+            return ["interrupt", self.of(value.value)]  # its id is made of the checkpoint's
+        if _is(value, "langgraph.types", "Send"):
+            return ["send", value.node, self.of(value.arg)]
+        return value
+
+    def _message(self, message: BaseMessage) -> list[Any]:
+        fields = {**vars(message), **(message.__pydantic_extra__ or {})}
+        calls = [call for name in _CALLS for call in fields.get(name) or ()]
+        for identity in (message.id, *(call.get("id") for call in calls), fields.get("tool_call_id")):
+            if isinstance(identity, str) and _RANDOM.fullmatch(identity):
+                self._number(identity)
+        return ["message", type(message).__module__, type(message).__qualname__, self._renamed(fields)]
+
+    def _renamed(self, value: Any) -> Any:
+        """Returns a part of a message, with a number for each text that is one of the random ids."""
+        if isinstance(value, str):
+            return ["id", self._numbers[value]] if value in self._numbers else value
+        if type(value) is dict:
+            parts = cast("dict[Any, Any]", value)
+            return {
+                name: each if _is_said(name, each) else self._renamed(each)
+                for name, each in parts.items()
+            }
+        if type(value) in (list, tuple):
+            return [self._renamed(each) for each in cast("Sequence[Any]", value)]
+        return self.of(value)
+
+    def _number(self, identity: str) -> int:
+        return self._numbers.setdefault(identity, len(self._numbers))
+
+    def _settled(self, entries: dict[str, Any]) -> dict[str, Any]:
+        return {name: each for name, each in entries.items() if name not in _MADE_ANEW}
+
+
+def _is_said(name: object, part: object) -> bool:
+    return name in _WRITTEN or (name == "content" and isinstance(part, str))
+
+
+def _without_chance(versions: Any) -> Any:
+    """Returns versions of channels without the random number that LangGraph appends to each."""
+    if isinstance(versions, Mapping):
+        parts = cast("Mapping[Any, Any]", versions)
+        return {name: _without_chance(each) for name, each in parts.items()}
+    return versions.split(".")[0] if isinstance(versions, str) else versions
+
+
+def _is(value: object, module: str, name: str) -> bool:
+    """Returns True iff the value is of this class. The class is not imported, because LangGraph may be
+    missing."""
+    return (type(value).__module__, type(value).__qualname__) == (module, name)

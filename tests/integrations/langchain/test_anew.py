@@ -1,0 +1,125 @@
+"""Tests that a store gives back the answers of an agent whose memory is made anew in each process."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_rag_rule_explainer.lasting_content import lasting_content
+from langgraph.checkpoint.base import CheckpointTuple
+
+ROOT = Path(__file__).parents[3]
+SUBSETS = 16
+ALWAYS_PAID = 1
+"""The baseline, by which each explanation recognises the application."""
+IDS = ["1529efa9-449e-437b-bbf1-00dafcb5f0b9", "lc_run--f7eae427-dcee-41b6-8585-936a9a706636-0"]
+
+
+def process(store: Path, **given: Any) -> Any:
+    program = ["-m", "tests.integrations.langchain.anew", json.dumps({"store": str(store), **given})]
+    run = subprocess.run(
+        [sys.executable, *program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if "dies" in given:
+        assert run.returncode == -signal.SIGKILL, run.stderr
+        return None
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def test_a_second_process_with_the_same_memory_pays_nothing(tmp_path: Path) -> None:
+    first, second = process(tmp_path / "a.db"), process(tmp_path / "a.db")
+    assert first["stored"] == 0
+    assert first["paid"] > SUBSETS
+    assert (second["paid"], second["stored"]) == (ALWAYS_PAID, first["paid"] - ALWAYS_PAID)
+    assert second["rules"] == first["rules"]
+
+
+def test_what_was_paid_before_a_kill_is_not_paid_again(tmp_path: Path) -> None:
+    whole = process(tmp_path / "whole.db")
+    process(tmp_path / "a.db", dies=25)
+    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
+        ((kept,),) = database.execute("SELECT count(*) FROM rag_rules_answers WHERE answer IS NOT NULL")
+    assert kept > 3  # the baseline, the replay that checks it, and others
+    after = process(tmp_path / "a.db")
+    assert after["stored"] == kept
+    assert after["paid"] + after["stored"] == whole["paid"]
+    # A model that kills its process after some requests counts them, so nothing is proved.
+    assert [each.split(" [")[0] for each in after["rules"]] == [
+        each.split(" [")[0] for each in whole["rules"]
+    ]
+
+
+@pytest.mark.parametrize(
+    "changed", [{"earlier": "It was Bob."}, {"thread": "2"}, {"about": "Reads letters."}]
+)
+def test_another_memory_thread_or_tool_gets_no_stored_answer(
+    changed: dict[str, str], tmp_path: Path
+) -> None:
+    process(tmp_path / "a.db")
+    assert process(tmp_path / "a.db", **changed)["stored"] == 0
+
+
+def saved(*messages: Any, identity: str = "1f1e", thread: str = "1", writes: Any = ()) -> CheckpointTuple:
+    checkpoint: Any = {
+        "v": 4,
+        "ts": f"time of {identity}",
+        "id": identity,
+        "channel_values": {"messages": list(messages)},
+        "channel_versions": {"messages": f"0002.0.{len(identity)}"},
+        "versions_seen": {"model": {"messages": f"0001.0.{len(identity)}"}},
+    }
+    config: Any = {"configurable": {"thread_id": thread, "checkpoint_id": identity}}
+    return CheckpointTuple(config, checkpoint, {"source": "update", "step": 0}, None, list(writes))
+
+
+def conversation(ids: list[str], *, answered: int = 0, **changed: Any) -> CheckpointTuple:
+    call = {"name": "pay", "args": {"to": changed.pop("to", "Ann")}, "id": ids[0]}
+    return saved(
+        HumanMessage(changed.pop("asked", "Pay."), id=changed.pop("named", ids[1])),
+        AIMessage("", tool_calls=[call, {**call, "id": ids[1]}]),
+        ToolMessage(changed.pop("result", "Paid."), tool_call_id=ids[answered]),
+        **changed,
+    )
+
+
+def test_ids_that_were_made_up_do_not_count() -> None:
+    other = [IDS[0].replace("1", "2"), IDS[1].replace("e", "a")]
+    assert lasting_content(conversation(IDS)) == lasting_content(conversation(other, identity="2f2"))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"asked": "Pay!"},
+        {"asked": IDS[0]},
+        {"to": "Bob"},
+        {"to": IDS[0]},
+        {"result": "Refused."},
+        {"result": IDS[1]},
+        {"named": "first"},
+        {"answered": 1},
+        {"thread": "2"},
+        {"writes": [("task", "messages", "more")]},
+    ],
+)
+def test_all_else_counts(changed: dict[str, Any]) -> None:
+    assert lasting_content(conversation(IDS, **changed)) != lasting_content(conversation(IDS))
+    # An id in a text is no id that was made up.
+    if IDS[0] in changed.values() or IDS[1] in changed.values():
+        other = [IDS[0].replace("1", "2"), IDS[1].replace("e", "a")]
+        quoted: dict[str, Any] = {name: other[IDS.index(value)] for name, value in changed.items()}
+        assert lasting_content(conversation(IDS, **changed)) != lasting_content(
+            conversation(other, **quoted)
+        )
+
+
+def test_an_id_that_is_made_to_be_hard_to_read_is_read() -> None:
+    hard = "a_" * 20_000 + "!"
+    assert lasting_content(conversation(IDS, named=hard)) != lasting_content(conversation(IDS))
