@@ -78,7 +78,11 @@ def of_anthropic(*content: dict[str, Any], reason: str = "tool_use") -> ChatGene
     # Its other fields have defaults.
     model = ChatAnthropic(model_name="claude", api_key="none")  # pyright: ignore[reportCallIssue]
     made = model._format_output(reply)  # pyright: ignore[reportPrivateUsage] -- what its client calls
-    return made.generations[0]
+    generation = made.generations[0]
+    # LangChain does so with a reply that is the only one.
+    known = generation.message.response_metadata
+    generation.message.response_metadata = {**(made.llm_output or {}), **known}
+    return generation
 
 
 def used(name: str, given: Any) -> dict[str, Any]:

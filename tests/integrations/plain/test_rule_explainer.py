@@ -116,7 +116,7 @@ def test_what_is_no_application() -> None:
             self.index = index
 
     made: Any = [
-        (7, "a int, which cannot be asked"),
+        (7, "an int, which cannot be asked"),
         (App, "the class App, which cannot be asked"),
         (
             lambda first, second: "x",
@@ -166,7 +166,7 @@ def test_what_answers_nothing_says_what_to_do(models: Models) -> None:
 
 def test_what_cannot_be_gated() -> None:
     for search, said in (
-        (7, "a int cannot be gated"),
+        (7, "an int cannot be gated"),
         (Index, "gate was given the class Index; pass an instance"),
     ):
         with pytest.raises(InvalidInput, match=said):
