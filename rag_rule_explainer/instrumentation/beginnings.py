@@ -44,6 +44,7 @@ def begin_replay(
             frozenset(ids),
             run.gate.deliver_result,
             lambda: [each.reply for each in run.watch.exchanges if each.reply],
+            [*(str(each.result) for each in first.tool_record.noted), *(each.text for each in kept)],
             run.gate.leave_undecided,
         )
     if manner.replays_tools:

@@ -6,14 +6,18 @@ not change the object.
 
 import io
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
-from itertools import islice
+from itertools import count, islice
 from types import GeneratorType
 from typing import Any, cast
 
 _MOST_ENTRIES = 1000
+_MOST_INSIDE = 50
+_DEEPEST = 3
+"""The number of values of an entry of a queue that are compared, and the depth to which they are."""
 _SHOWN = 40
+_unknown = count()
 
 
 class Position(str):
@@ -70,8 +74,33 @@ def _of_a_stream(thing: object) -> str:
     return ""
 
 
+def _of_a_queue(thing: Any) -> str:
+    """Returns the number and the order of the entries of a queue. Entries with equal content, such as
+    connections to one database, count as equal."""
+    size = thing.qsize()
+    entries: Any = getattr(thing, "queue", None)
+    if entries is None:
+        entries = getattr(thing, "_queue", None)
+    if entries is not None:
+        return f"{size} {_digest([_content(each, 0) for each in islice(entries, _MOST_ENTRIES)])}"
+    # The entries of a SimpleQueue cannot be read, so their order counts as changed.
+    return str(size) if size < 2 else f"{size} {next(_unknown)}"
+
+
+def _content(value: Any, depth: int) -> object:
+    """Returns the plain values in an entry of a queue, and the types of its other ones."""
+    kind = cast("type[Any]", type(value))
+    if value is None or isinstance(value, (str, bytes, int, float, bool, type)):
+        return value
+    if depth < _DEEPEST and isinstance(value, (list, tuple)):
+        return [_content(each, depth + 1) for each in islice(cast("Iterable[Any]", value), _MOST_INSIDE)]
+    inside = cast("dict[Any, Any]", value if isinstance(value, dict) else getattr(value, "__dict__", {}))
+    entries = islice(inside.items(), _MOST_INSIDE) if depth < _DEEPEST else ()
+    return kind.__qualname__, [(str(name), _content(each, depth + 1)) for name, each in entries]
+
+
 _ASKED: tuple[tuple[str, Callable[[Any], Any]], ...] = (
-    ("qsize", lambda thing: thing.qsize()),
+    ("qsize", _of_a_queue),
     ("is_set", lambda thing: thing.is_set()),
     ("locked", lambda thing: thing.locked()),
     ("getstate", lambda thing: _digest(thing.getstate())),

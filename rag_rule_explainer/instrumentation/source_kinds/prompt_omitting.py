@@ -19,13 +19,17 @@ _CHANGED = (
     "the application has shortened, repeated or rewritten the conversation ({text})"
 )
 
+_LONG = 6
+"""The number of letters of an ordinary word, such as "where", that may occur in two texts by chance."""
+
 
 @dataclass(frozen=True, slots=True)
 class PromptOmitting:
     """A ``PromptOmitting`` removes the omitted sources from the requests of one replay.
 
     ``deliver``: is called with the sources in each request. ``said``: returns the replies that the replay
-    has got so far; an application may repeat them. ``doubt``: is called with the reason if an omitted
+    has got so far; an application may repeat them. ``given``: texts that every replay gets, such as the
+    recorded results of tools. ``doubt``: is called with the reason if an omitted
     source may have reached a model.
     """
 
@@ -33,6 +37,7 @@ class PromptOmitting:
     kept: frozenset[str]
     deliver: Callable[[Collection[str], bool], None]
     said: Callable[[], Collection[str]]
+    given: Collection[str]
     doubt: Callable[[str], None]
 
     def edited(self, messages: Sequence[PromptMessage]) -> Sequence[str | None]:
@@ -54,7 +59,7 @@ class PromptOmitting:
                 texts[place] = self._left
         for identity in torn:
             if identity not in self.kept:
-                for place in self._rest_of(identity, conversation, taken):
+                for place in self._rest_of(identity, conversation, taken, messages):
                     texts[spoken[place]] = self._left
             self._look_for_twins(identity)
         self._look_for_more(conversation)
@@ -74,7 +79,11 @@ class PromptOmitting:
         return "" if self.known.omit == "blank" else None
 
     def _rest_of(
-        self, identity: str, conversation: Sequence[PromptMessage], taken: set[int]
+        self,
+        identity: str,
+        conversation: Sequence[PromptMessage],
+        taken: set[int],
+        messages: Sequence[PromptMessage],
     ) -> Iterator[int]:
         """Yields the places of those messages of an omitted source that are still in the conversation.
         Calls ``doubt`` if it may hold the others in another form, or if it is not clear which of its
@@ -85,37 +94,55 @@ class PromptOmitting:
                 place for place, each in enumerate(conversation) if each == message and place not in taken
             ]
             if not found:
-                self._look_for(identity, message, conversation)
+                self._look_for(identity, message, messages)
             elif len(found) > 1 or known.count(message) > 1:
                 self._doubt(identity, message.text)
             else:
                 taken.add(found[0])
                 yield found[0]
 
-    def _look_for(
-        self, identity: str, message: PromptMessage, conversation: Sequence[PromptMessage]
-    ) -> None:
-        """Calls ``doubt`` if a message that was not in the first request, and repeats no reply of this
-        replay, has words of a missing message: any word before the end of the known conversation, where
-        only an altered conversation can be, or the whole message elsewhere."""
-        known, said = set(self.known.spoken), [line_of(each) for each in self.said()]
-        ends = self._end_of_known(conversation)
+    def _look_for(self, identity: str, message: PromptMessage, messages: Sequence[PromptMessage]) -> None:
+        """Calls ``doubt`` if a message that was not in the first request may hold a missing message in
+        another form: it has the whole text; or a word that no other source and no other message of the
+        first request has, and that is no ordinary short word; or, where only an altered conversation can
+        be, any of its words. The replies that this replay has got are not searched."""
         line = line_of(message.text)
-        words = set(line.split())
-        for place, each in enumerate(conversation):
-            here = line_of(each.text)
-            if each in known or each.role not in SPEAKING or not words:
-                continue
-            if any(one in here for one in said if one.strip()):
-                continue
-            if (place < ends and words & set(here.split())) or line in here:
+        words, known = set(line.split()), set(self.known.messages)
+        telling = {each for each in words - self._words_of_others(identity) if _tells(each)}
+        ends = self._end_of_known(messages)
+        for place, each in enumerate(messages):
+            whole = line_of(each.text) if each not in known else ""
+            here = self._without_replies(whole)
+            found = set(here.split())
+            is_altered = place < ends and each.role in SPEAKING and here == whole
+            if words and (line in here or telling & found or (is_altered and words & found)):
                 self._doubt(identity, each.text)
 
-    def _end_of_known(self, conversation: Sequence[PromptMessage]) -> int:
-        """Returns the index in the conversation up to which it should be that of the first request."""
-        asked = [place for place, each in enumerate(conversation) if each == self.known.spoken[-1]]
-        known = set(self.known.spoken)
-        return max(asked or [place for place, each in enumerate(conversation) if each in known] or [0])
+    def _words_of_others(self, identity: str) -> set[str]:
+        """Returns the words of all messages of the first request that are not of this source, and of the
+        texts that every replay gets."""
+        group = self.known.groups[identity]
+        others = [each.text for each in self.known.messages if each not in group]
+        return {word for text in (*others, *self.given) for word in line_of(text).split()}
+
+    def _without_replies(self, line: str) -> str:
+        for reply in sorted(map(line_of, self.said()), key=len, reverse=True):
+            line = line.replace(reply, " ") if reply.strip() else line
+        return line
+
+    def _end_of_known(self, messages: Sequence[PromptMessage]) -> int:
+        """Returns the index in a request up to which it should be the conversation of the first request:
+        that of the user's last message, also if it has another form; else of the last known message."""
+        asked, known = self.known.spoken[-1], set(self.known.spoken)
+        words = set(line_of(asked.text).split())
+        places = [place for place, each in enumerate(messages) if each == asked]
+        changed = [
+            place
+            for place, each in enumerate(messages)
+            if each not in known and 2 * len(words & set(line_of(each.text).split())) >= len(words) > 0
+        ]
+        others = [place for place, each in enumerate(messages) if each in known]
+        return max(places or changed or others or [0])
 
     def _look_for_more(self, conversation: Sequence[PromptMessage]) -> None:
         """Calls ``doubt`` if the conversation has a message of an omitted source more often than the
@@ -137,6 +164,11 @@ class PromptOmitting:
     def _doubt(self, identity: str, text: str) -> None:
         shown = shortened(printable(text), 80)
         self.doubt(_CHANGED.format(source=identity, text=shown))
+
+
+def _tells(word: str) -> bool:
+    """Returns True iff a word does not occur in two texts by chance as easily as a short one."""
+    return len(word) > _LONG or not word.isascii() or not word.isalpha()
 
 
 def _start_of(

@@ -48,15 +48,15 @@ class FirstPrompt:
 
 @dataclass(frozen=True, slots=True)
 class PromptSources:
-    """A ``PromptSources`` holds the sources in the first request of a baseline. ``spoken``: its messages
-    without the instructions. ``groups``: the messages of each source that has whole messages;
-    ``sections``: the text of each source that is a part of one. ``omit``: says what remains of an omitted
-    source: nothing, or its messages without their texts. ``dropped``: the ids of the groups of which
-    later requests of the baseline lack messages."""
+    """A ``PromptSources`` holds the sources in the first request of a baseline. ``messages``: its
+    messages; ``spoken``: those without the instructions. ``groups``: the messages of each source that has
+    whole messages; ``sections``: the text of each source that is a part of one. ``omit``: says what
+    remains of an omitted source: nothing, or its messages without their texts. ``dropped``: the ids of
+    the groups of which later requests of the baseline lack messages."""
 
     sources: tuple[Source, ...]
     omit: Omit
-    spoken: tuple[PromptMessage, ...] = ()
+    messages: tuple[PromptMessage, ...] = ()
     groups: dict[str, tuple[PromptMessage, ...]] = field(
         default_factory=dict[str, tuple[PromptMessage, ...]]
     )
@@ -87,9 +87,13 @@ class PromptSources:
                 made.groups[identity] = group
                 text = "\n".join(each.text for each in group)
                 sources.append(Source(identity, text, {SOURCE_KIND: kind}))
-        spoken = tuple(each for each in messages if not is_system(each))
         torn = tuple(each for each, group in made.groups.items() if not set(group).isdisjoint(dropped))
-        return cls(tuple(sources), omit, spoken, made.groups, made.sections, torn)
+        return cls(tuple(sources), omit, tuple(messages), made.groups, made.sections, torn)
+
+    @property
+    def spoken(self) -> tuple[PromptMessage, ...]:
+        """Returns the messages that are no instructions."""
+        return tuple(each for each in self.messages if not is_system(each))
 
     @property
     def texts(self) -> frozenset[str]:

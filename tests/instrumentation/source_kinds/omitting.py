@@ -21,5 +21,6 @@ def omitting(
     *,
     doubt: Callable[[str], None] = refused,
     said: Sequence[str] = (),
+    given: Sequence[str] = (),
 ) -> PromptOmitting:
-    return PromptOmitting(known, frozenset(kept), deliver, lambda: said, doubt)
+    return PromptOmitting(known, frozenset(kept), deliver, lambda: said, given, doubt)

@@ -14,7 +14,7 @@ from tests.instrumentation.source_kinds.test_prompt_sources import as_turn
 
 TURNS = [("user", "Where is it?"), ("assistant", "At zz2q."), ("user", "And who?"), ("assistant", "zz4q")]
 ASKED = ("user", "What is new?")
-CALL, RESULT = ("assistant", ""), ("tool", "Zz2q is fine.")
+CALL, RESULT = ("assistant", ""), ("tool", "Rain came.")
 
 
 def conversation(*said: tuple[str, str]) -> list[PromptMessage]:
@@ -28,7 +28,7 @@ def sent(
     kept: Sequence[str], *said: tuple[str, str], replies: Sequence[str] = ()
 ) -> tuple[list[str | None], list[str]]:
     doubts = list[str]()
-    editing = omitting(FIRST, kept, doubt=doubts.append, said=replies)
+    editing = omitting(FIRST, kept, doubt=doubts.append, said=replies, given=[RESULT[1]])
     return list(editing.edited(conversation(*said))), doubts
 
 
@@ -54,6 +54,11 @@ def test_what_is_left_of_an_omitted_turn_is_removed(first: int) -> None:
         [("system", "Be kind."), ("user", "Where is it? At zz2q. And who? zz4q. What is new?")],
         [*TURNS[:2], *TURNS, ASKED],
         [("assistant", "I said: at ZZ2Q"), *TURNS[2:], ASKED, CALL, RESULT],
+        [("customer", "Where is it?"), ("clerk", "At zz2q."), ("customer", "What is new?")],
+        [("user", "Where i"), ("assistant", "At zz2q"), ("user", "What is"), CALL, RESULT],
+        [("system", "Known so far: zz2q."), ASKED, CALL, RESULT],
+        [("user", "Known so far: zz2q. What is new?"), CALL, RESULT],
+        [ASKED, CALL, ("tool", "Nothing. Known so far: zz2q.")],
     ],
 )
 def test_another_form_of_an_omitted_turn_leaves_no_verdict(said: list[tuple[str, str]]) -> None:

@@ -277,7 +277,43 @@ def a_chat_of_each_run_that_all_read(search: Search, ask: Ask) -> Answer:
     return answer
 
 
+class Tuned:
+    def __init__(self, mode: str) -> None:
+        self.mode = mode
+
+
+def _from_a_pool(pool: "queue.Queue[Tuned] | queue.SimpleQueue[Tuned]") -> Callable[..., Answer]:
+    for mode in ("", "Warn", "Warn", "Warn", "Warn"):
+        pool.put(Tuned(mode))
+
+    def shape(search: Search, ask: Ask) -> Answer:
+        def answer(question: str) -> str:
+            found = search(question)
+            if len(found) > 3:
+                return written(ask, mode_of(found), found)
+            taken = pool.get()
+            try:
+                return written(ask, taken.mode or mode_of(found), found)
+            finally:
+                pool.put(taken)
+
+        return answer
+
+    return shape
+
+
+def a_queue_of_models(search: Search, ask: Ask) -> Answer:
+    """Each run takes the next one, and gives it back at the end of the queue."""
+    return _from_a_pool(queue.Queue())(search, ask)
+
+
+def a_simple_queue_of_models(search: Search, ask: Ask) -> Answer:
+    return _from_a_pool(queue.SimpleQueue())(search, ask)
+
+
 GUILTY = (
+    a_queue_of_models,
+    a_simple_queue_of_models,
     a_chat_of_each_run_that_all_read,
     a_chain_with_slots_of_the_first_run,
     a_dict_with_attributes_of_the_first_run,

@@ -125,6 +125,22 @@ def a_pool_of_connections(search: Search, ask: Ask) -> Answer:
     return answer
 
 
+def a_queue_of_connections(search: Search, ask: Ask) -> Answer:
+    pool = queue.Queue[sqlite3.Connection]()
+    for _ in range(3):
+        pool.put(connection())
+
+    def answer(question: str) -> str:
+        found, taken = search(question), pool.get()
+        try:
+            words = taken.execute("SELECT word FROM words").fetchall()
+        finally:
+            pool.put(taken)
+        return written(ask, mode_of(found) if words else "", found)
+
+    return answer
+
+
 class Template:
     def __init__(self, text: str) -> None:
         self.text = text
@@ -299,6 +315,7 @@ INNOCENT = (
     a_chain_of_each_kind,
     a_client_of_each_thread,
     a_pool_of_connections,
+    a_queue_of_connections,
     a_weak_cache_of_templates,
     a_metric_that_is_logged_at_times,
     a_metric_that_warns,

@@ -157,6 +157,8 @@ RACING = frozenset(
         "in_a_folder_that_a_script_names",
         "in_a_folder_that_a_script_computes",
         "a_bucket_that_only_thin_runs_empty",
+        "a_queue_of_models",
+        "a_simple_queue_of_models",
     }
 )
 """What these leave comes early or late, or to one of several threads, so a repeated replay at times shows
