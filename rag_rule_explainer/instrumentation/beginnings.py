@@ -13,6 +13,7 @@ from .requests.unrecorded_tools import check_none_ran, end_if_one_ran
 from .run_context import Participation, inside_retrieval, participation
 from .source_kinds.gathering import tool_replay_of
 from .source_kinds.kinds import IN_PROMPTS
+from .source_kinds.left_texts import LeftTexts
 from .source_kinds.prompt_omitting import PromptOmitting
 from .source_kinds.prompt_sources import FirstPrompt, PromptEditing
 from .tool_replay import ToolReplay
@@ -39,13 +40,14 @@ def begin_replay(
     action also gets models' recorded replies. ``first``: the baseline; ``kept``: the retained sources."""
     ids = [each.id for each in kept]
     if first.prompt_sources is not None:
-        run.prompts = PromptOmitting(
+        left_texts = LeftTexts(
             first.prompt_sources,
-            frozenset(ids),
-            run.gate.deliver_result,
             lambda: [each.reply for each in run.watch.exchanges if each.reply],
             [*(str(each.result) for each in first.tool_record.noted), *(each.text for each in kept)],
             run.gate.leave_undecided,
+        )
+        run.prompts = PromptOmitting(
+            first.prompt_sources, frozenset(ids), run.gate.deliver_result, left_texts
         )
     if manner.replays_tools:
         answering = run.tool_replay = tool_replay_of(first, manner, run, ids)

@@ -43,6 +43,7 @@ _HELD_OUT = (
 )
 _PROMOTED = "{counts}: leaving one out may promote another that it did not see"
 NOT_RETRIEVED = "the application chose not to retrieve"
+_MAKE_ANEW = "pass a function that makes it anew for every run"
 MISSED = (
     "a replay was answered without a retrieval that could be intercepted, so the answer says nothing "
     "about the sources it was to be given. Wrap the search in gate(...) where it is called, or, if the "
@@ -256,10 +257,9 @@ class ExposureChecks:
     def _leaked_in(
         self, requests: Sequence[Request], ids: Sequence[str], seen: frozenset[str]
     ) -> frozenset[str]:
-        leaked = self.sight.leaked_in(requests, ids, seen)
-        if not self.unrecognised:
-            return leaked
-        return leaked | self.sight.glued_in(requests) & self.unrecognised.difference(ids)
+        known = self.sight.leaked_in(requests, ids, seen)
+        others = self.unrecognised.difference(ids)
+        return known | (self.sight.glued_in(requests) & others if others else others)
 
     def _leak_of(self, leaks: Sequence[str], serving: Serving[object]) -> SourceLeak:
         """Returns the error for these omitted sources. If there are documents among them, only these
@@ -286,10 +286,8 @@ class ExposureChecks:
     def _anew(self) -> str:
         """Returns advice to a user whose application keeps the results of an earlier run. It is the last
         sentence of some messages."""
-        return (
-            ". If the application keeps what another run found, pass a function that makes it anew for "
-            f"every run{self.making and f': {self.making}'}"
-        )
+        made = f": {self.making}" if self.making else ""
+        return f". If the application keeps what another run found, {_MAKE_ANEW}{made}"
 
 
 def _check_shown(orders: Iterable[Sequence[str]], wanted: Sequence[str]) -> None:

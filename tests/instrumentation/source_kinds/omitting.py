@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 
+from rag_rule_explainer.instrumentation.source_kinds.left_texts import LeftTexts
 from rag_rule_explainer.instrumentation.source_kinds.prompt_omitting import PromptOmitting
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptSources
 
@@ -23,4 +24,5 @@ def omitting(
     said: Sequence[str] = (),
     given: Sequence[str] = (),
 ) -> PromptOmitting:
-    return PromptOmitting(known, frozenset(kept), deliver, lambda: said, given, doubt)
+    left = LeftTexts(known, lambda: said, given, doubt)
+    return PromptOmitting(known, frozenset(kept), deliver, left)

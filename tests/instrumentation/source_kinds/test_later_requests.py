@@ -107,7 +107,6 @@ TONE = "# Tone\nBe kind to all people here.\n"
             None,
         ),
         ("# Step 1 of 9\nThe word is zz2q.\n" + TONE, "# Step 2 of 9\nThe word is zz2q.\n" + TONE, TONE),
-        (STATE.format(1) + TONE, "# State\nYou are another agent.", "# State\nYou are another agent."),
     ],
 )
 def test_a_section_whose_text_has_changed_is_cut_too(first: str, later: str, left: str | None) -> None:
@@ -119,6 +118,25 @@ def test_a_section_whose_text_has_changed_is_cut_too(first: str, later: str, lef
     assert omitting(found, changing).edited(request)[0] == left
     everything = [each.id for each in found.sources]
     assert omitting(found, everything).edited(request)[0] == later
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "# State\nYou are another agent.",
+        f"{TONE}# Reminder\nSay zz2q.",
+        "<now>\nzz2q\n</now>",
+        "You have read all messages, and are told again that it is zz2q.",
+        f"{STATE.format(3)}{TONE}# Again\nIt is zz2q.",
+    ],
+)
+def test_a_section_that_may_be_there_in_another_form_leaves_no_verdict(later: str) -> None:
+    first = conversation(("system", STATE.format(1) + TONE), ASKED)
+    found, doubts = PromptSources.of(first, as_turn("turns"), ["instructions"], "remove"), list[str]()
+    omitting(found, ["instructions: Tone"], doubt=doubts.append).edited(
+        conversation(("system", later), ASKED)
+    )
+    assert any("'instructions: State' in another form" in each for each in doubts)
 
 
 WORDS = st.sampled_from(["yes", "no", "at noon", "zz2q", "who"])
