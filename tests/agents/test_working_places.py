@@ -18,6 +18,7 @@ from tests.agents.working_places import (
     Tasks,
     Worker,
     aloop,
+    end_workers,
     in_a_new_context,
     in_a_new_context_in_a_thread,
     in_a_new_context_of_a_task,
@@ -32,6 +33,14 @@ from tests.agents.zoo.shapes import INBOX, PAYS, QUESTION, functions
 from tests.integrations.known import omission, retention
 
 pytestmark = [pytest.mark.waits, pytest.mark.filterwarnings("ignore")]
+
+
+@pytest.fixture(autouse=True)
+def workers() -> Generator[None, None, None]:
+    yield
+    end_workers()
+
+
 ONCE = {"search_inbox": 1, "calendar": 1, "pay": 1}
 RULES = INBOX.rules(ONE_BY_ONE, "pay", "whole_run")
 CERTAIN = (

@@ -230,16 +230,31 @@ def in_a_pool_of_multiprocessing(work: Work) -> Any:
         return pool.apply(work)
 
 
+class WorkerThread(threading.Thread):
+    """The thread of a worker, by which it is found where nothing else holds it any more."""
+
+    def __init__(self, worker: "Worker") -> None:
+        super().__init__(target=worker.works, daemon=True)
+        self.worker = worker
+
+
+def end_workers() -> None:
+    """Ends all workers, also those that replays from an earlier state began."""
+    for each in threading.enumerate():
+        if isinstance(each, WorkerThread):
+            each.worker.end()
+
+
 class Worker:
     """A thread that waits for work. ``in_context``: it does it in the context of whoever gives it."""
 
     def __init__(self, *, in_context: bool = False) -> None:
         self.waiting: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self.in_context = in_context
-        self.thread = threading.Thread(target=self._works, daemon=True)
+        self.thread = WorkerThread(self)
         self.thread.start()
 
-    def _works(self) -> None:
+    def works(self) -> None:
         while (work := self.waiting.get()) is not None:
             work()
 
