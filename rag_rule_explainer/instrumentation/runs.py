@@ -146,6 +146,7 @@ class ApplicationRun(Generic[Item]):
         self._first.watch.exchanges.before_sending.append(stopping.before)
         with stopping.forgiving():
             yield stopping
+        self._state.rewinding.put_back()
 
     def _retrieved_until(self, stopping: Stopping) -> Retrieved:
         self._first = first = repeated_part(self._first, self.manner, self.case.question)
@@ -166,8 +167,7 @@ class ApplicationRun(Generic[Item]):
         started, self.trace.explained_run = time.monotonic(), ""
         try:
             taking_part = inside_run(self.application, self._first, in_pieces=in_pieces)
-            marked = traced_first(self.trace)
-            with self._state.of_the_baseline(live=self.case.live), taking_part, marked:
+            with self._state.of_the_baseline(live=self.case.live), taking_part, traced_first(self.trace):
                 yield
             self._seconds = time.monotonic() - started
         except RagRuleError:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer import StateShared
+from tests.integrations.leaving.innocent import a_chat_of_each_run, a_log_in_memory
 from tests.integrations.leaving.parts import Answer, Ask, Search, mode_of, written
 from tests.integrations.test_passing_state import of_langchain, of_llama_index, of_plain
 
@@ -50,3 +51,38 @@ def test_nothing_is_proved_of_what_was_refused(of: Callable[..., Any], build: An
     assert {rule.claim for rule in again.rules} <= {"unverified"}
     assert not again.complete
     assert any("an earlier explanation found" in each for each in again.warnings), again.warnings
+
+
+def a_session_of_the_first_question(search: Search, ask: Ask) -> Answer:
+    """The first question decides for all later ones."""
+    sessions = dict[str, str]()
+
+    def answer(question: str) -> str:
+        found = search(question)
+        if "anonymous" not in sessions:
+            sessions["anonymous"] = mode_of(found)
+        return written(ask, sessions["anonymous"], found)
+
+    return answer
+
+
+@pytest.mark.parametrize("of", [of_langchain, of_llama_index, of_plain])
+@pytest.mark.parametrize("build", [a_session_of_the_first_question, what_is_new_decides])
+def test_an_estimate_leaves_nothing(of: Callable[..., Any], build: Any) -> None:
+    with of(build) as explainer:
+        explainer.estimate("What is new?")
+        try:
+            explanation = explainer.explain("What is new?")
+        except StateShared:
+            return
+    assert {rule.claim for rule in explanation.rules} == {"unverified"}
+
+
+@pytest.mark.parametrize("of", [of_langchain, of_llama_index, of_plain])
+@pytest.mark.parametrize("build", [a_log_in_memory, a_chat_of_each_run])
+def test_what_an_estimate_leaves_harmlessly_is_proved(of: Callable[..., Any], build: Any) -> None:
+    with of(build) as explainer:
+        explainer.estimate("What is new?")
+        explanation = explainer.explain("What is new?")
+    assert explanation.complete
+    assert not any("fidelity not checked" in each for each in explanation.warnings)

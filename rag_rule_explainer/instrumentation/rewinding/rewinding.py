@@ -175,6 +175,14 @@ class Rewinding:
                 _write(kept, self._without_ignored(kept, with_what_was_added(kept, put, content)))
             sys.modules.update(modules)
 
+    def put_back(self) -> None:
+        """Restores the earlier state for good, as after a run that only looks what is retrieved: a later
+        explanation would find in all of its runs what that run left."""
+        changes = list(self._changes())
+        new = {id(cached): renewed(cached) for cached in self._grown_caches()}
+        for kept, content in list(self._earlier(changes, new)):
+            _write(kept, content)
+
     def is_constant(self, name: str) -> bool:
         """Returns True iff replays from the earlier state computed the value of this name again and
         always got an equal value, although each of the sources was omitted in one of these replays."""
