@@ -100,7 +100,9 @@ def _parts_of(value: Any, depth: int) -> tuple[Any, Sequence[Any]] | None:
     if it is not looked into."""
     if isinstance(value, FunctionType):
         cells = [each.cell_contents for each in value.__closure__ or () if _is_filled(each)]
-        return (value.__module__, value.__code__), (*(value.__defaults__ or ()), *cells)
+        defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+        # Two modules may be made of the same text, so the module itself is compared too.
+        return (value.__module__, value.__code__), (value.__globals__, *defaults, *cells)
     if isinstance(value, MethodType):
         return "method", (value.__func__, value.__self__)
     if isinstance(value, partial):
@@ -108,7 +110,8 @@ def _parts_of(value: Any, depth: int) -> tuple[Any, Sequence[Any]] | None:
         return ("partial", *call.keywords), (call.func, *call.args, *call.keywords.values())
     if isinstance(value, tuple):
         return "tuple", cast("tuple[Any, ...]", value)
-    attributes: Mapping[str, Any] = getattr(value, "__dict__", {})
+    private: Mapping[str, Any] = getattr(value, "__pydantic_private__", None) or {}
+    attributes = {**getattr(value, "__dict__", {}), **private}
     if depth > 1 or not attributes:
         return None
     kind = cast("type[Any]", type(value))

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, PrivateAttr
 
 from rag_rule_explainer.instrumentation.named_tools import NamedTools
 
@@ -32,6 +33,35 @@ def bound(value: object) -> Callable[[], object]:
     return Tool(returning(value)).function
 
 
+class Secret(BaseModel):
+    """Keeps its value where no attribute of pydantic's shows it."""
+
+    _value: object = PrivateAttr()
+
+    def __call__(self) -> object:
+        return self._value
+
+
+def private(value: object) -> Callable[[], object]:
+    made = Secret()
+    made._value = value  # pyright: ignore[reportPrivateUsage] -- as the class itself would set it
+    return made
+
+
+def by_keyword(value: object) -> Callable[[], object]:
+    def look(*, _value: object = value) -> object:
+        return _value
+
+    return look
+
+
+def in_a_module(value: object) -> Callable[[], object]:
+    """The same text in a module of its own."""
+    space: dict[str, Any] = {"VALUE": value, "__name__": "tools_of_a_test"}
+    exec("def look():\n    return VALUE", space)  # noqa: S102 -- a text of our own
+    return space["look"]
+
+
 def given(value: object) -> Callable[[], object]:
     return partial(returning, value)
 
@@ -40,7 +70,7 @@ def plain(function: Callable[[], object]) -> object:
     return function
 
 
-@pytest.mark.parametrize("make", [returning, wrapped, bound, given])
+@pytest.mark.parametrize("make", [returning, wrapped, bound, given, private, by_keyword])
 @pytest.mark.parametrize("wrap", [Tool, plain])
 class TestToolsOfOneName:
     def test_that_last_are_known_by_themselves(self, make: Any, wrap: Any) -> None:
@@ -88,3 +118,9 @@ def test_functions_of_other_code_are_other_tools() -> None:
     later = 1
     assert tools.recognised("see", looking) == 0
     assert looking() == later
+
+
+def test_functions_of_the_same_text_in_two_modules_are_two_tools() -> None:
+    tools, one, two = NamedTools(), in_a_module("a"), in_a_module("b")
+    assert [tools.note("look", each) for each in (one, two)] == [0, 1]
+    assert [tools.recognised("look", each) for each in (two, one)] == [1, 0]
