@@ -83,10 +83,11 @@ class LeftTexts:
         return max(places or changed or others or [0])
 
     def _is_left(self, identity: str, lost: Sequence[str], here: str) -> bool:
-        texts = self.known.groups.get(identity, ())
-        lines = [*lost, *(line_of(each.text) for each in texts)]
-        long = (each for each in lines if each in lost or len(each.split()) >= _SENTENCE)
-        return any(each.strip() and each in here for each in (*long, *self._marks_of(identity)))
+        lines = [*lost, *(line_of(each.text) for each in self.known.groups.get(identity, ()))]
+        long = [each for each in lines if each in lost or len(each.split()) >= _SENTENCE]
+        found = [each for each in (*long, *self._marks_of(identity)) if each.strip() and each in here]
+        # What a tool returned, for example, may say the same as the source.
+        return any(not any(each in line_of(other) for other in self.given) for each in found)
 
     def _marks_of(self, identity: str) -> frozenset[str]:
         """Returns the words and phrases of a source, with spaces around each, that neither another

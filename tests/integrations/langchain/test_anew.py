@@ -14,6 +14,8 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_rag_rule_explainer.lasting_content import lasting_content
 from langgraph.checkpoint.base import CheckpointTuple
 
+pytestmark = pytest.mark.waits
+
 ROOT = Path(__file__).parents[3]
 SUBSETS = 16
 ALWAYS_PAID = 1
