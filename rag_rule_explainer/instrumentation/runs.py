@@ -146,7 +146,7 @@ class ApplicationRun(Generic[Item]):
         self._first.watch.exchanges.before_sending.append(stopping.before)
         with stopping.forgiving():
             yield stopping
-        self._state.rewinding.put_back()
+        self._state.rewinding.put_back(self._first.tools)
 
     def _retrieved_until(self, stopping: Stopping) -> Retrieved:
         self._first = first = repeated_part(self._first, self.manner, self.case.question)

@@ -175,9 +175,12 @@ class Rewinding:
                 _write(kept, self._without_ignored(kept, with_what_was_added(kept, put, content)))
             sys.modules.update(modules)
 
-    def put_back(self) -> None:
+    def put_back(self, called: Collection[str]) -> None:
         """Restores the earlier state for good, as after a run that only looks what is retrieved: a later
-        explanation would find in all of its runs what that run left."""
+        explanation would find in all of its runs what that run left. ``called``: the names of the tools
+        that ran; if there are any, nothing is restored, since what they did cannot be undone."""
+        if called:
+            return
         changes = list(self._changes())
         new = {id(cached): renewed(cached) for cached in self._grown_caches()}
         for kept, content in list(self._earlier(changes, new)):

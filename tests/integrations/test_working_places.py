@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer import Explanation, InvalidInput, ToolCall, UntrueReplay
-from tests.agents.working_places import (
+from tests.agents.zoo.scripts import ONE_BY_ONE, Script
+from tests.agents.zoo.shapes import INBOX, PAYS, QUESTION, functions
+from tests.integrations.known import omission, retention
+from tests.integrations.working_places import (
     KITS,
     Kit,
     Tasks,
@@ -28,9 +31,6 @@ from tests.agents.working_places import (
     in_a_timer,
     loop,
 )
-from tests.agents.zoo.scripts import ONE_BY_ONE, Script
-from tests.agents.zoo.shapes import INBOX, PAYS, QUESTION, functions
-from tests.integrations.known import omission, retention
 
 pytestmark = [pytest.mark.waits, pytest.mark.filterwarnings("ignore")]
 
