@@ -64,7 +64,8 @@ class LeftTexts:
             for identity in omitted:
                 lost = [line_of(each.text) for each in missing.get(identity, ())]
                 words = {word for line in lost for word in line.split()} if is_altered else set[str]()
-                if self._is_left(identity, lost, here) or words & set(here.split()):
+                marks = self._marks_of(identity, omitted)
+                if self._is_left(identity, lost, marks, here) or words & set(here.split()):
                     self.doubt(identity, message.text)
 
     def end_of_known(self, messages: Sequence[PromptMessage]) -> int:
@@ -82,25 +83,26 @@ class LeftTexts:
         others = [place for place, each in enumerate(messages) if each in known]
         return max(places or changed or others or [0])
 
-    def _is_left(self, identity: str, lost: Sequence[str], here: str) -> bool:
+    def _is_left(self, identity: str, lost: Sequence[str], marks: Collection[str], here: str) -> bool:
         lines = [*lost, *(line_of(each.text) for each in self.known.groups.get(identity, ()))]
         long = [each for each in lines if each in lost or len(each.split()) >= _SENTENCE]
-        found = [each for each in (*long, *self._marks_of(identity)) if each.strip() and each in here]
+        found = [each for each in (*long, *marks) if each.strip() and each in here]
         # What a tool returned, for example, may say the same as the source.
         return any(not any(each in line_of(other) for other in self.given) for each in found)
 
-    def _marks_of(self, identity: str) -> frozenset[str]:
-        """Returns the words and phrases of a source, with spaces around each, that neither another
-        message or section of the first request nor a text that every replay gets has."""
+    def _marks_of(self, identity: str, omitted: Collection[str]) -> frozenset[str]:
+        """Returns the words and phrases of a source, with spaces around each, that nothing else has which
+        this replay sends: no retained message or section of the first request, and no text that every
+        replay gets. ``omitted``: the ids of all sources that the replay omits."""
         if identity not in self._marks:
-            group, section = self.known.groups.get(identity, ()), self.known.sections.get(identity, "")
-            rest = [
-                each.text.replace(section, "\n") if section else each.text
-                for each in self.known.messages
-                if each not in group
-            ]
+            groups, sections = self.known.groups, self.known.sections
+            gone = {each for other in omitted for each in groups.get(other, ())}
+            rest = [each.text for each in self.known.messages if each not in gone]
+            for other in filter(None, (sections.get(each) for each in omitted)):
+                rest = [each.replace(other, "\n") for each in rest]
             others = [line_of(each) for each in (*rest, *self.given)]
-            own = [*(each.text for each in group), section]
+            section = sections.get(identity, "")
+            own = [*(each.text for each in groups.get(identity, ())), section]
             found = {each for text in own for each in _marking(text, is_section=bool(section))}
             self._marks[identity] = frozenset(
                 each for each in found if not any(each in other for other in others)
@@ -115,9 +117,10 @@ class LeftTexts:
 
 def _marking(text: str, *, is_section: bool) -> set[str]:
     """Returns the words and phrases of a text that do not occur in two texts by chance. Instructions of
-    several agents have long words in common, so only phrases count there, and words such as numbers."""
+    several agents have long words in common, so of these only words such as numbers count there. In some
+    languages, each character is a word, so a word that is not Latin has to be long, too."""
     words = line_of(text).split()
     longest = len(text) if is_section else _LONG
-    single = {each for each in words if len(each) > longest or not (each.isascii() and each.isalpha())}
+    single = {each for each in words if len(each) > longest or not each.isalpha()}
     phrases = {" ".join(words[place : place + _PHRASE]) for place in range(len(words) - _PHRASE + 1)}
-    return {f" {each} " for each in (*single, *(phrases if is_section else ()))}
+    return {f" {each} " for each in (*single, *phrases)}

@@ -92,6 +92,32 @@ def test_of_two_equal_turns_it_must_be_clear_which_is_left() -> None:
     assert doubts
 
 
+def test_what_two_omitted_turns_say_is_looked_for() -> None:
+    twice = [
+        ("user", "Is it 4711?"),
+        ("assistant", "It is 4711."),
+        ("user", "Sure?"),
+        ("assistant", "4711!"),
+    ]
+    found = PromptSources.of(conversation(*twice, ASKED), as_turn("turns"), ["turns"], "remove")
+    later, doubts = conversation(("system", "Known so far: 4711."), ASKED), list[str]()
+    omitting(found, [], doubt=doubts.append).edited(later)
+    assert doubts
+
+
+@pytest.mark.parametrize(
+    ("turn", "prompt"),
+    [
+        ("\u9000\u6b3e\u5728\u54ea\u91cc", "\u4f60\u5728\u8fd9\u91cc\u5e2e\u5fd9"),
+        ("Wo ist er?", "Du findest, wo er ist."),
+    ],
+)
+def test_characters_that_two_texts_share_are_no_sign(turn: str, prompt: str) -> None:
+    said = [("user", turn), ("assistant", "Ok."), ("user", "Next?")]
+    found = PromptSources.of(conversation(*said), as_turn("turns"), ["turns"], "remove")
+    assert omitting(found, []).edited(conversation(("system", prompt), ("user", "So?")))[0] == prompt
+
+
 STATE = "# State\nYou have read {} messages, zz2q.\n"
 TONE = "# Tone\nBe kind to all people here.\n"
 
