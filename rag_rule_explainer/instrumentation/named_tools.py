@@ -85,8 +85,13 @@ def _stable(value: Any, objects: list[int], depth: int) -> Any:
     kind = cast("type[Any]", type(value))
     if isinstance(value, _PLAIN):
         return kind, value
+    named = cast("type[Any]", value) if isinstance(value, type) else kind
+    if (
+        "<locals>" in named.__qualname__
+    ):  # a class that a function makes, perhaps each time of other values
+        objects.append(id(named))
     if isinstance(value, type):
-        return value.__module__, value.__qualname__
+        return named.__module__, named.__qualname__
     parts = _parts_of(value, depth) if depth < _DEEPEST else None
     if parts is None:
         objects.append(id(value))

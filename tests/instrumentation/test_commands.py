@@ -1,4 +1,4 @@
-"""What a command may read beside the files that it names, and whether anything is known of it."""
+"""A command may read more than the files that it names; these tests say which commands are known to."""
 
 import sys
 from pathlib import Path

@@ -55,8 +55,16 @@ def by_keyword(value: object) -> Callable[[], object]:
     return look
 
 
+def of_a_class_made_here(value: object) -> Callable[[], object]:
+    class Look:
+        def __call__(self) -> object:
+            return value
+
+    return Look()
+
+
 def in_a_module(value: object) -> Callable[[], object]:
-    """The same text in a module of its own."""
+    """This function makes a function of the same text in a module of its own."""
     space: dict[str, Any] = {"VALUE": value, "__name__": "tools_of_a_test"}
     exec("def look():\n    return VALUE", space)  # noqa: S102 -- a text of our own
     return space["look"]
@@ -124,3 +132,10 @@ def test_functions_of_the_same_text_in_two_modules_are_two_tools() -> None:
     tools, one, two = NamedTools(), in_a_module("a"), in_a_module("b")
     assert [tools.note("look", each) for each in (one, two)] == [0, 1]
     assert [tools.recognised("look", each) for each in (two, one)] == [1, 0]
+
+
+def test_tools_of_classes_that_a_function_makes_are_known_by_themselves() -> None:
+    tools, (one, two) = NamedTools(), [of_a_class_made_here(text) for text in ("a", "b")]
+    assert [tools.note("look", each) for each in (one, two)] == [0, 1]
+    assert [tools.recognised("look", each) for each in (two, one)] == [1, 0]
+    assert tools.recognised("look", of_a_class_made_here("c")) is None

@@ -1,4 +1,4 @@
-"""What the user's code changes of a framework's object is put back; what the framework changes is not."""
+"""The user's changes of a framework's object are put back; those of the framework itself are not."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What removes the omitted parts of a prompt, outside of a replay."""
+"""This module removes the omitted parts of a prompt outside of a replay, for tests."""
 
 from collections.abc import Callable, Collection, Sequence
 

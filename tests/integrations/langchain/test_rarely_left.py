@@ -1,4 +1,4 @@
-"""What the first run left may matter on one subset of many: no rule that it makes false is proved."""
+"""State that the first run left may matter on one of many subsets: no false rule of that is proved."""
 
 from typing import Any
 

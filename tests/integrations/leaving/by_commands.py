@@ -30,7 +30,7 @@ def _folder() -> Path:
 
 
 def _said(command: _Command, *, given: str = "", folder: Path | None = None, **own: str) -> str:
-    """What a command prints."""
+    """Returns the text that a command prints."""
     run = subprocess.run(
         command,
         shell=isinstance(command, str),

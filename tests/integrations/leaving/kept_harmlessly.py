@@ -75,7 +75,7 @@ def a_session_of_each_run_that_all_read(search: Search, ask: Ask) -> Answer:
 
 
 class Splitter:
-    """What an application makes when it first needs it."""
+    """An application makes this object when it first needs it."""
 
     def __init__(self, longest: int) -> None:
         self.longest = longest
