@@ -110,12 +110,13 @@ nightly: $(VENV)/.test model cite-model cluster annotations scorers agents
 	$(PYTEST) -q -s -m "nightly and not spread"
 	for python in oldest newest; do .ci/pythons $$python prepare && .ci/pythons $$python test || exit 1; done
 
-# Two tests at once for each processor: what hangs on timing fails here first.
+# Two files at once for each processor: what hangs on timing fails here first. Each is one process, so that
+# its tests are imported once. Pytest ends with 5 where no test of a file is asked.
 ROUNDS := 10
+WAITING := $$(grep -rl "mark[.]waits" tests --include="test_*.py")
 waits: $(VENV)/.test
-	for round in $$(seq $(ROUNDS)); do echo "round $$round of $(ROUNDS)"; $(PYTEST) -n $$((2 * $$(nproc))) -q \
-		-m "waits and not slow and not nightly and not browser and not model" \
-		$$(grep -rl "mark[.]waits" tests --include="test_*.py") || exit 1; done
+	printf '%s\n' $(WAITING) | xargs -n 1 -P $$((2 * $$(nproc))) sh -c '$(PYTEST) -q --repeat $(ROUNDS) \
+		-m "waits and not slow and not nightly and not browser and not model" "$$0" || test $$? = 5'
 
 # Ray is large, so no other environment has it.
 cluster: $(VENV)-ray/.made

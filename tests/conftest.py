@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from rag_rule_explainer.probing.tracing import endpoints
+from tests import repeating
 from tests.representing import FURTHER, on_further, one_in, spread_out
 
 # What CI finds is to be the change's doing, not the day's; new examples are looked for everywhere else.
@@ -71,6 +72,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="runs each test, and one in N of its cases; of what slow tests draw, one in N examples",
     )
+    parser.addoption(
+        "--repeat", type=int, default=1, metavar="N", help="runs each test that waits N times"
+    )
     parser.addoption("--site", type=Path, help="the site that a browser's tests look at")
     parser.addoption("--further", choices=list(FURTHER), help="runs what is asked on a further Python")
 
@@ -83,6 +87,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Files of slow tests take too long for that: each worker has a part of them, and who is done early
     takes from the others.
     """
+    config.pluginmanager.register(repeating)
     settings.register_profile("some", _usual, max_examples=max(1, 100 // _one_in(config)))
     settings.load_profile("few" if _without("slow", config) else "some")
     if config.getoption("dist", "no") == "load":

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import pytest
 
+from tests.repeating import repetition_of
+
 Case = TypeVar("Case")
 
 SELDOM = [False, pytest.param(True, marks=pytest.mark.slow)]
@@ -35,10 +37,10 @@ def spread_out(items: Iterable[pytest.Item]) -> None:
     One in three of those that a fast run would ask stays there. The others are slow. One in two of the
     slow ones stays among the slow tests, and the night asks the rest.
     """
-    tests = defaultdict[str, list[pytest.Item]](list)
+    tests = defaultdict[tuple[str, int], list[pytest.Item]](list)
     for item in items:
         if item.get_closest_marker("spread"):
-            tests[item.nodeid.partition("[")[0]].append(item)
+            tests[item.nodeid.partition("[")[0], repetition_of(item)].append(item)
     for cases in tests.values():
         mark = cases[0].get_closest_marker("spread")
         kept = {"fast": 1, "slow": 1, **(mark.kwargs if mark else {})}

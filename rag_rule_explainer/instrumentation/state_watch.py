@@ -139,9 +139,9 @@ class StateWatch:
         before = self._look_first()
         self.lasting.look_inside()
         yield
-        if before is not None:
-            self._compare(before, is_a_sources_own, found, counted)
         holdings = _ReadOnce(self.holdings)
+        if before is not None:
+            self._compare(before, holdings(), is_a_sources_own, found, counted)
         self.lasting.look(holdings, sources)
         # What counts failures and begins anew after a success may be as before at the end, when it is
         # compared. Replays in between were given another state.
@@ -163,6 +163,7 @@ class StateWatch:
     def _compare(
         self,
         before: Holdings,
+        after: Holdings,
         is_a_sources_own: Callable[[str], bool],
         found: Callable[[Iterable[Left]], None],
         counted: Callable[[Counted | None], None],
@@ -170,7 +171,6 @@ class StateWatch:
         def is_harmless(place: str, key: str) -> bool:
             return (bool(key) and is_a_sources_own(key)) or self._steady.is_ignored(place)
 
-        after = self.holdings()
         found(first_made(self.leftovers.before, before, after, is_harmless))
         counted(deciding(before, after, self._steady.is_ignored))
 
@@ -191,7 +191,7 @@ class StateWatch:
 
     def holdings(self) -> Holdings:
         """Returns the application's current state."""
-        return Holdings(self._application)
+        return Holdings(self._application, earlier=self._held or self.leftovers.before)
 
     def has_changed(self) -> bool:
         """Returns True iff state that the application's code reads has changed since the first replay

@@ -120,7 +120,7 @@ class Leftovers:
             # Reading the state is slow. It is read only if a request has a suspicious text, and most
             # requests have none.
             if look is None:
-                look = cache(lambda: Holdings(self.application))
+                look = cache(lambda: Holdings(self.application, earlier=self.before))
             if explained is None:
                 explained = self._explained(kept, made)
             said = [

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from ...sources import Source
 from ..shared_state.counting import is_read, is_shown
-from ..shared_state.holdings import Held, Holdings, changed_values
+from ..shared_state.held import Held
+from ..shared_state.holdings import Holdings, changed_values
 from .marks import AROUND, FoundMark
 from .source_recognition import words_of
 

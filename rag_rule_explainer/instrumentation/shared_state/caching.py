@@ -12,7 +12,8 @@ from types import CodeType, FrameType, FunctionType
 
 from .code import users_functions
 from .contents import is_of_user, names_in
-from .holdings import Held, Holdings
+from .held import Held
+from .holdings import Holdings
 from .sticking import place_of
 from .writing import function_label, writes_in
 

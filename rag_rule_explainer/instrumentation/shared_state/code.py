@@ -8,7 +8,8 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 
 from .contents import is_collection, is_of_user
-from .holdings import Held, Holdings
+from .held import Held
+from .holdings import Holdings
 from .parsing import syntax_tree
 
 

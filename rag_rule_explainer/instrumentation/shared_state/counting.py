@@ -13,9 +13,11 @@ from typing import Any, cast
 
 from .code import kept_by_defaults, users_functions
 from .computed_names import is_computed
-from .holdings import Held, Holdings, changed_values, is_users
+from .held import Held
+from .holdings import Holdings, changed_values
 from .name_reads import is_in_texts, reads
 from .positions import Position
+from .reaching import is_users
 
 _LONGEST_FLAG = 20
 """The largest number of characters of a text that is treated as a flag, such as the name of a mode."""

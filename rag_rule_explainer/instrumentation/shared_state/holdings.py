@@ -7,18 +7,14 @@ objects, and collections. A comparison of the holdings before and after a run sh
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
-from contextvars import ContextVar
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, MethodType
 from typing import Any, cast
 
 from .contents import (
     COLLECTIONS,
     MOST_INSIDE,
-    NAMESPACES,
-    attributes_of,
     entries_of_function,
     entries_of_object,
     is_collection,
@@ -26,9 +22,8 @@ from .contents import (
     is_of_user,
     parameters_of,
 )
+from .held import Held, NamedValues, Plain
 from .per_class import per_class
-from .positions import position_of, state_text_of
-from .reaching import FRAMEWORKS, SIMPLE, is_opaque, is_users
 
 _MOST = 3000
 """The largest number of objects that are visited."""
@@ -36,35 +31,6 @@ _MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
 """The names of the frameworks' base classes of models."""
 _TOOLS = frozenset({"BaseTool"})
 """The names of the frameworks' base classes of tools."""
-_LOOKED_INTO = (FunctionType, CodeType, MethodType, partial, dict, *COLLECTIONS, *NAMESPACES)
-_SIMPLE = SIMPLE | {FunctionType, MethodType}
-Plain = str | int | float
-
-
-@dataclass(slots=True)
-class Held:
-    """A ``Held`` is one object that was found in an application, with its content.
-
-    ``name``: the name by which its holder refers to it. ``holder``: the index in ``Holdings.all`` of the
-    object that refers to it; None for the application. ``is_users``: True if the object, or its class, is
-    the user's. ``is_code``: True if the object is a function's code, which no run changes. ``size``: the
-    number of entries of a collection, else 0. ``is_of_model``: True if the object belongs to a model.
-    ``plain``: the texts and numbers in it, each with its name; entries of a collection without a text as
-    key have an empty name. ``states``: for each object in it whose content has no names, such as a queue,
-    a text that changes with the content; the key is the object's name. ``values``: all attributes of a
-    framework's object.
-    """
-
-    thing: object
-    name: str
-    holder: int | None
-    is_users: bool
-    is_code: bool = False
-    size: int = 0
-    is_of_model: bool = False
-    plain: list[tuple[str, Plain]] = field(default_factory=list[tuple[str, Plain]])
-    states: dict[str, str] = field(default_factory=dict[str, str])
-    values: dict[str, object] = field(default_factory=dict[str, object])
 
 
 class Holdings:
@@ -75,11 +41,19 @@ class Holdings:
     that are not searched, such as a client of a database, by name.
 
     ``tools``: the names of the only tools that may run; None if all may. Objects that only functions of
-    other tools can reach are left out.
+    other tools can reach are left out. ``earlier``: the holdings of the same application at an earlier
+    moment. What has not changed since then is not read a second time, and ``changed_values`` compares it
+    in no time.
     """
 
-    def __init__(self, application: object, tools: Collection[str] | None = None) -> None:
+    def __init__(
+        self,
+        application: object,
+        tools: Collection[str] | None = None,
+        earlier: "Holdings | None" = None,
+    ) -> None:
         self._tools = tools
+        self._earlier = earlier
         # Visited objects are kept alive, so that no other object gets the address of one.
         self.all: list[Held] = []
         self.complete = True
@@ -88,6 +62,8 @@ class Holdings:
         self._waiting: deque[tuple[object, str, int | None]] = deque([(application, "", None)])
         while self._waiting:
             self._look(*self._waiting.popleft())
+        # Else all holdings that were ever read would be kept alive.
+        self._earlier = None
 
     def texts(self) -> Iterator[str]:
         """Yields every text that these objects hold, including string constants in code.
@@ -154,41 +130,35 @@ class Holdings:
         if len(self.all) >= _MOST:
             self.complete = False
             return
-        held = Held(thing, name, holder, False, isinstance(thing, CodeType))
-        held.is_of_model = _is_model(thing) or (holder is not None and self.all[holder].is_of_model)
         place = self._places[id(thing)] = len(self.all)
+        held = self._held(thing, name, holder)
         self.all.append(held)
-        held.is_users = is_of_user(thing)
-        held.size = len(cast("list[Any]", thing)) if is_collection(thing) else 0
-        try:
-            entries = list(self._inside(thing))
-            if self._tools is not None:
-                entries = [each for each in entries if not is_resting(thing, each[1], self._tools)]
-            if is_frameworks(thing):
-                held.values = dict(entries)
-        except Exception:  # an object of the user's may raise any error when it is read
-            self.complete = False
-            return
-        for inner, value in entries:
-            if not is_opaque(value):
-                self._take(held, place, inner, value)
+        self._waiting.extend((value, inner, place) for inner, value in held.followed)
 
-    def _take(self, held: Held, place: int, name: str, value: Any) -> None:
-        if type(value) in _SIMPLE:  # most values are of these types
-            self._waiting.append((value, name, place))
-        elif isinstance(value, (str, int, float)):
-            held.plain.append((name, value))
-        elif isinstance(value, ContextVar):
-            self.outer.setdefault(name, cast("object", value))
-            # If the variable's default value is a collection, all runs share it.
-            self._waiting.append((cast("ContextVar[Any]", value).get(None), name, place))
-        elif (position := position_of(value)) is not None:
-            held.plain.append((name, position))
-        elif _is_looked_into(value):
-            self._waiting.append((value, name, place))
-        elif name and value is not None and not held.is_of_model:
-            self.outer.setdefault(name, value)
-            held.states[name] = state_text_of(value)
+    def _held(self, thing: object, name: str, holder: int | None) -> Held:
+        is_of_model = _is_model(thing) or (holder is not None and self.all[holder].is_of_model)
+        size = len(cast("list[Any]", thing)) if is_collection(thing) else 0
+        held = Held(thing, name, holder, False, isinstance(thing, CodeType), size, is_of_model)
+        known = None if self._earlier is None else self._earlier.of(thing)
+        try:
+            entries = self._entries(thing)
+            if known is not None and known.has_still(entries, size, is_of_model=is_of_model):
+                held = known.held_as(name, holder)
+            else:
+                held.is_users = is_of_user(thing)
+                held.read(entries)
+        except Exception:  # an object of the user's may raise any error when it is read
+            self.complete, held.is_users = False, is_of_user(thing)
+            return held
+        for position in held.outside:
+            self.outer.setdefault(*entries[position])
+        return held
+
+    def _entries(self, thing: object) -> NamedValues:
+        entries = list(self._inside(thing))
+        if self._tools is None:
+            return entries
+        return [each for each in entries if not is_resting(thing, each[1], self._tools)]
 
     def _inside(self, thing: object) -> Iterator[tuple[str, Any]]:
         if isinstance(thing, FunctionType):
@@ -216,28 +186,8 @@ class Holdings:
             yield from entries_of_object(thing)
 
 
-def _is_looked_into(value: object) -> bool:
-    if value is None or isinstance(value, (bytes, ModuleType)):
-        return False
-    if _is_of_looked_into(type(value)):
-        return True
-    module = (value if isinstance(value, type) else type(value)).__module__
-    if isinstance(value, type):
-        return is_users(module)
-    # functools sets this attribute on a wrapper, such as a cached function. The wrapped function may be
-    # the user's.
-    if "__wrapped__" in attributes_of(value):
-        return True
-    return module.startswith(FRAMEWORKS) or is_users(module)
-
-
 def _is_model(thing: object) -> bool:
     return _is_of_models(thing if isinstance(thing, type) else type(thing))
-
-
-@per_class
-def _is_of_looked_into(kind: type) -> bool:
-    return issubclass(kind, _LOOKED_INTO)
 
 
 @per_class
@@ -274,6 +224,8 @@ def changed_values(
         if held.is_code or not wanted(held):
             continue
         earlier = before.of(held.thing)
+        if earlier is not None and earlier.plain is held.plain:
+            continue  # it was not read a second time
         known = set(map(_typed, earlier.plain if earlier is not None else ()))
         for name, value in held.plain:
             if _typed((name, value)) not in known:

@@ -18,7 +18,8 @@ from .code import users_functions
 from .contents import is_collection, names_in
 from .counting import is_read, place_in
 from .files import Left
-from .holdings import Held, Holdings, Plain, changed_values
+from .held import Held, Plain
+from .holdings import Holdings, changed_values
 from .outside import Outside
 from .statements import Statements
 from .sticking import (

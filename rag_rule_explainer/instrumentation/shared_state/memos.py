@@ -13,7 +13,8 @@ from .code import tree_of, users_functions
 from .contents import is_collection
 from .counting import is_named, is_read
 from .files import Left
-from .holdings import Held, Holdings, changed_values
+from .held import Held
+from .holdings import Holdings, changed_values
 from .writing import label_of
 
 

@@ -4,7 +4,8 @@ later runs."""
 from collections.abc import Callable, Iterator
 
 from .counting import is_read
-from .holdings import Held, Holdings, changed_values
+from .held import Held
+from .holdings import Holdings, changed_values
 
 _MOST_NAMED = 3
 
