@@ -2,6 +2,8 @@
 
 import ast
 import inspect
+import linecache
+import re
 import textwrap
 from collections.abc import Iterator
 from functools import lru_cache
@@ -11,6 +13,10 @@ from .contents import is_collection, is_of_user
 from .held import Held
 from .holdings import Holdings
 from .parsing import syntax_tree
+
+_BEGINNING = re.compile(r"\s*(async\s+)?def\s|.*(?<!\w)lambda[:\s]|\s*@")
+"""The beginning of a line in which a function may be defined. Code inside of it, such as that of a
+comprehension, begins in a later line."""
 
 
 def users_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]:
@@ -25,10 +31,26 @@ def users_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]:
 def tree_of(code: CodeType) -> ast.AST | None:
     """Returns the syntax tree of a function's code; None if its source is not available."""
     try:
-        return syntax_tree(textwrap.dedent(inspect.getsource(code)))
+        return syntax_tree(textwrap.dedent(_source_of(code)))
     # The line that defines a lambda need not be a whole statement, so it may not parse.
     except (OSError, TypeError, SyntaxError):
         return None
+
+
+def _source_of(code: CodeType) -> str:
+    """Returns the lines in which code is defined.
+
+    ``inspect`` does the same, but asks the file system for the file of every module that is loaded, the
+    first time for all of them. Only where the lines cannot be read without a module is it asked.
+    """
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename)
+    if len(lines) < code.co_firstlineno:
+        return inspect.getsource(code)
+    first = code.co_firstlineno - 1
+    while first > 0 and not _BEGINNING.match(lines[first]):
+        first -= 1
+    return "".join(inspect.getblock(lines[first:]))
 
 
 def kept_by_defaults(function: FunctionType) -> Iterator[str]:
