@@ -303,7 +303,8 @@ def test_what_single_objects_keep_besides_their_attributes_is_compared() -> None
     assert "Preferences" in told(
         lambda: preferences.model_fields_set, lambda: setattr(preferences, "tone", "neutral")
     )
-    assert "ABCMeta" in told(lambda: Trusted.register, lambda: Trusted.register(str))
+    newcomer = type("Newcomer", (), {})
+    assert "ABCMeta" in told(lambda: Trusted.register, lambda: Trusted.register(newcomer))
     assert "Thread" in told(lambda: thread.name, lambda: setattr(thread, "name", "alert"))
     assert "local" in told(lambda: local.mode, lambda: setattr(local, "mode", "alert"))
     assert "ndarray" in told(lambda: array.flags, lambda: array.setflags(write=False))
