@@ -45,7 +45,7 @@ a text {self}
 """
 
 
-BY_KEY = {
+BY_KEY: dict[str, Callable[[int], int]] = {
     "first": lambda key: key + 1,
     "second": (
         lambda key: key
@@ -66,10 +66,8 @@ def code_in(code: CodeType) -> list[CodeType]:
     return [code, *(deep for each in inner for deep in code_in(each))]
 
 
-CODES = [
-    *code_in(inspect.unwrap(decorated).__code__),
-    *(each.__code__ for each in (awaited, Held.method, outer, outer(), *BY_KEY.values())),
-]
+FUNCTIONS: list[Any] = [awaited, Held.method, outer, outer(), *BY_KEY.values()]
+CODES = [*code_in(inspect.unwrap(decorated).__code__), *(each.__code__ for each in FUNCTIONS)]
 
 
 @pytest.mark.parametrize("code", CODES, ids=lambda code: code.co_name)
@@ -91,7 +89,7 @@ def test_code_of_a_text_has_no_tree() -> None:
 def test_what_only_a_loader_can_read_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with zipfile.ZipFile(tmp_path / "packed.zip", "w") as packed:
         packed.writestr("packed_away.py", "def told():\n    return 1\n")
-    monkeypatch.syspath_prepend(tmp_path / "packed.zip")
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "packed.zip"), *sys.path])
     module = __import__("packed_away")
     tree = tree_of(module.told.__code__)
     del sys.modules["packed_away"]

@@ -69,5 +69,17 @@ def _is_seeded() -> bool:
     files = [
         getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if is_own(name)
     ]
-    texts = ("".join(linecache.getlines(file)) for file in files if isinstance(file, str))
-    return any(seeds in text for text in texts for seeds in _SEEDS)
+    return any(_seeds(file) for file in files if isinstance(file, str))
+
+
+_known: dict[str, tuple[list[str], bool]] = {}
+"""The lines of each file that were searched, and whether one of them seeds a generator."""
+
+
+def _seeds(file: str) -> bool:
+    lines = linecache.getlines(file)
+    known = _known.get(file)
+    if known is None or known[0] is not lines:
+        text = "".join(lines)
+        known = _known[file] = lines, any(seeds in text for seeds in _SEEDS)
+    return known[1]

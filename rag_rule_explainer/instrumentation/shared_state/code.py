@@ -46,6 +46,8 @@ def _source_of(code: CodeType) -> str:
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename)
     if len(lines) < code.co_firstlineno:
+        if code.co_filename.startswith("<"):
+            raise OSError  # such as the methods that a dataclass makes of a text
         return inspect.getsource(code)
     first = code.co_firstlineno - 1
     while first > 0 and not _BEGINNING.match(lines[first]):

@@ -77,9 +77,7 @@ def entries_of_object(thing: object) -> Iterator[tuple[str, Any]]:
         private: Any = getattr(thing, "__pydantic_private__", None)
         if isinstance(private, dict):
             yield from list(cast("dict[str, Any]", private).items())
-    for each in kind.__mro__:
-        if not is_users(each.__module__):
-            continue
+    for each in _users_classes(kind):
         for name, value in list(vars(each).items()):
             if name == "__slots__" and not isinstance(thing, type):
                 slots = (value,) if isinstance(value, str) else tuple(value)
@@ -130,6 +128,11 @@ def is_of_user(thing: object) -> bool:
         return is_users(thing.__module__ or "")
     # ``isinstance`` does the same, but takes several times as long for these objects.
     return _is_of_namespaces(thing.__class__) or is_users(type(thing).__module__)
+
+
+@per_class
+def _users_classes(kind: type) -> tuple[type, ...]:
+    return tuple(each for each in kind.__mro__ if is_users(each.__module__))
 
 
 @per_class

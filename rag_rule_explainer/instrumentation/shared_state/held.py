@@ -34,12 +34,12 @@ class Held:
 
     ``name``: the name by which its holder refers to it. ``holder``: the index in ``Holdings.all`` of the
     object that refers to it; None for the application. ``is_users``: True if the object, or its class, is
-    the user's. ``is_code``: True if the object is a function's code, which no run changes. ``size``: the
-    number of entries of a collection, else 0. ``is_of_model``: True if the object belongs to a model.
-    ``plain``: the texts and numbers in it, each with its name; entries of a collection without a text as
-    key have an empty name. ``states``: for each object in it whose content has no names, such as a queue,
-    a text that changes with the content; the key is the object's name. ``values``: all attributes of a
-    framework's object. ``followed``: the objects in it whose content is searched, each with its name.
+    the user's. ``size``: the number of entries of a collection, else 0. ``is_of_model``: True if the
+    object belongs to a model. ``plain``: the texts and numbers in it, each with its name; entries of a
+    collection without a text as key have an empty name. ``states``: for each object in it whose content
+    has no names, such as a queue, a text that changes with the content; the key is the object's name.
+    ``values``: all attributes of a framework's object. ``followed``: the objects in it whose content is
+    searched, each with its name.
     ``outside``: the positions, among its entries, of other objects that have a name.
     """
 
@@ -47,16 +47,21 @@ class Held:
     name: str
     holder: int | None
     is_users: bool
-    is_code: bool = False
     size: int = 0
     is_of_model: bool = False
-    plain: list[tuple[str, Plain]] = field(default_factory=list[tuple[str, Plain]])
-    states: dict[str, str] = field(default_factory=dict[str, str])
-    values: dict[str, object] = field(default_factory=dict[str, object])
-    followed: NamedValues = field(default_factory=list[tuple[str, Any]])
-    outside: list[int] = field(default_factory=list[int])
+    # An alias such as ``list[int]`` would take five times as long to make a list.
+    plain: list[tuple[str, Plain]] = field(default_factory=list)
+    states: dict[str, str] = field(default_factory=dict)
+    values: dict[str, object] = field(default_factory=dict)
+    followed: NamedValues = field(default_factory=list)
+    outside: list[int] = field(default_factory=list)
     _entries: NamedValues | None = None
-    _changing: list[tuple[int, int, Any]] = field(default_factory=list[tuple[int, int, Any]])
+    _changing: list[tuple[int, int, Any]] = field(default_factory=list)
+
+    @property
+    def is_code(self) -> bool:
+        """Returns True iff the object is a function's code, which no run changes."""
+        return isinstance(self.thing, CodeType)
 
     def read(self, entries: NamedValues) -> None:
         """Stores the object's content. ``entries``: everything in the object, each with its name."""

@@ -138,27 +138,33 @@ class Holdings:
     def _held(self, thing: object, name: str, holder: int | None) -> Held:
         is_of_model = _is_model(thing) or (holder is not None and self.all[holder].is_of_model)
         size = len(cast("list[Any]", thing)) if is_collection(thing) else 0
-        held = Held(thing, name, holder, False, isinstance(thing, CodeType), size, is_of_model)
         known = None if self._earlier is None else self._earlier.of(thing)
         try:
             entries = self._entries(thing)
             if known is not None and known.has_still(entries, size, is_of_model=is_of_model):
                 held = known.held_as(name, holder)
             else:
-                held.is_users = is_of_user(thing)
+                held = Held(thing, name, holder, is_of_user(thing), size, is_of_model)
                 held.read(entries)
         except Exception:  # an object of the user's may raise any error when it is read
-            self.complete, held.is_users = False, is_of_user(thing)
-            return held
+            self.complete = False
+            return Held(thing, name, holder, is_of_user(thing), size, is_of_model)
         for position in held.outside:
             self.outer.setdefault(*entries[position])
         return held
 
     def _entries(self, thing: object) -> NamedValues:
-        entries = list(self._inside(thing))
+        entries = self._entries_of_dict(thing) if type(thing) is dict else list(self._inside(thing))
         if self._tools is None:
             return entries
         return [each for each in entries if not is_resting(thing, each[1], self._tools)]
+
+    def _entries_of_dict(self, thing: dict[Any, Any]) -> NamedValues:
+        self.complete = self.complete and len(thing) <= MOST_INSIDE
+        entries: NamedValues = []
+        for key, value in list(islice(dict[Any, Any].items(thing), MOST_INSIDE)):
+            entries += (("", key), (key if isinstance(key, str) else "", value))
+        return entries
 
     def _inside(self, thing: object) -> Iterator[tuple[str, Any]]:
         if isinstance(thing, FunctionType):
@@ -173,11 +179,7 @@ class Holdings:
             yield from zip(parameters_of(whole.func), whole.args, strict=False)
             yield from whole.keywords.items()
         elif isinstance(thing, dict):
-            entries = cast("dict[Any, Any]", thing)
-            self.complete = self.complete and len(entries) <= MOST_INSIDE
-            for key, value in list(islice(dict[Any, Any].items(entries), MOST_INSIDE)):
-                yield "", key
-                yield (key if isinstance(key, str) else ""), value
+            yield from self._entries_of_dict(cast("dict[Any, Any]", thing))
         elif isinstance(thing, COLLECTIONS):
             items = cast("list[Any]", thing)
             self.complete = self.complete and len(items) <= MOST_INSIDE
