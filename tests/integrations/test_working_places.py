@@ -179,21 +179,23 @@ def test_a_worker_that_only_replays_use_runs_nothing(kit: Any) -> None:
 def test_a_task_that_only_replays_use_runs_it_once_at_most(kit: Any) -> None:
     own = kit(functions(ran := []), Asking(ONE_BY_ONE.steps))
 
-    async def asked() -> None:
+    async def asked() -> str:
         tasks = Tasks()
 
         async def somewhere(work: Any) -> Any:
             return await (tasks(work) if "yesterday" in work.__defaults__[1].values() else work())
 
         explainer = own.explainer(aloop(own, somewhere), PAYS, source_kinds=["tools"], concurrency=1)
-        with pytest.raises(
-            UntrueReplay, match=r"task that was begun outside.*'search_inbox'.*copy_context"
-        ):
+        with pytest.raises(UntrueReplay, match=r"task that was begun outside.*copy_context") as refused:
             await explainer.aexplain(QUESTION)
         tasks.task.cancel()
+        return str(refused.value)
 
-    asyncio.run(asked())
-    assert Counter(ran) <= Counter(ONCE) + Counter(["search_inbox"])
+    said = asyncio.run(asked())
+    assert "'search_inbox'" in said
+    # If the thread of the loop happens to start another one at this moment, the call is not run at all.
+    again = [] if "was not run" in said else ["search_inbox"]
+    assert Counter(ran) == Counter(ONCE) + Counter(again)
 
 
 @pytest.mark.parametrize("kit", KITS)
