@@ -97,8 +97,9 @@ def with_calls(
     ``executed``: the calls of tools that ran; ``tools``: the names of the tools that ran.
 
     All calls are known if the replies of the models were recorded, and each reply that calls a tool says
-    which one. A tool that ran although no reply names it was called by the application itself, or by a
-    model that writes calls as text. Its calls are known if its runs were recorded.
+    which one. If a tool ran although no reply names it, the application itself called it, or a model
+    that writes calls as text. The calls of such a tool are known if they were recorded when the tool
+    ran.
     """
     said = list(watch.said)
     if answer.calls is not None or not said:
@@ -112,8 +113,8 @@ def with_calls(
 
 
 def calls_in(said: Sequence[Said], executed: Sequence[ExecutedCall]) -> Iterator[ToolCall]:
-    """Yields the tool calls in these replies, and those of tools that ran although no reply names them,
-    with the numbers of their steps."""
+    """Yields the tool calls in these replies, and the calls of tools that ran although no reply names
+    them. Each has the number of its step; the calls of one reply are one step."""
     for place, step in enumerate(_steps(said, executed), start=1):
         yield from (replace(call, step=place) for call in step)
 

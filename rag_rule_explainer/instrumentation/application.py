@@ -108,8 +108,8 @@ class Application(Protocol[Item]):
         ...
 
     def brought(self, documents: Sequence[Any]) -> list[Item]:
-        """Returns the documents that the caller passed, as items. Raises InvalidInput for other
-        objects."""
+        """Returns documents that the user passed (with ``documents=`` or ``add_documents=``) as items of
+        the framework's own type. Raises InvalidInput for other objects."""
         ...
 
     def copied(self, given: Any) -> Any:

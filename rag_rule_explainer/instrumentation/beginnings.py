@@ -63,12 +63,12 @@ def begin_replay(
 
 def _end_at_new_tools(run: Participation, first: Participation, answering: ToolReplay) -> None:
     """Makes a replay end at a reply that calls a new tool (one that the baseline did not call), before
-    the application can run it as a plain function. Also ends it at a reply that calls a tool for which it
-    is not known what the application runs.
+    the application can run it as a plain function. Also ends it at a reply that calls a tool for which
+    it is not known what the application runs.
 
-    In two cases, a new tool does not end the replay at the reply: if it is unknown what ran for some
-    other call of the baseline, or if the application ran no tool and returned calls as its answer. New
-    calls may be of this kind, so the replay goes on, and ends where a tool is reached.
+    In two cases, a new tool does not end the replay at the reply, but only where the application runs
+    the tool: if it is unknown what ran for some other call of the baseline, or if the application ran no
+    tool and returned the calls as its answer.
     """
     unresolved = first.calls.unresolved
     executed = (*first.executed, *first.inside)
@@ -109,8 +109,9 @@ def recorded_reply(key: Hashable) -> Any:
 
 
 def ends_at_next_action() -> bool:
-    """Returns True iff a replay of the next action is running, outside of retrievals. It ends at a reply
-    before a tool can run for it, so the application must get no part of a stream before its end."""
+    """Returns True iff a replay of the next action is running, outside of retrievals. Such a replay ends
+    at the model's reply, before a tool can run for it. So the application must get no part of a streamed
+    reply before its end."""
     run = participation()
     is_replay = run is not None and run.conversation is not None and run.tool_replay is not None
     return is_replay and not inside_retrieval.get()

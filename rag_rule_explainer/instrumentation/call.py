@@ -62,7 +62,7 @@ class Call(Generic[Item]):
         return Explained(*self.asked(lambda _: self.explainer.explain))
 
     def asked(self, ask_of: Callable[[Any], Callable[..., Value]]) -> tuple[Any, Value]:
-        """Returns the baseline's output, and the result of the function ``ask_of(output)``."""
+        """Returns the baseline's output, and the result of the function that ``ask_of(output)`` gives."""
         with kept(), self._as_one(), self.run.application.interception.intercepting():
             first = without_loop(self._made(self._blocking_baseline, block))
             return first.output, self._asked(ask_of(first.output), first.recorded, first.replay)

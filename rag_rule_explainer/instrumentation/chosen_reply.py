@@ -96,9 +96,9 @@ def _check_none_may_meet(condition: Any, answers: Sequence[Answer], question: st
 def _check_is_no_other_of_the_run(
     condition: Any, answers: Sequence[Answer], chosen: Answer, question: str
 ) -> None:
-    """Raises InvalidInput if only the run meets a condition about calls and the chosen reply does not, or
-    the reverse, as a reply may meet it by doing nothing. Rules about the reply would then say the
-    opposite of what happened."""
+    """Raises InvalidInput if a condition about calls holds of the whole run and not of the chosen reply,
+    or the reverse. (The last reply may meet a condition such as "does not call ``send``" that the run
+    breaks.) Rules about the reply would then say the opposite of what happened."""
     if isinstance(condition, AnyOf) and all(isinstance(each, OfNextAction) for each in condition.parts):
         # Several conditions are explained. Only those that the reply meets are checked: it may meet one
         # by doing nothing, although another reply did what the condition is about.

@@ -44,8 +44,8 @@ async def acited(call: Call[Item], options: CiteOptions, logged: Any) -> CitedAn
 
 
 def _of_the_last_reply(call: Call[Item]) -> bool:
-    """Returns True iff only the next action is replayed. Then makes the last reply the next action: drops
-    the explainer's own condition, which may choose another one."""
+    """Returns True iff only the next action is replayed. If so, makes the last reply the next action, by
+    dropping the explainer's own condition, which may choose another reply."""
     manner = call.run.manner
     if manner.replay_of != "next_action":
         return False

@@ -230,8 +230,8 @@ class Fidelity:
             self._note(self._refusals.counts(counted), counted.place)
 
     def find(self, places: Iterable[Left]) -> None:
-        """Stores variables that the baseline changed. They cause a doubt unless all runs set them
-        alike."""
+        """Stores variables that the baseline changed. They cause a doubt unless every run sets them to
+        equal values."""
         self._found = tuple(places)
 
     def repeat(self, run: Participation, kept: Sequence[Source]) -> None:

@@ -19,7 +19,8 @@ def inside_run(
     application: Application[Any], run: Participation, *, in_pieces: bool = False
 ) -> Generator[None, None, None]:
     """Makes ``run`` the current run for the duration of the block. Searches, model calls and tool calls
-    in the block are recorded as calls of this run. ``in_pieces``: see ``under_way``."""
+    in the block are recorded as calls of this run. ``in_pieces``: True if the thread or task also
+    executes other code in the block, such as the consumer of a stream."""
     patched = patched_while_tools_may_run(application.interception, run)
     with patched, participating(run), application.watching(run.watch), under_way(run, in_pieces):
         yield

@@ -140,7 +140,7 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
 
 def judged_by_each(manner: Manner, conditions: Iterable[Predicate]) -> tuple[Manner, list[Predicate]]:
     """Returns the options and the conditions of an explanation by several conditions. If only the next
-    action is replayed, that is the first reply to meet any of them, and rules say so."""
+    action is replayed, the next action is the first reply that meets any of them."""
     judged: list[Predicate] = list(conditions)
     if manner.replay_of == "next_action":
         judged = list(map(OfNextAction.of, judged))

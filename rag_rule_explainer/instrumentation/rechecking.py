@@ -146,8 +146,8 @@ async def arecheck_by(
 
 
 def _explained(seen: AfterChange) -> Explanation:
-    """Returns the first explanation, which has sources, as the run would otherwise have raised an
-    error."""
+    """Returns the first explanation. Raises NoSourcesCaptured for an answer to no documents, which only
+    a later round can give."""
     if isinstance(seen, AnswerToNothing):
         raise NoSourcesCaptured("nothing was retrieved, so there is nothing to leave out")
     return seen

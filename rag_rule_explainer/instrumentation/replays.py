@@ -86,9 +86,9 @@ class Replays(Generic[Item]):
 
     @contextmanager
     def _naming_what_is_left(self) -> Generator[None, None, None]:
-        """Extends the message of a StateShared that the block raises: it then also says which of the
-        user's objects the runs so far have changed. Remembers for later explanations that runs go by
-        such state: it may stay as it is from now on, so that later runs would agree with each other."""
+        """Adds to the message of a StateShared that the block raises which of the user's objects the
+        runs so far have changed. Remembers for later explanations that runs depend on this state: if it
+        does not change any more, later explanations cannot notice it."""
         try:
             yield
         except StateShared as error:
@@ -229,7 +229,8 @@ class Replays(Generic[Item]):
     def _checked_so_far(
         self, cut: str, kept: Sequence[Source], run: Participation, serving: Serving[object]
     ) -> Answer:
-        """Checks a replay that was ended at a tool call, and returns its calls so far. ``cut``: why."""
+        """Checks a replay that was ended at a tool call, and returns its calls so far. ``cut``: why it
+        was ended."""
         answer = cut_answer(run, self.manner, cut)
         if serving.refused is None and not serving.served:
             raise unusable(cut, run.watch, passing=False)

@@ -13,9 +13,13 @@ from .sources import DrawnKind, drawn_by, drawn_by_method, makes_a_generator
 _KEEPING = frozenset(
     ["abs", "round", "min", "max", "sum", "divmod", "float", "str", "repr", "format", "next"]
 )
+"""Functions whose result is a random value of the same kind as their argument."""
 _TO_NUMBERS = frozenset(["int", "hash", "ord", "from_bytes", "bool", "crc32"])
+"""Functions that turn a random value of another kind, such as an id, into a random number."""
 _PARTS_OF_NAMES = frozenset(["int", "bytes", "bytes_le", "fields", "node", "clock_seq", "time_low"])
+"""Attributes of a random id (a ``UUID``) that count as random numbers."""
 _PARTS_OF_TIMES = frozenset(["microsecond", "second"])
+"""Attributes of a time that count as random numbers, because they differ from run to run."""
 _ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _DECIDING = (DrawnKind.NUMBER, DrawnKind.CHOICE)
 _PASSES = 3

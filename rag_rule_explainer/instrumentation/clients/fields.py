@@ -76,7 +76,7 @@ def attribute(value: object, name: str) -> Any:
 
 
 def text_of(item: object, name: str) -> str | None:
-    """Returns an attribute of an object that is a text; None if it is not one."""
+    """Returns the attribute with this name if it is a str, else None."""
     value = attribute(item, name)
     return value if isinstance(value, str) else None
 

@@ -23,8 +23,8 @@ def keep_loop_quiet(error: BaseException) -> None:
 
 
 class _Ignoring:
-    """An ``_Ignoring`` handles the next error of an event loop. It ignores ``error``, passes any other on
-    to the handler ``before``, and puts that handler back."""
+    """An ``_Ignoring`` handles the next error of an event loop: it ignores ``error``, and passes any
+    other error on to the handler ``before``. Then it puts this handler back."""
 
     def __init__(self, error: BaseException, before: Callable[..., Any] | None) -> None:
         self._error, self._before = error, before

@@ -119,8 +119,9 @@ class _Contained(Coroutine[Any, Any, Any]):
 
 
 def _ended(error: ReplayEnded) -> BaseException:
-    """Returns the error of a task that a replay's end is the reason for. After this end, nobody waits for
-    the task, and its failure would be logged as one of the application."""
+    """Returns the error with which a task fails because its replay was ended. After the replay, this is a
+    CancelledError: no code waits for the task any more, and any other error would be logged as a failure
+    of the application."""
     return error if participation() is not None else asyncio.CancelledError(str(error))
 
 

@@ -84,7 +84,8 @@ def births(state_now: Callable[[], State | None]) -> Callable[[Any], Any]:
 
 
 def known_as(state: State, thing: Any) -> Hashable:
-    """Returns a key for an object's state. Objects that runs make for the same thing have equal keys."""
+    """Returns a key for an object's state. If each run makes its own object for the same purpose, such as
+    one chat session's history, these objects have equal keys."""
     return state.key_of(thing) or (state.first and state.first.key_of(thing)) or Same(thing)
 
 
@@ -106,10 +107,10 @@ class Original:
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """A ``StandIn`` says what one run uses instead of ``thing``, a shared object.
+    """A ``StandIn`` holds the object that one run uses instead of ``thing``, a shared object.
 
-    ``twin``: a copy of the object, or the object itself if the run may use it. ``overlay``: replaces some
-    attributes if there is no twin. ``shared``: True if the run must only read the object.
+    ``twin``: a copy of the object, or the object itself if the run may use it. ``overlay``: replaces
+    some attributes if there is no twin. ``shared``: True if the run must only read the object.
     """
 
     thing: Any

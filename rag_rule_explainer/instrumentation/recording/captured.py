@@ -18,7 +18,7 @@ sources, "filter" searches for real and returns the retained ones, "error" raise
 @dataclass(slots=True)
 class Captured(Generic[Item]):
     """A ``Captured`` holds the sources of a baseline, and the items that each of its retrievals returned.
-        An *item* is a retrieved document in the framework's own type.
+    An *item* is a retrieved document in the framework's own type.
 
     ``identify``: a function that returns the sources of items. ``added``: documents of the user that the
     recording added to every result. ``only``: the only retrievers that are recorded and served; empty for
@@ -97,10 +97,10 @@ class Captured(Generic[Item]):
         return self._opened
 
     def as_searched(self) -> "Captured[Item]":
-        """Returns a copy in which a search is replaced by the searches inside it if it returns what these
-        found in another order, or with numbers: its result then depends on which others are found. If
-        ``takes_all`` is set, searches that drop found sources are replaced too. Searches that also return
-        other sources stay; all stay if the user named the retrievers."""
+        """Returns a copy in which a search is replaced by the searches inside it if it returns their
+        documents in another order, or with numbers such as ranks: its result then depends on which other
+        documents are found. If ``takes_all`` is set, searches that drop found sources are replaced too.
+        Searches that also return other sources stay; all stay if the user named the retrievers."""
         if self.only:
             return self
         return self._without(

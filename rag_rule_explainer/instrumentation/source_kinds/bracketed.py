@@ -1,4 +1,5 @@
-"""This module finds where the items of a list are in a text, as JSON writes it or as Python prints it."""
+"""This module finds the places of the items of a list in a text. The list is written as JSON or as
+Python prints it, such as "[1, {'a': 2}]"."""
 
 import re
 from collections.abc import Iterator

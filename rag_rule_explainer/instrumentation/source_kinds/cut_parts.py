@@ -14,7 +14,8 @@ class CutParts:
 
     ``texts``: the text of each part, for a reader. ``spans``: where the parts are, in order. ``blank``: a
     function from the number of a part to the text that replaces it if it is blanked. ``room``: the place
-    that is cut out if no item is left. ``counts``: the places of numbers that count the items.
+    of all items together, which is cut out if no item is left. ``counts``: the places of numbers that
+    count the items.
     ``heading``: the place of a line before the items, which is then the first part; else None.
     """
 

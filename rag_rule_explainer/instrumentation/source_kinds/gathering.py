@@ -68,8 +68,8 @@ def gathered(
 
 def _kind_of(first: Participation, given: Sequence[str], texts: Sequence[str]) -> SourceKind:
     """Returns the kind of a turn: "turns" if the input (``given``) has its texts, "memory" if the
-    application remembers them, else "examples". ``texts``: those of the user and of replies. All are
-    looked for, because the user's text of an example may also occur in the question."""
+    application remembers them, else "examples". ``texts``: what the user and the model said in the turn.
+    All of them are looked for, because the user's text of an example may also occur in the question."""
     if _all_in(texts, given):
         return "turns"
     remembered = [described(each) for each in first.state.before.values()]

@@ -1,4 +1,5 @@
-"""This module gives ids to sources that are named after what others wrote, such as a heading."""
+"""This module makes unique ids for sources that are named after a text from outside, such as a
+heading."""
 
 from collections import Counter
 from collections.abc import Iterable

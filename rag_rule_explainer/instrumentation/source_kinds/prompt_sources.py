@@ -49,10 +49,10 @@ class FirstPrompt:
 @dataclass(frozen=True, slots=True)
 class PromptSources:
     """A ``PromptSources`` holds the sources in the first request of a baseline. ``messages``: its
-    messages; ``spoken``: those without the instructions. ``groups``: the messages of each source that has
-    whole messages; ``sections``: the text of each source that is a part of one. ``omit``: says what
+    messages; ``spoken``: those without the instructions. ``groups``: the messages of each source that is
+    a turn; ``sections``: the text of each source that is a section of a message. ``omit``: says what
     remains of an omitted source: nothing, or its messages without their texts. ``dropped``: the ids of
-    the groups of which later requests of the baseline lack messages."""
+    the turns of which later requests of the baseline lack messages."""
 
     sources: tuple[Source, ...]
     omit: Omit
@@ -104,8 +104,8 @@ class PromptSources:
 
 
 def _turns_in(messages: Sequence[PromptMessage]) -> Iterator[tuple[PromptMessage, ...]]:
-    """Yields the turns before the user's last message in which a model replied. Instructions between the
-    messages of a turn do not belong to it."""
+    """Yields the turns that come before the user's last message, if a model replied in them.
+    Instructions between the messages of a turn do not belong to it."""
     spoken = [each for each in messages if not is_system(each)]
     asked = [place for place, each in enumerate(spoken) if each.role in _USER]
     for start, end in pairwise(asked):

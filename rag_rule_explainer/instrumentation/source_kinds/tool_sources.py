@@ -158,7 +158,8 @@ def _sources_of(name: str, call: ToolCall, parts: ResultParts, ids: OwnIds) -> I
 
 
 def _turn(noted: NotedResult, said: Sequence[Said]) -> tuple[int, int]:
-    """Returns the position of a call: the number of replies before it, and its place in the last one."""
+    """Returns the position of a call: the number of replies before it, and its place in the last of
+    them."""
     last = said[noted.replies - 1].called if 0 < noted.replies <= len(said) else ()
     same = [(each.name, each.arguments) == (noted.call.name, noted.call.arguments) for each in last]
     places = [place for place, is_same in enumerate(same) if is_same]
