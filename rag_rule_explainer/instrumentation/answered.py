@@ -120,8 +120,8 @@ def calls_in(said: Sequence[Said], executed: Sequence[ExecutedCall]) -> Iterator
 
 
 def _steps(said: Sequence[Said], executed: Sequence[ExecutedCall]) -> Iterator[tuple[ToolCall, ...]]:
-    """Yields the calls of each reply that has some, and each call of a tool that no reply names, in
-    order."""
+    """Yields the steps of a run, in order: all calls of one reply, or one call of a tool that no reply
+    names."""
     asked = {call.name for each in said for call in each.called if not each.apart}
     own = [(each.before, each.call) for each in executed if each.call.name not in asked]
     for place, each in enumerate(said):

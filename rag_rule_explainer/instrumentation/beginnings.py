@@ -53,7 +53,7 @@ def begin_replay(
         answering = run.tool_replay = tool_replay_of(first, manner, run, ids)
         check_none_ran(run)
         run.watch.exchanges.before_sending.append(lambda _: answering.check())
-        # Another replay may have run a forbidden tool meanwhile. If so, this one ends before it can.
+        # Another replay may have run a forbidden tool meanwhile. If so, this replay ends as well.
         run.watch.exchanges.after_reply.append(lambda _: end_if_one_ran(run))
         if first.action is None:
             _end_at_new_tools(run, first, answering)
@@ -95,7 +95,7 @@ def _end_at_new_tools(run: Participation, first: Participation, answering: ToolR
 def note_reply(key: Hashable, raw: Any, said: Said) -> None:
     """Records the reply to a request of the current run, if replays will be given it again. Call it
     before the run goes on. ``key``: identifies the request; ``raw``: the reply in the framework's type,
-    None if it cannot be given again; ``said``: the reply as it is read."""
+    None if it cannot be given again; ``said``: the text and the tool calls of the reply."""
     run = participation()
     if run is not None and run.conversation is not None:
         run.conversation.note(key, raw, said)

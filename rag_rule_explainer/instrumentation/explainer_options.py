@@ -75,7 +75,7 @@ def most_replays(source_kinds: Sequence[SourceKind], replay_of: object, usual: i
 
 
 def for_agents(settings: Settings) -> Settings:
-    """Returns the settings with which agents are explained: "auto" stands for the quick search."""
+    """Returns the settings for explaining an agent: the miner "auto" is replaced by "quick"."""
     return replace(settings, miner="quick") if settings.miner == "auto" else settings
 
 

@@ -126,9 +126,9 @@ class Fidelity:
     def compare_answer(
         self, run: Participation, answer: Answer, kept: Sequence[Source], sources: Hashable
     ) -> None:
-        """Compares a replay's answer with the first one on the same ``sources`` with equal model replies.
-        If they differ, earlier replays have left state that changed the answer, so ``doubt`` is set; but
-        only if a replay on all sources gave the baseline's answer."""
+        """Compares a replay's answer with an earlier replay's on the same ``sources``, with equal model
+        replies. If they differ, state that earlier replays left has changed the answer. Sets ``doubt``
+        then, but only if a replay on all sources gave the baseline's answer."""
         is_all, served = sources == EVERYTHING, [*(source.text for source in kept), *run.made]
         changed = self._answers.take(
             sources, answer, list(run.watch.exchanges), served, whatever=self.rewinding.is_wanted
@@ -150,7 +150,7 @@ class Fidelity:
 
     @property
     def dependent_places(self) -> str:
-        """Returns the names of state that may depend on the run which set it, or an empty text."""
+        """Returns the names of state that may depend on the run which set it; empty if there is none."""
         return self.rewinding.dependent_places
 
     @contextmanager
@@ -183,7 +183,7 @@ class Fidelity:
 
     @property
     def departs(self) -> bool:
-        """Returns True iff a replay seems to have taken another branch of code."""
+        """Returns True iff a replay seems to have taken another branch of code than earlier runs."""
         return self._answers.departs
 
     def course(self, run: Participation) -> Course:

@@ -1,4 +1,5 @@
-"""This module defines what is in force inside a run: its records, its patches, and whether it prints."""
+"""This module puts the records and patches of a run in force while it goes on, and mutes replays'
+prints."""
 
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -27,7 +28,7 @@ def inside_run(
 
 
 async def in_a_thread(function: Callable[[], Any]) -> Any:
-    """Returns what a sync function returns, which is called in a thread, as part of the current run."""
+    """Calls a sync function in a thread, as part of the current run, and returns its result."""
     run = participation()
 
     def call() -> Any:

@@ -139,8 +139,8 @@ def _made_with(function: Any) -> str | None:
 
 
 def _of_framework(root: str) -> str | None:
-    """Returns the package of an integration; None if there is none. ``root``: the name of the
-    framework or of the package itself."""
+    """Returns the package of the integration for ``root``; None if there is none. ``root``: the package
+    of a framework, or of an integration itself."""
     return root if root in integrations().values() else frameworks().get(root)
 
 

@@ -21,7 +21,8 @@ from .requests.exchanges import moment
 from .shared_state.reaching import FRAMEWORKS
 
 OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
-"""The treatment of a tool call that the baseline did not make; see ``ToolReplay``."""
+"""The treatment of a tool call that the baseline did not make: "unknown" ends the replay, "live" runs the
+tool, a function returns its result."""
 _PATIENCE = 20
 """The number of ``NewToolCall`` errors that an application may catch before it is stopped. After that,
 ``ReplayEnded`` is raised, which it cannot catch by ``except Exception``."""
@@ -88,7 +89,8 @@ class Omits(Protocol):
     """An ``Omits`` removes the omitted sources from the results that one replay gets."""
 
     def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
-        """Returns the outcome of a call of the baseline, without the omitted sources."""
+        """Returns the outcome of a call of the baseline, without the omitted sources. ``key``, ``place``:
+        see ``NotedResult``."""
         ...
 
     def new(self, result: Any) -> Any:
@@ -228,7 +230,8 @@ class ToolReplay:
         return result if self.omitting is None else self.omitting.new(result)
 
     def check(self) -> None:
-        """Raises if the replay was ended, because the application may have caught the error."""
+        """Raises NewToolCall, or later ReplayEnded, if the replay was ended before. The application may
+        have caught the first such error."""
         if not self.cut:
             return
         with self._guard:

@@ -97,7 +97,7 @@ class KnownNames:
 
 
 def _held_by(owner: Any, name: str) -> Any:
-    """Returns the attribute of an object or class of the user's, without running code of theirs."""
+    """Returns the attribute of an object or class of the user's, without running the user's code."""
     held = attributes_of(owner)
     kind = owner if isinstance(owner, type) else type(owner)
     return held.get(

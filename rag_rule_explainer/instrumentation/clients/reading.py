@@ -59,8 +59,9 @@ def read_any(item: Any) -> Given | None:
 
 
 def _documents_in_row(item: Any) -> list[Any]:
-    """Returns the documents (dicts and objects with a usual text) in a row without names, such as a pair
-    of a document and its score, and the passages beside them; an empty list if there is no document."""
+    """Returns the documents (dicts and objects with a usual text) and the passages in a row without
+    names, such as a pair of a document and its score. Returns an empty list if there is no document in
+    it."""
     if not is_listed(item):
         return []
     documents = [each for each in item if not is_listed(each) and has_usual_text(fields_of(each) or {})]

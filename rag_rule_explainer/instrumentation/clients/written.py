@@ -25,6 +25,7 @@ _SPACES = " \t\r\n\ufeff"
 _MOST_AROUND = 200
 """The maximum number of characters before or after a value."""
 _PYTHONIC = re.compile(r"[\[({]\s*[\[({]?\s*['\"]")
+"""Matches the beginning of a list or dict of texts as Python prints it, such as "[{'a'"."""
 _STRANGE_ESCAPE = re.compile(r"\\[^\\'\"abfnrtvxuUN0-7\n]")
 
 

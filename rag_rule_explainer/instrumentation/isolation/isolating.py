@@ -23,8 +23,8 @@ _reading_real: ContextVar[bool] = ContextVar("rag_rule_reading_real", default=Fa
 class Real(NamedTuple):
     """A ``Real`` is a request of a generator for a call of the real memory.
 
-    ``reading``: the name of a method that only reads, which is called with the arguments ``given``. If it
-    is empty, the call that the application made is passed on unchanged.
+    ``reading``: the name of a method that only reads, which is called with the arguments ``given``. If
+    ``reading`` is empty, the call that the application made is passed on unchanged.
     """
 
     reading: str = ""

@@ -212,12 +212,12 @@ class Isolation:
     def _stand_in(
         self, state: State, thing: Any, name: str, *, changing: bool = False, keeping: bool = False
     ) -> StandIn | None:
-        """Returns what the current run uses instead of the object; None if it uses the object itself.
-        ``keeping``: True to make the copy whichever attribute (``name``) is used."""
+        """Returns the ``StandIn`` that the current run uses for the object; None if it uses the object
+        itself. ``keeping``: True to make the copy whichever attribute (``name``) is used."""
         if state.owns(thing) or state.is_being_made(thing) or _untouched.get():
             return None
         original = state.original(thing)
-        # ``thing`` may be the baseline's copy. Its original then leads to this replay's own copy.
+        # ``thing`` may be the baseline's copy. Its original redirects this replay to the replay's copy.
         if original is not None:
             return StandIn(thing, original)
         key = self.owner, Same(thing)

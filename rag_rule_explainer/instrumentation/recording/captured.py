@@ -24,9 +24,9 @@ class Captured(Generic[Item]):
     recording added to every result. ``only``: the only retrievers that are recorded and served; empty for
     all. ``any_query``: True if every retrieval of a replay is served all retained sources, whatever its
     query. ``failures``: the retrievals that raised an error; they raise it in replays too.
-    ``others``: the sources that no retrieval found, such as results of tools; ``found``: those that one
-    found; ``sources``: both. ``everything``: all found sources, each with one of its items. ``batches``:
-    the items of each retrieval, with their sources. ``derived``: the class names of objects that the run
+    ``others``: the sources that no retrieval found, such as results of tools; ``found``: all other
+    sources; ``sources``: both. ``everything``: all found sources, each with one of its items.
+    ``batches``: the items of each retrieval, with their sources. ``derived``: the class names of objects that the run
     built from retrieved documents; every replay really searches such objects. ``takes_all``: see
     ``Gate``. ``opened_keys``: the keys of the searches that a replay really makes, while the searches
     inside them are served from the record; see ``opened``.
@@ -111,7 +111,7 @@ class Captured(Generic[Item]):
 
     @property
     def holds_others_fast(self) -> bool:
-        """Returns True iff the user named the retrievers, and one of these reorders or drops what the
+        """Returns True iff the user named the retrievers, and one of them reorders or drops what the
         searches inside it found. Its recorded result is served, whatever it would return in a replay."""
         if not self.only:
             return False
@@ -176,8 +176,8 @@ class Captured(Generic[Item]):
         return next(own, ())
 
     def settled(self, keys: Keys) -> "Batch[Item] | None":
-        """Returns the earlier result of ``settle`` for a query with any of these keys; None if there was
-        no such query."""
+        """Returns the items that ``settle`` returned earlier for a query with one of these keys; None if
+        there was no such query."""
         return next((self._new[key][0] for key in keys if key in self._new), None)
 
     def settle(self, keys: Keys, retriever: object, found: "Sequence[Item] | None") -> "Batch[Item]":

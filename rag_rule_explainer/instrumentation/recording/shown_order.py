@@ -13,7 +13,7 @@ _FEWEST_WORDS = 2
 
 class OrdersShown(NamedTuple):
     """An ``OrdersShown`` holds the orders in which requests show sources. ``orders``: for each request,
-    the ids ordered by the first position of each source, and ordered by the last. ``alike``: the ids of
+    the ids by the first position of each source, and the ids by the last position. ``alike``: the ids of
     the sources with equal texts. ``is_repeated``: True if a request contains an earlier reply of a model,
     which may repeat a source in other words."""
 

@@ -45,7 +45,8 @@ def marked_sections(text: str) -> Iterator[MarkedSection]:
 def _outside(
     headings: Iterable[MarkedSection], elements: Iterable[MarkedSection]
 ) -> Iterator[MarkedSection]:
-    """Yields the headings that are in none of the elements. Both are in their order."""
+    """Yields the headings that are in none of the elements. Headings and elements are in the order of the
+    text."""
     ends = iter([(each.start, each.end) for each in elements])
     start, end = next(ends, (0, 0))
     for heading in headings:

@@ -30,7 +30,8 @@ def text_block(item: Any) -> Mapping[str, Any] | None:
 
 
 def text_of_part(value: Any) -> str:
-    """Returns the text of a part: a text as it is, the text of a block of text, else its JSON."""
+    """Returns the text of a part: the part itself if it is a text, the text in a block of text, else the
+    part as JSON."""
     if isinstance(value, str):
         return value
     block = text_block(value)

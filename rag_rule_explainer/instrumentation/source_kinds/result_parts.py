@@ -88,8 +88,8 @@ class EnclosedParts(InnerParts):
 
 @dataclass(frozen=True, slots=True)
 class RewrittenParts(InnerParts):
-    """The parts in a ``RewrittenParts`` are the items of a list in a text that is written again without
-    some of them, such as JSON inside a JSON string."""
+    """The parts in a ``RewrittenParts`` are the items of a list in a text, such as JSON inside a JSON
+    string. The whole text is written again without the omitted items."""
 
     text: str
 

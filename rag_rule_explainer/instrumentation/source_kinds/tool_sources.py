@@ -25,7 +25,7 @@ class ResultContent(NamedTuple):
 
 
 def as_content(result: Any) -> ResultContent:
-    """Returns a result that is its own content."""
+    """Returns the content of a result that a model is shown as it is: the result itself."""
 
     def put(content: Any) -> Any:
         return content
@@ -50,7 +50,7 @@ class ToolSources:
     result.
 
     The id of a source names the tool, the number of its call, and the item: "search_inbox #2, item 3".
-    ``omit``: what a replay gets in place of an omitted source.
+    ``omit``: "remove" or "blank", see ``Omit``.
     """
 
     sources: tuple[Source, ...]
