@@ -28,8 +28,8 @@ def whole_answer(manner: Manner, output: Any, run: Participation) -> Answer:
 
 def taken_as_answer(answer: Answer, run: Participation, manner: Manner) -> tuple[Answer, str]:
     """Returns the answer of a run, and its fault: ``CALLS`` if it is only a model's request to call a
-    tool, else an empty text. If a condition is about tool calls, such an answer is marked as one and has
-    no fault."""
+    tool, else an empty text. If a condition is about tool calls, such a request has no fault, and its
+    finish reason is ``CALLS_ONLY``."""
     fault = fault_in(answer, run.watch, run.tools)
     if fault and manner.accepts_calls and answer.calls:
         return replace(answer, finish_reason=CALLS_ONLY), ""

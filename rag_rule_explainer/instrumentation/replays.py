@@ -86,9 +86,9 @@ class Replays(Generic[Item]):
 
     @contextmanager
     def _naming_what_is_left(self) -> Generator[None, None, None]:
-        """Adds to the message of a StateShared that the block raises which of the user's objects the
-        runs so far have changed. Remembers for later explanations that runs depend on this state: if it
-        does not change any more, later explanations cannot notice it."""
+        """If the block raises a StateShared, adds the names of the user's objects that the runs so far
+        have changed to its message. Remembers for later explanations that runs depend on this state: if
+        it does not change any more, later explanations cannot notice it."""
         try:
             yield
         except StateShared as error:

@@ -130,7 +130,8 @@ class Participation:
 
     @property
     def has_all_sources(self) -> bool:
-        """Returns True iff the run has obtained all its sources, and need not go on to record replies."""
+        """Returns True iff an estimate can stop the run here: it has retrieved, and neither results of
+        tools nor replies of models have to be recorded."""
         return bool(self.retrievals) and not self.takes_results and self.conversation is None
 
     def note_search(self, made: int) -> None:

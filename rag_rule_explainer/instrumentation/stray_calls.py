@@ -22,8 +22,8 @@ _NOT_RUN = (
 def stray_use(name: str, arguments: Callable[[], object], begun: Participation | None) -> UsedTool | None:
     """Handles a tool call in a thread or task that is part of no current run. Returns None if the tool
     is to run, else the call with the result that it gets instead. ``arguments``: returns the arguments
-    of the call. ``begun``: the baseline in which this thread or task began, such as a worker that later
-    runs use as well; None if it began outside of runs.
+    of the call. ``begun``: the baseline in which this thread or task (perhaps a worker that later
+    runs use as well) began; None if it began outside of runs.
 
     If a model has asked for a call of this tool, the tool is noted on the model's run. If this run is a
     replay, the replay and the explanation end. A thread that began outside of runs may also work for
@@ -62,10 +62,13 @@ def _fits(asked: ToolCall, made: ToolCall) -> bool:
 
 
 def _given(run: Participation, name: str) -> list[UsedTool]:
-    """Returns the call with its result, if a model of this run asked for it and the tool must not run;
-    else an empty list. If the result is neither a stub nor allowed to be missing, ends the replay and
-    the explanation. The call then gets the reason as its result, because an error would end a thread
-    that may also work for others."""
+    """Returns a list with the call and the result that it gets, if a model of this run asked for the
+    call and the tool must not run. The result is the tool's stub, or the reason why the tool does not
+    run. Returns an empty list if the tool is to run.
+
+    If the result is the reason, the replay and the explanation end. No error is raised, because it would
+    end a thread that may also work for others.
+    """
     replay = run.tool_replay
     if name in run.stubs:
         return [UsedTool(None, None, ToolOutcome(run.stubs[name]))]

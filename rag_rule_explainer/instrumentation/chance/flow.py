@@ -199,8 +199,8 @@ def _is_given(node: ast.Call) -> bool:
 
 
 def _deciding_parts(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[DrawnKind, ...]]]:
-    """Yields the parts of a node on which the next step of the code depends, each with the kinds of drawn
-    values that make this a decision by chance."""
+    """Yields the parts of a node that decide what the code does next, each with the kinds of drawn values
+    that make this a decision by chance."""
     if isinstance(node, ast.Compare):
         # Two kinds of comparison are no decision by chance. One is ``is``, because it mostly tests for
         # None, and a drawn value is never None. The other is a test whether two ids are equal, because it

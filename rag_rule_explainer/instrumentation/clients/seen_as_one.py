@@ -148,7 +148,7 @@ def _listed(text: str, starts: set[int]) -> Iterator[str]:
         yield f"a list below {introduction[0].strip()!r}"
 
 
-def _attributed(text: str, starts: set[int]) -> Iterator[str]:  # noqa: ARG001 -- as all signs
+def _attributed(text: str, starts: set[int]) -> Iterator[str]:  # noqa: ARG001 -- all functions in _SIGNS have it
     """Yields the names of sources at the end, or at the start, of each paragraph or line."""
     parts = [each.strip() for each in re.split(r"\n[ \t]*\n", text.strip())]
     parts = parts if len(parts) > 1 else text.strip().splitlines()

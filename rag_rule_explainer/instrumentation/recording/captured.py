@@ -26,10 +26,10 @@ class Captured(Generic[Item]):
     query. ``failures``: the retrievals that raised an error; they raise it in replays too.
     ``others``: the sources that no retrieval found, such as results of tools; ``found``: all other
     sources; ``sources``: both. ``everything``: all found sources, each with one of its items.
-    ``batches``: the items of each retrieval, with their sources. ``derived``: the class names of objects that the run
-    built from retrieved documents; every replay really searches such objects. ``takes_all``: see
-    ``Gate``. ``opened_keys``: the keys of the searches that a replay really makes, while the searches
-    inside them are served from the record; see ``opened``.
+    ``batches``: the items of each retrieval, with their sources. ``derived``: the class names of objects
+    that the run built from retrieved documents; every replay really searches such objects.
+    ``takes_all``: see ``Gate``. ``opened_keys``: the keys of the searches that a replay really makes,
+    while the searches inside them are served from the record; see ``opened``.
 
     Replays set four fields. ``asked_anew``: True once a replay made a query that the baseline had not
     made, and was served all retained sources, although a real search would have a different result.

@@ -15,9 +15,9 @@ from .gate import Gate
 from .retrievals import Identify, Item, Keys, Retrieval
 
 _SHARE = 0.5
-"""A returned text counts as an extract of the found texts that contain at least this share of its
-stretches (eight words in a row). This rule is for returned texts that neither contain a found text nor
-are contained in one."""
+"""A returned text is an extract of a found text if the found text contains at least this share of its
+stretches (eight words in a row). Returned texts that contain a found text, or are contained in one, are
+not compared in this way."""
 
 _FEW_WORDS = 5
 """A search that adds at most this many words to each text adds a number or a label. A search that adds
