@@ -40,7 +40,7 @@ class ReplayEnded(BaseException):
 
 class Extent(NamedTuple):
     """An ``Extent`` counts the requests to models, tool calls and retrievals of a run. ``steps``: the
-    largest number of steps that one graph of the run took."""
+    largest number of steps that one graph of the run took, in frameworks that run graphs."""
 
     requests: int = 0
     tool_calls: int = 0

@@ -171,8 +171,7 @@ class Fidelity:
             self._place = self.rewinding.clause
 
     def remember(self) -> None:
-        """Stores, for later explanations, the names of state that runs left and that influenced later
-        runs."""
+        """Stores the names of state by which runs influenced later runs, for later explanations."""
         found = [each.place for each in self._found if not self.rewinding.is_constant(each.place)]
         place = self._place or next(iter(found), "") or getattr(self.lasting(), "place", "")
         self.rewinding.remember(place, None if self._has_answered_otherwise else found)

@@ -66,7 +66,8 @@ def nothing_retrieved(reason: str, manner: Manner, called: Collection[str]) -> N
 
 def check_tools(manner: Manner, first: Participation) -> None:
     """Raises the errors of ``check_stubs``. Raises InvalidInput if a tool returned messages of the
-    conversation, and replays are to get its recorded results: a replay has other messages."""
+    conversation, and replays are to get its recorded results: recorded messages do not fit into the
+    conversation of a replay."""
     check_stubs(manner, first)
     running = first.retrieving_tools | manner.safe_tools | set(manner.stub_tools)
     called = {each.call.name for each in first.executed if running.issuperset(each.within)}

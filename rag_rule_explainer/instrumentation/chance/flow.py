@@ -28,7 +28,8 @@ assigned further below in the code, so a single reading may miss the value."""
 
 
 DrawnValue: TypeAlias = tuple[DrawnKind, str] | None
-"""The kind of a drawn value with the call that draws it, as the code writes it; None for other values."""
+"""The kind of a random value, with the call that draws it, as the code writes it; None for other
+values."""
 
 
 class Flow:

@@ -17,7 +17,7 @@ _OURS = "rag_rule_"
 """The prefix of the names of this package's context variables."""
 _here = threading.local()
 _of_tasks: WeakKeyDictionary[Any, "_Executed"] = WeakKeyDictionary()
-"""For each task that executes code of a run, the run."""
+"""The tasks that execute code of a run, each with its run."""
 _open: dict[int, tuple[Any, int]] = {}
 """The runs that have not ended, by their ``id()``, each with the id of the thread in which it began."""
 
