@@ -66,8 +66,8 @@ def _check_has_a_text(condition: Any, chosen: Answer) -> None:
 def _check_no_text_is_missing(
     condition: Any, answers: Sequence[Answer], chosen: Answer, question: str
 ) -> None:
-    """Raises InvalidInput if the chosen reply does not meet a condition about calls and a text, but
-    another reply would, if it were not only a tool call."""
+    """Raises InvalidInput if the chosen reply does not meet a condition about calls and a text, and
+    another reply, which is only a tool call, would meet it if it had a text."""
     inner = condition.inner if isinstance(condition, OfNextAction) else condition
     if condition is None or not reads_calls(condition) or holds_at_once(condition, chosen, question):
         return

@@ -115,7 +115,7 @@ class Replays(Generic[Item]):
         watch.exchanges.after_reply.append(
             lambda reply: texts.note_reply(maker, reply, [each.text for each in watch.requests])
         )
-        begin_replay(run, self.first, self.manner, kept)  # may end the replay at a reply, so it is last
+        begin_replay(run, self.first, self.manner, kept)  # may end the replay, so it comes last
         found, counted = self.fidelity.find, self.fidelity.count
         looking = self.state.looking(sources, self._is_a_sources_own, found, counted)
         taking_part = inside_run(self.application, run)

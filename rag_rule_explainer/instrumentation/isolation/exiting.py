@@ -61,7 +61,7 @@ class _Containing:
     def __call__(self, loop: asyncio.AbstractEventLoop, coro: Any, **given: Any) -> Any:
         # The event loop makes all its tasks with this factory, including tasks that belong to no replay.
         run = run_of_work()
-        if type(coro) is _COROUTINE and run is not None and run.trace is None:  # a replay
+        if type(coro) is _COROUTINE and run is not None and run.trace is None:  # it is a replay
             coro = _Contained(coro)
         if self.before is None:
             task: Any = asyncio.Task(coro, loop=loop, **given)
