@@ -150,7 +150,7 @@ class Fidelity:
 
     @property
     def dependent_places(self) -> str:
-        """Returns the names of state that may depend on the run which set it; empty if there is none."""
+        """Returns the names of state whose value may depend on which run set it; may be empty."""
         return self.rewinding.dependent_places
 
     @contextmanager
@@ -230,8 +230,8 @@ class Fidelity:
             self._note(self._refusals.counts(counted), counted.place)
 
     def find(self, places: Iterable[Left]) -> None:
-        """Stores variables that the baseline changed. They cause a doubt unless every run sets them to
-        equal values."""
+        """Stores variables that the baseline changed. The user is warned of them unless every run sets
+        them to equal values."""
         self._found = tuple(places)
 
     def repeat(self, run: Participation, kept: Sequence[Source]) -> None:

@@ -169,8 +169,9 @@ class Captured(Generic[Item]):
         return next((forms[key] for key in keys if key in forms), None)
 
     def form_of_another(self, retriever: object) -> object:
-        """Returns the form of the last result that this retriever returned in the baseline, whatever the
-        query; () if it returned none. A replay needs it for a query that the baseline did not make."""
+        """Returns the form (such as the type of its container) of the last result that this retriever
+        returned in the baseline, whatever the query; () if it returned none. A replay needs the form for
+        a query that the baseline did not make."""
         search = _search_of(retriever)
         own = (each.form for each in reversed(self.retrievals) if _search_of(each.retriever) == search)
         return next(own, ())

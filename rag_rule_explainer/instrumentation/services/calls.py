@@ -96,8 +96,8 @@ class ServiceCall:
     def effects(self, phrases: frozenset[str]) -> "Effects":
         """Returns the possible effects of the call on the state of the service.
 
-        ``phrases``: word pairs from the texts that all runs have. A call that contains one of them counts
-        as a query about these texts.
+        ``phrases``: pairs of words in the texts that all runs have. A call that contains one of them
+        counts as a query about these texts.
         """
         http = _HTTP.match(self.data)
         if http:

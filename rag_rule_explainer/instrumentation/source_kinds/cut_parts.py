@@ -10,7 +10,7 @@ from .kinds import Omit
 
 @dataclass(frozen=True, slots=True)
 class CutParts:
-    """The parts in a ``CutParts`` are places in a text.
+    """The parts in a ``CutParts`` are places (start and end) in a text.
 
     ``texts``: the text of each part, for a reader. ``spans``: where the parts are, in order. ``blank``: a
     function from the number of a part to the text that replaces it if it is blanked. ``room``: the place
