@@ -72,8 +72,8 @@ def _to_another_pool(_: str, hand: Any) -> Any:
 
 def _ending_as_new_call(function: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a function that calls ``function``, and raises a NewToolCall in place of a ReplayEnded. A
-    pool passes only a NewToolCall on: a ReplayEnded would end the pool's thread, and its caller would
-    wait for ever."""
+    pool passes a NewToolCall on to its caller. A ReplayEnded would end the pool's thread, and the caller
+    would wait for ever."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
