@@ -34,15 +34,17 @@ class Caches:
 
     @classmethod
     def among(cls, holdings: Holdings) -> "Caches":
-        """Returns the cached functions that an application holds."""
+        """Returns a ``Caches`` with the cached functions in an application. ``holdings``: the
+        application's state."""
         functions = [_function_of(each) for each in holdings.all]
         return cls(_functions={each.__code__: each for each in functions if each is not None})
 
     def note_search(self) -> None:
-        """Stores the cached function that is running now, if any. Must be called for each search."""
+        """Records in ``searched`` the cached function that is running now, if any. Must be called at each
+        search."""
         if not self._functions or self.searched:
             return
-        # There is no public way to the callers that is fast enough for each search.
+        # The public ways to read the call stack are too slow to be used at each search.
         frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
         for _ in range(_DEEPEST):
             if frame is None:
@@ -75,7 +77,8 @@ def _function_of(held: Held) -> FunctionType | None:
 
 
 def _read_by(function: FunctionType, functions: dict[str, FunctionType]) -> set[str]:
-    """Returns the names that are read by the function, or by a function that it calls by name."""
+    """Returns the names of the globals, attributes and enclosed variables that are used by the function,
+    or by a function that it calls by name. ``functions``: the user's functions by name."""
     names, waiting, seen = set[str](), [function], set[CodeType]()
     while waiting:
         code = waiting.pop().__code__

@@ -17,7 +17,7 @@ NAMESPACES = (SimpleNamespace, ChainMap, UserDict, UserList)
 """Classes of the standard library whose objects are treated like objects of the user's classes, because
 users store their own values in them."""
 _EXECUTED = "<string>"
-"""The name of the file of code that ``exec`` and ``eval`` compile from a text."""
+"""The file name that Python gives to code which ``exec`` and ``eval`` compile from a text."""
 _WRAPPERS = frozenset({"FunctionWrapper", "BoundFunctionWrapper"})
 """The names of wrapt's classes, with which LlamaIndex wraps the user's methods."""
 
@@ -70,7 +70,7 @@ def names_in(code: CodeType) -> Iterator[str]:
 
 def entries_of_object(thing: object) -> Iterator[tuple[str, Any]]:
     """Yields the names and values of an object's attributes. If its class is the user's, the attributes
-    of the class are included."""
+    and methods of the class are included."""
     kind = thing if isinstance(thing, type) else type(thing)
     if not isinstance(thing, type):
         yield from list(attributes_of(thing).items())
@@ -89,7 +89,7 @@ def entries_of_object(thing: object) -> Iterator[tuple[str, Any]]:
 
 
 def attributes_of(thing: object) -> Mapping[str, Any]:
-    """Returns the dict of an object; empty if it has none."""
+    """Returns the attributes in an object's ``__dict__``; empty if it has none."""
     held: Any = getattr(thing, "__dict__", None)
     if type(held) is dict:
         return cast("dict[str, Any]", held)
@@ -128,7 +128,7 @@ def is_of_user(thing: object) -> bool:
         return thing.__code__.co_filename == _EXECUTED if module is None else is_users(str(module))
     if isinstance(thing, type):
         return is_users(thing.__module__ or "")
-    # ``isinstance`` does the same, but takes several times as long for these objects.
+    # ``isinstance(thing, NAMESPACES)`` returns the same, but takes several times as long.
     return _is_of_namespaces(thing.__class__) or is_users(type(thing).__module__)
 
 

@@ -90,7 +90,7 @@ class Holdings:
             self._look(*self._waiting.popleft())
 
     def texts(self) -> Iterator[str]:
-        """Yields every text that these objects hold, including string constants in code.
+        """Yields every text in these objects, including string constants in code.
 
         Texts of models are left out, because a model's description says nothing about the application's
         state.
@@ -135,8 +135,8 @@ class Holdings:
             yield each.name
 
     def named(self, held: Held, name: str) -> str:
-        """Returns the words by which messages refer to a value of this object. ``name``: the value's
-        name; if it is empty, the words refer to the object itself."""
+        """Returns the words by which messages refer to a value of this object, such as ``'turns' of
+        Chat``. ``name``: the value's name; if it is empty, the words refer to the object itself."""
         names = [name] if name else [held.name]
         if not name or is_collection(held.thing):
             names = [next((each.name for each in (held, *self.above(held)) if each.name), name)]
@@ -246,8 +246,8 @@ def _is_of_models(kind: type) -> bool:
 
 
 def is_resting(thing: object, value: object, tools: Collection[str] | None) -> bool:
-    """Returns True iff ``thing`` is a tool of a framework that does not run, and ``value`` a function
-    that it calls. ``tools``: the names of the only tools that may run; None if all may."""
+    """Returns True iff ``thing`` is a framework's tool that may not run, and ``value`` is a function that
+    this tool calls. ``tools``: the names of the only tools that may run; None if all may."""
     if (
         tools is None
         or not isinstance(value, (FunctionType, MethodType, partial))

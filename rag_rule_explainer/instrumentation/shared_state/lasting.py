@@ -46,11 +46,12 @@ _ASKING_FOR_SIZES = frozenset({"getsize", "stat", "lstat", "fstat", "getmtime"})
 
 # Typed as Any, because pyright would report unknown types of their contents.
 _WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet)
-"""Collections from which an entry is gone as soon as nothing else refers to it. What they hold when all
-runs have ended has lasted."""
+"""Collections of weak references, from which an entry disappears as soon as nothing else refers to it. An
+entry that is still there after all runs is state that lasts from run to run."""
 
 EVERYTHING = "all sources"
-"""The key of a run on all sources; other runs are identified by the sources that they retain."""
+"""This text identifies a run on all sources. Other runs are identified by the sources that they
+retain."""
 
 
 class Contents(NamedTuple):
@@ -145,8 +146,9 @@ class Lasting:
                 self._changed.setdefault(each.name, each)
 
     def look_inside(self) -> None:
-        """Compares the frameworks' objects at the start of a replay with ``before``. A difference means
-        that the baseline changed the object and that replays have no copy of the earlier state."""
+        """Compares the frameworks' objects at the start of a replay with their state before the baseline.
+        A difference means that the baseline changed the object, and that the replay did not get a copy of
+        the object's earlier state."""
         for each in self._sticking or ():
             if not each.keyed and any(_differ(held) for held in _of_frameworks(self.before, each.name)):
                 self._changed.setdefault(each.name, each)
@@ -238,8 +240,8 @@ class Lasting:
 
 
 def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
-    """Yields the objects of frameworks that have an attribute of this name, or to which a name like this
-    refers, directly or indirectly."""
+    """Yields each framework's object that has an attribute of this name, perhaps with a leading
+    underscore. Also yields each framework's object that is, or is inside, a value of this name."""
     for held in holdings.all:
         if held.values and (
             {name, f"_{name}"} & held.values.keys()

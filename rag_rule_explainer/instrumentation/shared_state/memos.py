@@ -57,7 +57,8 @@ def _is_dict(thing: object) -> bool:
 
 
 def _grows(after: Holdings, later: Holdings, held: Held) -> bool:
-    """Returns True iff the later run added an entry to this dict, or to a dict that contains it."""
+    """Returns True iff the later run added an entry to this dict, or to a dict that contains it.
+    ``after``, ``later``: the holdings after the baseline and after the later run."""
     around = [each for each in (held, *after.above(held)) if _is_dict(each.thing)]
     found = [(each.size, later.of(each.thing)) for each in around]
     return any(now is not None and now.size > size for size, now in found)
@@ -90,8 +91,8 @@ def _kept_by(node: ast.AST) -> Iterator[str]:
 
 
 def _goes_by_what_was(value: ast.expr) -> bool:
-    """Returns True for an expression that may return the old value of ``x``: ``x or made()``, ``x if x
-    else made()``, ``max(x, found)`` and the like."""
+    """Returns True for an expression that may return the old value of ``x``, such as ``x or made()``, ``x
+    if x else made()`` and ``max(x, found)``."""
     if isinstance(value, ast.Call):
         return isinstance(value.func, ast.Name) and value.func.id in {"max", "min"}
     return isinstance(value, (ast.BoolOp, ast.IfExp))

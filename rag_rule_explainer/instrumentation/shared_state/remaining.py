@@ -28,8 +28,8 @@ def remaining_in_words(before: Holdings, after: Holdings, known: str, runs: str 
     """Returns a sentence that names what the runs changed on the user's objects; empty if there is
     nothing to report.
 
-    ``runs``: the word for the runs in the sentence. ``known``: the text of other notes. Changes that
-    these notes already name are left out.
+    ``runs``: the word for the runs in the sentence. ``known``: the text of other notes for the user.
+    Changes that these notes already name are left out.
     """
     places = dict.fromkeys(
         after.named(held, name)

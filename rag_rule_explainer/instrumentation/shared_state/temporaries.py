@@ -1,8 +1,5 @@
-"""This module makes the runs of an application one at a time if they write to shared objects.
-
-An example is a workflow that stores an intermediate result on itself. If two of its runs were active at
-the same time, one would read the other's result.
-"""
+"""This module lets the runs of an application take place only one at a time if they write to shared
+objects."""
 
 import asyncio
 import threading
@@ -26,10 +23,10 @@ _DATA = (str, bytes, list, tuple, dict, set)
 
 
 class _Turns:
-    """This class coordinates the runs of one application, in all explanations of it together. An *owner*
-    is the ``OneAtATime`` object of one explanation.
+    """This class coordinates the runs of one application, in all explanations of it together. Each
+    explanation has a ``OneAtATime`` object, which is called the *owner* of its runs.
 
-    ``lock``: a run in a thread holds it if no other run may be active.
+    ``lock``: a run in a thread holds this lock while no other run may be active.
     """
 
     def __init__(self, application: object) -> None:
@@ -55,8 +52,9 @@ class _Turns:
             self._active -= 1
 
     def claim(self, owner: object) -> bool:
-        """Keeps runs of other owners from beginning, unless another owner already does so. Returns True
-        iff this owner may now make an exclusive run: no run is active, and no other owner was first."""
+        """Prevents runs of other owners from beginning, unless another owner already prevents this.
+        Returns True iff this owner may now make an exclusive run: no run is active, and no other owner
+        was first."""
         with self._counting:
             if self._exclusive is None:
                 self._exclusive = owner
@@ -90,8 +88,8 @@ class OneAtATime:
     together, if this is needed. It is needed if the code writes to shared state, or if the first replay
     left data on shared objects.
 
-    ``written``: describes the code that writes; empty for none. ``outside``: records files and
-    environment variables, which may make it needed too.
+    ``written``: describes the code that writes to shared state; empty if there is none. ``outside``:
+    records which files and environment variables runs use; these may require it too.
     """
 
     def __init__(self, application: object, written: str, outside: Outside) -> None:
@@ -105,7 +103,8 @@ class OneAtATime:
 
     @contextmanager
     def noticing(self) -> Generator[None, None, None]:
-        """Checks which data the first replay, which runs inside the block, leaves on shared objects.
+        """Finds out whether the first replay, which runs inside the block, leaves data on shared objects.
+        If so, only one replay runs at a time from then on.
 
         An object that is created only once, such as a client, does not count: it exists already when the
         first replay begins. Texts and collections that the baseline left count, because every run may

@@ -57,13 +57,13 @@ class Written:
 
     @property
     def counts_for_a_model(self) -> bool:
-        """Returns True if a model of the user's may count its own calls by this write: it changes a
-        single number, not an entry for each request."""
+        """Returns True iff the write is in a model of the user's and may count the model's calls: it
+        changes a single value, not an entry of a collection."""
         return self.is_of_model and not isinstance(self.target, ast.Subscript)
 
     @property
     def clause(self) -> str:
-        """Returns a clause that names the function and the changed expression."""
+        """Returns a clause for messages, such as "Chat.ask() writes self.turn"."""
         return f"{self.where} writes {ast.unparse(self.target)}"
 
 
@@ -122,14 +122,15 @@ def _is_method(holder: object, function: FunctionType) -> bool:
 
 
 def changed_names(code: CodeType) -> frozenset[str]:
-    """Returns the names of the globals, and of the objects in them, that a function changes."""
+    """Returns the names of the globals that a function changes, or inside whose objects it changes
+    something."""
     writes = _writes(code, frozenset[str](), is_method=False)
     return frozenset(_root(target) for target, _ in writes)
 
 
 def written_names(code: CodeType) -> frozenset[str]:
     """Returns the names of all shared values that code changes, such as ``seen`` for
-    ``self.seen.append(each)``; none for code that makes an object."""
+    ``self.seen.append(each)``; empty for the code of ``__init__`` and similar methods."""
     if code.co_name in _MAKING:
         return frozenset()
     writes = _writes(code, frozenset[str](), is_method=code.co_varnames[:1] in {("self",), ("cls",)})
@@ -140,7 +141,7 @@ def written_names(code: CodeType) -> frozenset[str]:
 
 
 def changed_collections(code: CodeType) -> frozenset[str]:
-    """Returns the names of the collections of which code changes an entry, such as ``cache`` for
+    """Returns the names of the collections in which the code changes an entry, such as ``cache`` for
     ``linecache.cache[key] = lines``."""
     writes = _writes(code, frozenset[str](), is_method=False)
     return frozenset(
@@ -198,7 +199,8 @@ def _aliases(tree: ast.AST, own: set[str]) -> Iterator[str]:
 
 
 def _resources(tree: ast.AST) -> Iterator[str]:
-    """Yields the parameters that get a workflow's ``Resource``, which is the same object in every run."""
+    """Yields the names of the parameters to which LlamaIndex passes a workflow's ``Resource``, which is
+    the same object in every run."""
     for node in ast.walk(tree):
         if isinstance(node, ast.arg) and node.annotation and "Resource(" in ast.unparse(node.annotation):
             yield node.arg
