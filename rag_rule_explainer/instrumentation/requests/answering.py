@@ -20,7 +20,7 @@ from .volatile import Steady
 
 class Changed(NamedTuple):
     """A ``Changed`` holds two different answers that runs gave on the same sources: the first answer and
-    a later one. ``alike``: True iff the models' replies were equal."""
+    a later one. ``alike``: True iff the models' replies in both runs were equal."""
 
     was: str
     came: str
@@ -79,8 +79,8 @@ class Answers:
         None if it does not.
 
         ``key``: identifies these sources. ``beside``: texts that explain words in the replay's requests,
-        such as the served sources; such words are no sign of a different path. ``whatever``: if True, the
-        answers are compared even if the models' replies differ.
+        such as the served sources; the words of these texts are no sign of a different path.
+        ``whatever``: if True, the answers are compared even if the models' replies differ.
         """
         text, replies = self.steady(answer.text), self._replies(exchanges)
         with self._lock:

@@ -36,8 +36,8 @@ def check_is_whole(exchange: Exchange) -> None:
 
 
 def goes_on(exchange: Exchange) -> bool:
-    """Returns True iff a request goes on from an earlier reply, whose messages the model's server
-    keeps."""
+    """Returns True iff a request continues a conversation from an earlier reply, by the parameter
+    ``previous_response_id``. The model's server keeps the messages of this conversation."""
     found = _NAMED.finditer(exchange.sent.rpartition("\n\n")[2])
     return any(each.group(1) == _GOING_ON for each in found)
 

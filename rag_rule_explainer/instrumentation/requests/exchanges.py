@@ -13,8 +13,8 @@ from .source_recognition import Request
 from .tools_in_use import tools_in_use
 
 _clock = count(1)
-"""This counter gives increasing numbers to the requests of all runs, and to the texts that runs made. Of
-a request and a text, the one with the smaller number came first."""
+"""This counter numbers the requests of all runs, and the texts that runs made, in the order in which they
+occur. Of a request and a text, the one with the smaller number came first."""
 
 
 def moment() -> int:
@@ -29,7 +29,7 @@ class Exchange:
     ``sent``: the request with roles, tool calls and parameters. ``reply``: the reply's text; ``said``:
     the reply's text with its tool calls; both are None if there is no reply. ``after``: the exchanges of
     the same run that were answered before this request was sent. ``at``: the moment of the request, see
-    ``moment``. ``within``: the tools inside which the request was made.
+    ``moment``. ``within``: the names of the tools that were running when the request was sent.
     """
 
     request: Request

@@ -41,7 +41,8 @@ class JoinedChunks(Protocol):
 
 class _Asking(NamedTuple):
     """An ``_Asking`` is a request that is about to be sent. ``options``: its options, without omitted
-    sources; ``served``: the recorded result, if it gets one and is not sent; else None."""
+    sources. ``served``: the recorded result that the application gets instead of sending the request;
+    None if the request is sent."""
 
     watch: ClientWatch
     key: object
@@ -51,13 +52,13 @@ class _Asking(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GeneratedClient:
-    """A ``GeneratedClient`` reads what a client sends and gets. ``options``, of type ``Any``, are those
-    of one request.
+    """A ``GeneratedClient`` reads the requests and replies of one kind of client. The *options* of a
+    request are the object, made by the client, that describes the request.
 
-    ``asks_a_model``: returns True for the options of a request to a model. ``asked``: reads the request.
-    ``edited``: returns the options without the sources that the current replay omits. ``replied``: reads
-    the reply from the client's result; None if only the application may read it. ``joined``: makes an
-    object that joins the chunks of one stream.
+    ``asks_a_model``: returns True for the options of a request to a model. ``asked``: reads the request
+    from its options. ``edited``: returns the options without the sources that the current replay omits.
+    ``replied``: reads the reply from the client's result; None if only the application may read it.
+    ``joined``: makes an object that joins the chunks of one stream.
     """
 
     asks_a_model: Callable[[Any], bool]
@@ -214,7 +215,8 @@ class RecordedStream:
     chunks: tuple[Any, ...]
     is_whole: bool
 
-    # The client's object cannot be copied deeply, and each reader gets copies of the chunks.
+    # A deep copy returns this object itself, because the client's object cannot be copied deeply. Readers
+    # cannot change the chunks: ``again`` copies them.
     def __deepcopy__(self, _: object) -> "RecordedStream":
         return self
 

@@ -38,8 +38,8 @@ _calls: ContextVar[tuple[_Call, ...]] = ContextVar("rag_rule_model_calls", defau
 
 
 def nesting(text: str) -> Nesting:
-    """Returns where the innermost running call of a model was made. ``text``: the request that this call
-    is about to send."""
+    """Returns where the innermost running call of a model was made, as a ``Nesting``. ``text``: the
+    request that this call is about to send."""
     calls = _calls.get()
     if not calls:
         return Nesting.OUTER

@@ -112,8 +112,8 @@ class Origins:
 
 
 def _records(holdings: Holdings, sources: Sequence[Source]) -> set[int]:
-    """Returns the ``id()`` of all ``Held`` entries that belong to documents, such as texts and
-    metadata."""
+    """Returns the ``id()`` of each ``Held`` (an object of the application's state) that belongs to a
+    document, such as its text and metadata."""
     texts = {source.text for source in sources}
     roots: set[int] = set()
     for held in holdings.all:

@@ -52,13 +52,13 @@ NO_STUB = (
 
 
 def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list[MadeCall]:
-    """Records the results of tool calls that a request shows: their ids and their texts. Returns the
-    calls of this run among them.
+    """Records the results of tool calls in a request, and returns the calls of this run to which they
+    belong. ``results``: the id of each call with the text of its result.
 
-    A call that has a result although no recorded tool ran belongs to an unrecorded tool. If the result
-    holds a retrieved text, the tool retrieves, and replays serve its searches. Any other such tool is
-    noted on the run. In a replay, raises UntrueReplay for one that was not named safe. In any run, raises
-    an error for one that a stub was to replace.
+    If a call has a result although no recorded tool ran, an unrecorded tool ran. If the result contains a
+    retrieved text, this tool retrieves, and replays serve its searches. Any other such tool is recorded
+    on the run; in a replay, it raises UntrueReplay, unless the user named the tool safe. If a stub was to
+    replace the tool, an error is raised in any run.
     """
     answered = run.calls.note_answered(results)
     own = run.unexecuted if answered else []
@@ -111,8 +111,8 @@ def check_unrun(run: Participation, unrecorded: Sequence[MadeCall]) -> None:
 
 def check_none_ran(run: Participation) -> None:
     """Raises UntrueReplay if another replay of the same baseline may have run a tool that must not run.
-    The application may have swallowed that replay's own error, or that replay may have been given
-    up."""
+    That replay's own error may have been lost: the application may have caught it, or the replay was
+    abandoned."""
     replay = run.tool_replay
     if replay is None or replay.on_new == "live":
         return

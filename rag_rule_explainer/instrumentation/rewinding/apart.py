@@ -17,8 +17,8 @@ from .values import LISTED, SET
 
 
 def things_in(keys: Iterable[Hashable]) -> Iterator[int]:
-    """Yields the ``id()`` of each object in these keys. Each key identifies one isolated object in the
-    state of a run."""
+    """Yields the ``id()`` of each object in these keys. Each run stores the state of an isolated object
+    under a key that contains the object; the key may be a tuple."""
     for key in keys:
         if isinstance(key, Same):
             yield id(key.thing)

@@ -52,8 +52,8 @@ def note_doubt(application: object, place: str) -> None:
 
 
 class EarlierDoubts:
-    """An ``EarlierDoubts`` holds the doubts about an application that earlier explanations had found when
-    its present explanation began."""
+    """An ``EarlierDoubts`` is created when an explanation begins. It stores which state influences the
+    application's runs, as earlier explanations found."""
 
     def __init__(self, application: object) -> None:
         lasting = _lasting(application)
@@ -71,7 +71,7 @@ class EarlierDoubts:
 def _lasting(application: object) -> Any:
     """Returns the object by which an application is recognised later: for a bound method its object,
     because Python makes a new bound method at each access; otherwise the application itself."""
-    # The list has the application first, and then objects of its input.
+    # ``application`` may be a list: the application, followed by objects of its input.
     if isinstance(application, list):
         return _lasting(cast("list[Any]", application)[0])
     return application.__self__ if isinstance(application, MethodType) else application

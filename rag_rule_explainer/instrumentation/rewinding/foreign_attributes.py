@@ -64,7 +64,8 @@ def _named(functions: Iterable[Node]) -> Iterator[Node]:
                         )
                         waiting += [(each, inner[each])] * is_part
                     elif is_of_library(inner[each]):
-                        # For example ``sys.stdout``: nothing else of the application need refer to it.
+                        # An object such as ``sys.stdout`` is yielded here, because no object of the
+                        # application need refer to it.
                         yield Node(inner[each], each, owner=Owner.LIBRARY)
                 yield Node(value, name, owner=Owner.LIBRARY)
             elif isinstance(value, (type, FunctionType)) and not is_own(value.__module__ or ""):

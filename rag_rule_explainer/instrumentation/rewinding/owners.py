@@ -94,8 +94,8 @@ class Node:
 
 
 def bound_to(value: Any) -> Any:
-    """Returns the object to which a method of a builtin type is bound, such as the dict of
-    ``{}.setdefault``. Any other value is returned as it is."""
+    """Returns the object to which a method that is implemented in C is bound, such as the dict of
+    ``{}.setdefault``. Any other value is returned unchanged."""
     if isinstance(value, BuiltinFunctionType) and value.__self__ is not None:
         return value if isinstance(value.__self__, (ModuleType, type)) else value.__self__
     return value
@@ -138,8 +138,8 @@ def _is_of_weak_references(kind: type) -> bool:
 
 def owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
     """Returns the owner (user, framework, model or library) of ``value``, and the number of library
-    objects, one after the other, at the end of the path of references from the application to it.
-    ``holder``: the node that refers to ``value``."""
+    objects in a row at the end of the path from the application to ``value``. ``holder``: the node that
+    refers to ``value``."""
     is_inside = holder.owner in OF_MODELS
     is_simple = type(value) in SIMPLE
     if not is_simple and is_model(type(value)):

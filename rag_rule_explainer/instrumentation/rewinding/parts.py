@@ -74,7 +74,7 @@ def _parts_of(thing: object) -> Iterator[Part]:
 
 
 def of_names(names: frozenset[str]) -> Part:
-    """Returns a part of a module: its globals with these names."""
+    """Returns a ``Part`` that reads and writes the globals of a module with these names."""
 
     def read(module: ModuleType) -> dict[str, Any]:
         held = vars(module)

@@ -30,7 +30,7 @@ def call_of_pipes(things: Iterable[object]) -> str:
 
 
 def _known(function: FunctionType) -> Mapping[str, object]:
-    """Returns the objects to which the free names of a function refer, by name."""
+    """Returns the function's globals and enclosed variables, by name."""
     known: dict[str, object] = {**function.__globals__}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
         with suppress(ValueError):  # no value has been stored in the cell yet

@@ -56,7 +56,8 @@ APART = (
     *(CodeType, BuiltinFunctionType, ModuleType, threading.Thread, BaseProcess, Executor),
     asyncio.AbstractEventLoop,
 )
-"""Types whose instances are not searched, because their content is no state of the application."""
+"""Types whose instances are not searched for further objects, because their content is no state of the
+application."""
 OF_THREADS = frozenset(
     {"threading", "_thread", "queue", "_queue", "asyncio", "concurrent", "multiprocessing"}
 )

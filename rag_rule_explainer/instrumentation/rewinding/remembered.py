@@ -39,8 +39,8 @@ _known: dict[int, _Left] = {}
 
 
 def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
-    """Remembers the current values of these names in a part; if ``names`` is empty, the whole content.
-    ``place``: the name of the part in messages."""
+    """Remembers the current values of these names in an object; if ``names`` is empty, its whole content.
+    ``place``: the name of the object in messages."""
     key = id(kept.node.thing)
 
     def forget(reference: "ref[Any]") -> None:

@@ -29,7 +29,8 @@ _REFERRING: Any = (FunctionType, MethodType, CellType, partial, ReferenceType)
 
 _COLLECTIONS: Any = (dict, list, tuple, set, frozenset)
 _OF_PYTHON = 1 << 9
-"""The flag of classes that were made while the program runs, as those of Python code are."""
+"""The bit in ``__flags__`` of a class that is set if the class was made while the program runs, as all
+classes of Python code are. It is not set for most classes that are implemented in C."""
 
 ABSENT = object()
 """This object stands for the value of an entry that does not exist."""
@@ -93,7 +94,7 @@ def _is_equal_inside(first: Any, second: Any, depth: int) -> bool:
 
 def _has_equal_attributes(first: Any, second: Any, depth: int, *, is_needed: bool) -> bool:
     """Returns True iff the attributes of two objects of the same class are equal. ``is_needed``: True if
-    there has to be at least one, because nothing else of the objects can be compared."""
+    the result is False for objects without attributes, because nothing else of them can be compared."""
     members = _slots_of(type(first))
     if members is None:
         return False
@@ -111,7 +112,8 @@ def _attributes_of(thing: Any, members: tuple[tuple[str, Any], ...]) -> dict[str
 
 @per_class
 def _slots_of(kind: type) -> tuple[tuple[str, Any], ...] | None:
-    """Returns the slots of a class by name; None if C code may keep something else in its objects."""
+    """Returns the slots of a class by name; None if the class is implemented in C, because its objects
+    may hold more than slots and attributes."""
     bases = [each for each in kind.__mro__ if each is not object and each not in _COLLECTIONS]
     if not all(each.__flags__ & _OF_PYTHON for each in bases):
         return None

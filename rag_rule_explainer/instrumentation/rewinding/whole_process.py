@@ -94,7 +94,7 @@ def settings_of_the_process(named: frozenset[str]) -> dict[str, object]:
     """
     found = dict[str, object]()
     for name, ask in _asked(named):
-        # A name may come twice: first with its setting, then as a function of ``sys``. The first entry is
+        # A name may occur twice: first with its setting, then as a function of ``sys``. The first is
         # kept.
         if name not in found:
             found[name] = _answer(ask)

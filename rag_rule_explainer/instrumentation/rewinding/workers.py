@@ -1,5 +1,5 @@
-"""This module finds processes to which the application gives work: those that run before the first run
-begins, and those that a run begins by a copy of its own process.
+"""This module finds processes to which the application gives work: those that were started before the
+first run, and those that a run starts.
 
 What such a process keeps from one run to the next cannot be read or restored from this process.
 """
@@ -29,7 +29,8 @@ _CHANNELS = (
 _BEGINNING = frozenset(
     {"fork", "forkpty", "spawnl", "spawnle", "spawnlp", "spawnv", "spawnve", "spawnvp"}
 )
-"""Names of functions of ``os`` by which code begins a process whose use of files cannot be observed."""
+"""Names of functions of ``os`` that start a process. Which files such a process uses cannot be
+observed."""
 _WRITING = frozenset(
     {
         *("write_text", "write_bytes", "touch", "mkdir", "makedirs", "symlink", "symlink_to", "rename"),
@@ -54,14 +55,14 @@ _MODE = re.compile(r"[rwax+bt]*[wax+][rwax+bt]*")
 
 
 def processes_begun() -> object:
-    """Returns a value that changes whenever code makes a process by ``multiprocessing``."""
+    """Returns a value that changes whenever this process starts another one by ``multiprocessing``."""
     # There is no public count, and processes that have ended are on no list.
     return repr(getattr(sys.modules.get("multiprocessing.process"), "_process_counter", None))
 
 
 def begun_to_write(named: frozenset[str], texts: Iterable[str], *, has_begun: bool) -> str:
-    """Returns words that name a process that runs begin themselves, if it may keep something in a file;
-    empty if there is none.
+    """Returns words for messages that name a process which runs start, if it may keep something in a
+    file; empty if there is none.
 
     ``named``, ``texts``: the names and the string constants in the application's code. ``has_begun``:
     True if runs made a process by ``multiprocessing``.

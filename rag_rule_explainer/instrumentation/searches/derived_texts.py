@@ -76,8 +76,7 @@ class Known:
 
 
 def texts_of_models() -> list[str]:
-    """Returns the texts that models, tools and the like have made in the current run. Empty outside of
-    runs."""
+    """Returns the texts that models and tools have made in the current run; empty outside of runs."""
     run = participation()
     if run is None:
         return []

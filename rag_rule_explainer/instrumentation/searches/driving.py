@@ -78,7 +78,8 @@ async def adriven(retrieval: Retrieving[T], search: Callable[[], Awaitable[Resul
 
 
 async def _first(search: Callable[[], Awaitable[Result]]) -> Result:
-    # The search is called only inside this block, so that none of its calls are recorded.
+    # The search is called only when this is awaited, inside ``out_of_sight``, so that none of its calls
+    # are recorded.
     return await search()
 
 

@@ -44,8 +44,9 @@ class Asked(Generic[Item]):
     results. ``event_keys``: more keys, which find retrievals that were recorded only through the
     framework's events. ``hangs_on``: the objects that are searched, such as a retriever's store. An
     object that the run made or wrote to may hold what the run retrieved before. ``in_gate``: True if the
-    user put the search into a gate. Rules are then about the results of this search, not about sources
-    that it drops. ``wider``: a function that returns this search for more results.
+    user put the search into a gate. Rules are then about the results of this search, not about documents
+    that it finds inside and leaves out of its result. ``wider``: a function that returns this search for
+    more results.
     """
 
     retriever: object
@@ -112,7 +113,8 @@ class Asked(Generic[Item]):
     def _inside(self, part: Nested) -> Retrieving[Result]:
         """Records a search that another search makes, and returns its result."""
         if not set(part.keys).isdisjoint(self.keys):
-            # The framework calls this search from another replaced method, which has already recorded it.
+            # The framework calls this method from another method of the same search, which has already
+            # recorded the call.
             return (yield part)
         nested = Nested(self.keys, part)
         result = yield nested

@@ -194,8 +194,8 @@ class ItemReading:
 
     def _check_unused(self, client: Client, response: Any, items: int) -> None:
         """Raises InvalidInput if the user's ``take_apart`` emptied a response, because the application
-        would then find no items in it. It may empty an iterator, because the application is given a new
-        one."""
+        would then find no items in it. Emptying an iterator is allowed, because the application is given
+        a new iterator."""
         if not isinstance(client, ItemsOf) or isinstance(response, Iterator):
             return
         # ``copied`` makes a shallow copy if a deep one fails. A shallow copy shares iterators with the

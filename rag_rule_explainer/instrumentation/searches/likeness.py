@@ -1,5 +1,5 @@
-"""This module decides whether two searches search the same documents, so that the result of one is never
-served to the other."""
+"""This module decides whether two searches search the same documents. Only then may a replay serve one
+search with the recorded result of the other."""
 
 import re
 from collections import deque
@@ -49,11 +49,11 @@ class Likeness:
         run = participation()
         self._before = None if run is None else run.shared
         self._search = _inner(search)
-        # One object may be changed so that it searches other documents. So its own texts are part of the
-        # key.
+        # A run may change one object so that it searches other documents, such as by setting its name of
+        # a collection. So the texts among its attributes are part of the key.
         self._key = kind_of(self._search), own_texts(search)
-        # In the baseline, the searched object is described before the search, since it may remember the
-        # results.
+        # In the baseline, the searched objects are read before the search runs, because the search may
+        # store its results in them.
         is_recorded = run is not None and isinstance(run.gate, Recording)
         self._contents = self._read() if is_recorded else None
 

@@ -1,7 +1,6 @@
-"""This module records the calls that an application makes of the function inside a framework's tool, such
-as by ``tool.func``, past the tool itself. Replays answer these calls like calls of the tool itself, so
-that the function does not run.
-"""
+"""This module records calls of the function inside a framework's tool that an application makes directly,
+such as by ``tool.func(...)``, and not by the tool itself. Replays answer these calls like calls of the
+tool, so that the function does not run."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -20,8 +19,8 @@ class OwnFunctions:
     """An ``OwnFunctions`` knows in which attributes a framework's tools hold the functions that do their
     work.
 
-    ``attributes``: the names of these attributes. ``name_of``: returns the name of a tool.
-    ``arguments_of``: returns those of a call's arguments that the model gives.
+    ``attributes``: the names of these attributes, such as "func". ``name_of``: returns the name of a
+    tool. ``arguments_of``: returns those of a call's arguments that the model gives.
     """
 
     attributes: frozenset[str]

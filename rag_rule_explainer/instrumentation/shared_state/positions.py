@@ -1,5 +1,9 @@
 """This module describes, as a text, the state of objects whose content has no names: iterators, queues
-and buffers."""
+and buffers.
+
+If two descriptions of the same object differ, its state has changed in between. Making a description does
+not change the object.
+"""
 
 import io
 import warnings

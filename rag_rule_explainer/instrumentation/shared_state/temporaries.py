@@ -1,5 +1,9 @@
 """This module lets the runs of an application take place only one at a time if they write to shared
-objects."""
+objects.
+
+An example is a workflow that stores an intermediate result on itself. If two of its runs were active at
+the same time, one would read the other's result.
+"""
 
 import asyncio
 import threading
