@@ -217,7 +217,7 @@ def _first_difference(first: str, other: str) -> list[str]:
 
 
 def _words_of(texts: Iterable[str]) -> frozenset[str]:
-    """Returns the words of the texts, without figures."""
+    """Returns the words of the texts, without numbers."""
     return frozenset(
         word for text in texts for word in reading_of(text).line.split() if not word.isdigit()
     )

@@ -49,10 +49,10 @@ class CallsOfRun:
     """A ``CallsOfRun`` holds the tool calls that the models of one run made. Thread-safe.
 
     ``returned``: the names of the tools whose calls the application returned as its answer, for its
-    caller to run.
-    ``unresolved``: the names of the tools whose calls end a replay, because it is not known what the
-    application runs for them. ``last_step``: the moment at which the last step of a graph began; 0 if
-    there was none. ``remote``: the names of the tools that the provider of a model ran over MCP.
+    caller to run. ``unresolved``: the names of the tools whose calls end a replay, because it is not
+    known what the application runs for them. ``last_step``: the moment at which the last step of an
+    agent's graph began; 0 if there was none. ``remote``: the names of the tools that the provider of a
+    model ran over MCP.
     """
 
     returned: set[str] = field(default_factory=set[str])
@@ -121,7 +121,7 @@ class CallsOfRun:
         return found
 
     def note_step(self) -> None:
-        """Records that a step of a graph begins."""
+        """Records that a step of an agent's graph begins."""
         self.last_step = moment()
 
     def note_settled(self, identity: str) -> None:

@@ -163,7 +163,8 @@ class MadeTexts:
 def _is_across(words: Sequence[str], lines: Sequence[str]) -> bool:
     """Returns True iff these words are the end of one line, any number of whole lines, and the beginning
     of another line. Such words arise in a request that lacks the text between two tool results."""
-    # ``read``: each number of first words that can be the end of a line and any number of whole lines.
+    # ``read``: each number n for which the first n words are the end of a line, followed by any number of
+    # whole lines.
     pieces = [
         [f" {' '.join(words[start:end])} " for end in range(len(words) + 1)]
         for start in range(len(words))

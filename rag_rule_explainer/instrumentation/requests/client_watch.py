@@ -66,11 +66,11 @@ class ArrivingReply(Protocol):
 
     @property
     def arguments(self) -> Sequence[str]:
-        """Returns the arguments of its tool calls, as the model wrote them."""
+        """Returns the arguments of the reply's tool calls, each as the text that the model wrote."""
         ...
 
     def reply(self) -> ModelReply:
-        """Returns what has arrived."""
+        """Returns the part of the reply that has arrived."""
         ...
 
     def note_left(self) -> None:
@@ -107,7 +107,8 @@ class ClientWatch:
 
     @property
     def said(self) -> list[Said]:
-        """Returns the replies, in order; of a stream that has not ended, what has arrived so far."""
+        """Returns the models' replies, in order. Of a streamed reply that has not ended, the part that
+        has arrived is returned."""
         left = {key: self._left(key, each) for key, each in self.streams.open()}
         return list({**self._said, **left}.values())
 

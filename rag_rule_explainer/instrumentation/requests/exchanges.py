@@ -71,7 +71,8 @@ class Exchanges:
 
     @classmethod
     def only(cls, chosen: Iterable[Exchange]) -> "Exchanges":
-        """Returns these exchanges of a run that has ended, in order, as if it had had no others."""
+        """Returns an ``Exchanges`` with only these exchanges of a run that has ended, in order. Replies
+        of its other exchanges no longer count as earlier replies."""
         own = dict[int, Exchange]()
         for each in chosen:
             after = tuple(own[id(one)] for one in each.after if id(one) in own)
@@ -80,7 +81,8 @@ class Exchanges:
         return cls(_all=list(own.values()))
 
     def place_of(self, key: Hashable) -> int | None:
-        """Returns the place of the request with this key, counted from 0; None if it was not recorded."""
+        """Returns the index of the request with this key in the order of requests; None if it was not
+        recorded."""
         with self._guard:
             asked = self._open.get(key)
             return next((place for place, each in enumerate(self._all) if each is asked), None)

@@ -20,14 +20,15 @@ from .client_watch import ClientWatch, ModelReply, ModelRequest, current_watch
 class JoinedChunks(Protocol):
     """This class joins the chunks of a streamed reply.
 
-    ``is_partial``: True until the stream is read to its end, or to a chunk after which no other can come.
+    ``is_partial``: True until the stream is read to its end, or to the chunk that completes the reply.
     """
 
     is_partial: bool
 
     @property
     def arguments(self) -> Sequence[str]:
-        """Returns the arguments of the tool calls in the chunks, as the model wrote them."""
+        """Returns the arguments of the tool calls in the chunks, each as the text that the model
+        wrote."""
         ...
 
     def take(self, chunk: Any, /) -> object:
@@ -175,7 +176,7 @@ class _Reading:
         return self.joined.reply()
 
     def taken(self, chunk: Any) -> Any:
-        """Records the next chunk, and returns it. Chunks after the last one that matters are not
+        """Records the next chunk, and returns it. Chunks after the one that completes the reply are not
         recorded."""
         if self._has_ended:
             return chunk

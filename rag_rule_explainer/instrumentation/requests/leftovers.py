@@ -74,7 +74,8 @@ class Leftovers:
         self.is_after_the_run = True
 
     def begin(self, sources: Sequence[Source], given: Iterable[str]) -> None:
-        """Stores the sources that the baseline retrieved, and the texts that every run is given."""
+        """Stores the sources that the baseline retrieved, and ``given``, the texts of the input of every
+        run."""
         self._sources = tuple(sources)
         self._marks = SourceMarks(self._without_times())
         self._given = tuple(given)
@@ -137,7 +138,8 @@ class Leftovers:
         return doubtful
 
     def _explained(self, kept: Sequence[Source], made: Sequence[str]) -> list[str]:
-        """Returns the texts that a request may hold although a source is omitted."""
+        """Returns the texts that may be in a request although sources are omitted: those of retained
+        sources, of the input, of the baseline's early requests, and ``made``."""
         explained = [line_of(text) for source in kept for text in texts_of(source)]
         # Two retained chunks that overlap an omitted chunk may together hold its text.
         explained.append(line_of(" ".join(source.text for source in kept)))

@@ -69,8 +69,8 @@ def calls_noted(is_watched: Callable[[], bool]) -> Callable[[str, Any], Any]:
     """Returns a function that makes the replacement of a model's method. The replacement records its
     calls for ``nesting``.
 
-    A streaming call counts as running only while it makes its next part, because the reader's code runs
-    between the parts. ``is_watched``: returns True iff requests are recorded in this context.
+    A streaming call counts as running only while it makes its next part, because the code that reads the
+    stream runs between the parts. ``is_watched``: returns True iff requests are recorded in this context.
     """
 
     def wrapping(_: str, method: Any) -> Any:

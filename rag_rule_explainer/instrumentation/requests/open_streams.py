@@ -79,14 +79,14 @@ class OpenStreams(Generic[T]):
         do it later, perhaps while this thread holds a lock of the client, for which it would then wait
         for ever."""
         for close in self._taken(None):
-            with suppress(Exception):  # the class may be a user's
+            with suppress(Exception):  # the close method of a user's class may raise any error
                 close()
 
     async def aclose(self) -> None:
         """Closes the async streams that the application left open in the running event loop, so that
         their connections do not stay open."""
         for close in self._taken(asyncio.get_running_loop()):
-            with suppress(Exception):  # the class may be a user's
+            with suppress(Exception):  # the close method of a user's class may raise any error
                 closing = close()
                 if isawaitable(closing):
                     await closing

@@ -132,8 +132,8 @@ class Sight:
 
         ``kept``: the ids of the retained sources. ``seen``: the result of ``seen_in`` for these requests,
         if it is known. Two cases are no leak: the omitted source is a part of a retained source; or its
-        words are found only where the end of one text that is certain to come from elsewhere is followed
-        by the beginning of the next. These texts are retained sources, constants and earlier replies.
+        words are found only where one other text ends and the next begins. These other texts are retained
+        sources, constants and earlier replies.
         """
         requests = tuple(requests)
         leaked = set((self.seen_in(requests) if seen is None else seen).difference(kept))

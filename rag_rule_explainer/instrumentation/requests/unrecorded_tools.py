@@ -125,7 +125,7 @@ def check_none_ran(run: Participation) -> None:
 
 def end_if_one_ran(run: Participation) -> None:
     """Ends a replay that has begun if ``check_none_ran`` raises an error: stores this error on the run,
-    and raises ReplayEnded, which the application does not swallow."""
+    and raises ReplayEnded, which ``except Exception`` in the application does not catch."""
     try:
         check_none_ran(run)
     except UntrueReplay as error:
@@ -152,7 +152,7 @@ def _allowed(run: Participation, replay: ToolReplay) -> set[str]:
 
 def _ending_all(run: Participation, name: str, why: str) -> RagRuleError:
     """Returns the error that ends the explanation, because a replay may have run this tool. No other
-    replay of the baseline begins, even if the error is swallowed."""
+    replay of the baseline begins, even if the application catches the error."""
     if run.tool_replay is not None:
         run.tool_replay.record.faults[name] = why
     return refused(UntrueReplay(why))

@@ -47,7 +47,7 @@ _STEADY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 _LONGEST_REMEMBERED = 10_000
-"""The most characters of a text whose form without volatile parts is remembered."""
+"""The largest number of characters of a text for which the result is cached."""
 _YEAR = compiled_late(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
@@ -98,7 +98,7 @@ def _without_volatile(text: str) -> str:
     return text
 
 
-# The requests of one explanation have most of their texts in common.
+# Cached, because the requests of one explanation have most of their texts in common.
 _remembered = lru_cache(maxsize=256)(_without_volatile)
 
 

@@ -1,5 +1,5 @@
-"""This module decides whether a value that a run changed may influence a later run: only if the
-application's code reads the value."""
+"""This module decides whether a value that a run changed may influence a later run. It may do so only if
+the application's code reads the value."""
 
 import dis
 from collections import deque
@@ -66,8 +66,8 @@ of the framework's object, the user's code did not request that change."""
 
 
 class Bearing:
-    """This class decides whether a changed attribute or entry matters, by the names that the
-    application's code reads and sets.
+    """This class decides whether a changed attribute or entry may influence a later run, by the names
+    that the application's code reads and sets.
 
     ``named``: the names in all code except that of models. ``texts``: the string constants in the code
     that a run may call.

@@ -51,7 +51,7 @@ _OF_THE_SYSTEM = frozenset(
 
 class Beyond:
     """A ``Beyond`` detects changes of state that cannot be restored. It reads this state when it is
-    created; ``left`` compares the current state with that.
+    created; ``all_left`` compares the current state with it.
 
     ``things``: the objects that are reachable from the application. ``named``: the names in its code.
     ``texts``: the string constants in its code. ``writes``: returns True iff its code writes to state

@@ -27,7 +27,7 @@ def with_foreign_attributes(
     functions: Iterable[Node], nodes: Iterable[Node]
 ) -> Iterator[tuple[Node, Part]]:
     """Yields each object of a library on which the user's functions may set attributes, with a ``Part``
-    that reads and writes only the attributes that are set after it was made.
+    that reads and writes only the attributes that are set after this call.
 
     ``functions``: the user's functions. ``nodes``: all reachable objects.
     """
@@ -48,8 +48,9 @@ def _distinct(nodes: Iterable[Node]) -> Iterator[Node]:
 
 
 def _named(functions: Iterable[Node]) -> Iterator[Node]:
-    """Yields the library classes, functions and modules that the user's functions name, either by a
-    global or as an attribute of such a module, and the objects in such modules."""
+    """Yields the library classes, functions and modules that the user's functions name, by a global or as
+    an attribute of a library module. Also yields the library objects that they name as an attribute of a
+    library module, such as ``sys.stdout``."""
     for function in functions:
         held, names = function.thing.__globals__, frozenset(names_in(function.thing.__code__))
         waiting = [(name, held[name]) for name in sorted(names & held.keys())]

@@ -73,9 +73,9 @@ def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]
 
 
 def is_of_a_librarys_own(node: Node) -> bool:
-    """Returns True iff an object is an iterator that a library uses for itself, such as to number its
-    requests. This depends on the object that refers to it; other iterators in between, such as a ``map``,
-    are skipped."""
+    """Returns True iff an object is an iterator of a library or a framework, such as one that numbers its
+    requests, and not of the user's. Its owner is the object that refers to it; other iterators in
+    between, such as a ``map``, are skipped."""
     holder = node.holder
     while holder is not None and (_is_an_iterator(holder.thing) or holder.is_passed_by):
         holder = holder.holder

@@ -77,7 +77,7 @@ def _run_by(thread: Thread) -> Iterator[Any]:
     yield getattr(target, "__self__", None)
     yield from getattr(thread, "_args", ())
     for cell in getattr(target, "__closure__", None) or ():
-        with suppress(ValueError):  # the cell is empty
+        with suppress(ValueError):  # the enclosed variable has no value yet
             yield cell.cell_contents
 
 

@@ -49,9 +49,9 @@ OF_MODELS = frozenset({Owner.MODEL, Owner.USERS_MODEL})
 class Node:
     """A ``Node`` is an object that was found while walking through the application's objects.
 
-    ``holder``: the node on which it was found first. ``name``: the attribute or variable of the holder
-    that refers to it. ``steps``: the number of library objects in a row that lead to it. ``contents``:
-    its parts, such as its attributes, each with its content.
+    ``holder``: the node of the object that refers to it; None for the application. ``name``: the
+    attribute or variable of the holder that refers to it. ``steps``: the number of library objects in a
+    row that lead to it. ``contents``: its parts, such as its attributes, each with its content.
     """
 
     thing: Any

@@ -232,7 +232,7 @@ def _write_deque(thing: Any, content: list[Any]) -> None:
 def _read_cell(cell: CellType) -> tuple[Any, ...]:
     try:
         return (cell.cell_contents,)
-    except ValueError:  # the cell is empty
+    except ValueError:  # the enclosed variable has no value yet
         return ()
 
 

@@ -109,7 +109,7 @@ class Reachable:
 
     def _look(self, node: Node) -> None:
         thing = node.thing
-        if type(thing) in SIMPLE:  # most objects are of these types
+        if type(thing) in SIMPLE:  # a fast path for most objects
             self._take_contents(node)
         elif isinstance(thing, FunctionType):
             self._look_at_function(node)
@@ -159,7 +159,7 @@ class Reachable:
             if part.is_named:
                 listed: list[tuple[Any, Any]] = list(islice(content.items(), _MOST_INSIDE))
                 for key, value in listed:
-                    if type(value) not in _PLAINEST:  # most values are of these types
+                    if type(value) not in _PLAINEST:  # a fast path for most values
                         self._add(value, key if isinstance(key, str) else "", node)
                 for key, _ in listed:
                     if type(key) not in _PLAINEST and not isinstance(key, str):
@@ -251,7 +251,7 @@ class Reachable:
 
     def _add_all(self, entries: Iterable[tuple[str, Any]], holder: Node) -> None:
         for name, value in list(entries):
-            if type(value) not in _PLAINEST:  # most values are of these types
+            if type(value) not in _PLAINEST:  # a fast path for most values
                 self._add(value, name, holder)
 
     def _add_simple(self, value: Any, name: str, holder: Node) -> None:
@@ -262,7 +262,7 @@ class Reachable:
     def _add(self, value: Any, name: str, holder: Node) -> None:
         if id(value) in self._seen:
             return
-        if type(value) in SIMPLE:  # most values are of these types
+        if type(value) in SIMPLE:  # a fast path for most values
             self._add_simple(value, name, holder)
             return
         value = bound_to(value)

@@ -31,7 +31,7 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A ``_Change`` is a part whose content before the baseline differs from its content now.
+    """A ``_Change`` is a part of an object's state that differs now from before the baseline.
 
     ``kept``: the part with its content before the baseline. ``names``: the names whose values are
     restored; empty for the whole content. ``place``: the name of the part in messages.

@@ -29,9 +29,9 @@ class KeptPart:
     """A ``KeptPart`` is one part of an object, such as its attributes, with the content that it had when
     the snapshot was taken.
 
-    ``is_all``: False if ``content`` is only a selection. Of a library's object, only plain data is
-    selected. ``is_register``: True if the user's code calls a function of a library that changes the
-    part.
+    ``is_all``: False if ``content`` is only a selection. Of a library's object, only texts, numbers and
+    the like are selected. ``is_register``: True if the user's code calls a function of a library that
+    changes the part.
     """
 
     node: Node
@@ -153,7 +153,8 @@ def _kept_of(node: Node) -> Iterator[KeptPart]:
 
 
 def _plain_of(content: Any, part: Part) -> Any:
-    """Returns the plain data in the content of a library's object; None if there is none."""
+    """Returns the texts, numbers and the like in the content of a library's object; None if there are
+    none."""
     if part.is_named:
         return {name: value for name, value in content.items() if is_plain(value)}
     if isinstance(content, (*LISTED, SET)):

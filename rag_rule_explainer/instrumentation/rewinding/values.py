@@ -39,7 +39,7 @@ ABSENT = object()
 def is_plain(value: object) -> bool:
     """Returns True iff the value is a text, a number, bytes, None, or a tuple of these."""
     kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:  # most values are one of these
+    if kind is str or kind is int or kind is bool or value is None:  # a fast path for most values
         return True
     if isinstance(value, tuple):
         return all(map(is_plain, cast("tuple[Any, ...]", value)))
@@ -84,7 +84,7 @@ def _is_equal_inside(first: Any, second: Any, depth: int) -> bool:
             is_equal(value, second[key], depth - 1) for key, value in first.items()
         )
     if isinstance(first, LISTED):
-        # Most entries are the same objects.
+        # A fast path: most entries are the same objects.
         return len(first) == len(second) and (
             all(map(is_, first, second))
             or all(is_equal(each, others, depth - 1) for each, others in zip(first, second, strict=True))
@@ -126,7 +126,8 @@ def _slots_of(kind: type) -> tuple[tuple[str, Any], ...] | None:
 
 
 def _referred_by(thing: Any) -> tuple[Any, ...]:
-    """Returns the objects that decide what a function, method, partial, cell or weak reference does."""
+    """Returns the objects by which functions, methods, partials, cells and weak references are compared:
+    of a function, for example, its code, its enclosed variables and its default values."""
     if isinstance(thing, _FUNCTION):
         code = thing.__code__
         return code, thing.__closure__, thing.__defaults__, thing.__kwdefaults__, _dict_of(thing)
@@ -135,7 +136,7 @@ def _referred_by(thing: Any) -> tuple[Any, ...]:
     if isinstance(thing, _CELL):
         try:
             return (thing.cell_contents,)
-        except ValueError:  # the cell is empty
+        except ValueError:  # the enclosed variable has no value yet
             return ()
     if isinstance(thing, _REFERENCE):
         return (thing(),)

@@ -56,7 +56,7 @@ _MODE = re.compile(r"[rwax+bt]*[wax+][rwax+bt]*")
 
 def processes_begun() -> object:
     """Returns a value that changes whenever this process starts another one by ``multiprocessing``."""
-    # There is no public count, and processes that have ended are on no list.
+    # The started processes have no public counter, and those that have ended are on no list.
     return repr(getattr(sys.modules.get("multiprocessing.process"), "_process_counter", None))
 
 
@@ -111,7 +111,7 @@ def _is_of_pools(kind: type) -> bool:
 
 
 def _processes_of(pool: Any) -> list[Any]:
-    """Returns the processes of a pool; empty if it has not begun."""
+    """Returns the processes of a pool; empty if the pool has started none yet."""
     if issubclass(type(pool), _executors()):
         return [*(pool._processes or {}).values()]
     return [*(pool._pool or ())]

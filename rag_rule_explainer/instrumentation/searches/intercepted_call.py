@@ -1,5 +1,6 @@
 """This module handles one call of a search. In the baseline, the call is recorded. In a replay, its
-result is served from the record, or the real search runs. Searches inside a search are not recorded."""
+result is served from the record, or the real search runs. A search that another search makes is not
+recorded by itself, but as a part of the outer search."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -106,7 +107,7 @@ class Asked(Generic[Item]):
         try:
             result = yield None
             found, form = self.shape.found(result), self.shape.form(result)
-        except Exception:  # all retained sources are served in any case
+        except Exception:  # without a result, all retained sources are served as well
             found, form = None, None
         return part.settled(keys, self.retriever, found), form
 

@@ -120,8 +120,8 @@ class _Contents(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A ``_Part`` is a part of an object. ``beside``: for the key of a dict's entry, its value, and for
-    the value, its key; None for other parts."""
+    """A ``_Part`` is a part of an object. ``beside``: for a key of a dict, the value of this key; for a
+    value of a dict, its key; None for other parts."""
 
     name: str
     value: Any
@@ -172,8 +172,9 @@ def _are_one(search: Any, other: Any) -> bool:
 
 
 def own_texts(search: Any) -> tuple[tuple[str, str], ...]:
-    """Returns the short texts among a search's own attributes, with their names. A run may set them to
-    search something else. For a method, returns the texts among the attributes of its object."""
+    """Returns the short texts among a search's own attributes, with their names. A run may change them so
+    that the search finds other documents. For a method, returns the texts among the attributes of its
+    object."""
     inner = _inner(search)
     owner: Any = inner.__self__ if isinstance(inner, MethodType) else inner
     held = [] if isinstance(owner, FunctionType) else _read(owner)

@@ -39,7 +39,7 @@ class Shape(Protocol[Item]):
 
 
 class ReadForm:
-    """This base class of shapes reads the form of a result by ``reading``."""
+    """This base class of shapes reads the form of a result with its field ``reading``."""
 
     __slots__ = ()
 

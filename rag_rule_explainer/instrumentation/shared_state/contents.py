@@ -28,7 +28,7 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents
-        except ValueError:  # the cell is empty
+        except ValueError:  # the enclosed variable has no value yet
             continue
     if not is_of_user(function):
         return
@@ -40,8 +40,8 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     known = parameters_of(function)
     named = [*zip(known[len(known) - len(defaults) :], defaults, strict=False)]
     for name, value in (*named, *(function.__kwdefaults__ or {}).items()):
-        # A call can change a default value only if it is a collection. Any other default value stays the
-        # same, so it gets no name.
+        # A call can change a default value only if it is a collection. Other default values get an empty
+        # name, because names matter only for values that may change.
         yield (name if is_collection(value) else ""), value
     names = set(names_in(function.__code__))
     for name in sorted(names):

@@ -142,7 +142,7 @@ def running_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]
     for held, function in functions:
         holder = None if held.holder is None else holdings.all[held.holder].thing
         if function.__code__.co_filename == "<string>" and function.__name__ == "__init__":
-            continue  # the method of a dataclass, which only sets attributes
+            continue  # the ``__init__`` of a dataclass, which only sets attributes
         # A variable with the method's name is a different object, so only reads as an attribute count.
         if is_for_others(holder, function) and not (
             any(reads(each.__code__, function.__name__, as_attribute=True) for _, each in functions)

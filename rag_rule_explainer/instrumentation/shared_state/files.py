@@ -146,7 +146,7 @@ class Files:
         or a folder, the process may read it, or see that it is not there."""
         path = _absolute(argument, folders=True)
         if path and Path(path).is_dir():
-            if path != os.sep:  # "/" alone is rather a separator in a text
+            if path != os.sep:  # "/" alone is probably no folder, but a separator in a text
                 self.searched(path, run)
         elif path:
             self._read(path, run)

@@ -24,7 +24,8 @@ def has_fresh_key(written: Written, changed: ast.expr) -> bool:
         for node in ast.walk(tree)
         if isinstance(node, ast.Name) and node.id == key and not isinstance(node.ctx, ast.Load)
     ]
-    # A parameter or a loop with a variable of this name may give the key a value that is no random id.
+    # The key counts only if all its values are random ids. A parameter or a loop variable of the same
+    # name may give it another value.
     made_up = [each for each in _targets_made_up(tree) if each.id == key]
     return bool(made_up) and len(stored) == len(made_up) and not _is_parameter(tree, key)
 

@@ -80,7 +80,8 @@ class Holdings:
 
     def __init__(self, application: object, tools: Collection[str] | None = None) -> None:
         self._tools = tools
-        # Visited objects are kept alive, so that no other object gets the address of one.
+        # Visited objects are kept alive, so that Python does not give the ``id()`` of one to a new
+        # object.
         self.all: list[Held] = []
         self.complete = True
         self.outer: dict[str, object] = {}
@@ -174,7 +175,7 @@ class Holdings:
                 self._take(held, place, inner, value)
 
     def _take(self, held: Held, place: int, name: str, value: Any) -> None:
-        if type(value) in _SIMPLE:  # most values are of these types
+        if type(value) in _SIMPLE:  # a fast path for most values
             self._waiting.append((value, name, place))
         elif isinstance(value, (str, int, float)):
             held.plain.append((name, value))

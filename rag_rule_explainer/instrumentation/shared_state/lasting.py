@@ -213,7 +213,8 @@ class Lasting:
             was = next((old for known, old in known.plain if known == name), None) if known else None
             if was is None or type(was) is not type(value) or label in written:
                 continue
-            # What a model puts into a text goes to its provider, so no compared request shows it.
+            # A text that a model's own code makes of a value is sent to the provider. It is not in the
+            # requests that are compared.
             if is_read(reading, label, in_texts=held.is_of_model):
                 place = place_in(after, held, name)
                 yield Left(place, f"the baseline changed {place}, where the next run finds it")

@@ -20,7 +20,7 @@ _SHOWING = frozenset(["str", "repr", "format", "list", "dict", "tuple", "sorted"
 ``str()`` or ``repr()``, such a function reads them all."""
 _IN_TEXTS = frozenset(["next", "len", "str", "join", "sorted", "list", "strip"])
 _MANGLED = re.compile(r"^_\w*?[A-Za-z0-9](?=__\w*[A-Za-z0-9]$)")
-"""The prefix that Python adds to a private name (name mangling)."""
+"""The prefix that Python adds to a private name: ``_Chat`` in ``_Chat__turn`` (name mangling)."""
 
 
 def is_in_texts(code: CodeType, name: str) -> bool:
@@ -140,7 +140,7 @@ class _Reading(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         if only_waits(node):
-            return  # a value that it reads only decides how long it waits
+            return  # the function only waits, so a value that it reads decides nothing else
         around, self._logged = self._logged, only_logged_in(node)
         self.generic_visit(node)
         self._logged = around
@@ -281,8 +281,8 @@ def _logs(statement: ast.stmt) -> bool:
 
 
 def _set_alone(branch: ast.If) -> list[str]:
-    """Returns the targets that the branch sets, if the branch does nothing else, except that it may log
-    something; otherwise an empty list."""
+    """Returns a list with the one target that the branch sets, if the branch does nothing else but log;
+    otherwise an empty list."""
     targets = {
         ast.dump(each).replace("Store()", "Load()")
         for statement in branch.body

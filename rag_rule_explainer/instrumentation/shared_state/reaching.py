@@ -91,7 +91,7 @@ def places(thing: object) -> list[NamedReference]:
     (neither the user's nor a framework's), and for an object that cannot be read."""
     try:
         return [place for place in _places(thing) if not is_opaque(place[1])]
-    except Exception:  # an object of the user's may raise any error when read
+    except Exception:  # an object of the user's may raise any error when it is read
         return []
 
 
@@ -142,7 +142,7 @@ def _of_function(function: FunctionType) -> Iterator[NamedReference]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents, True
-        except ValueError:  # the cell is empty
+        except ValueError:  # the enclosed variable has no value yet
             continue
     for name in function.__code__.co_names:
         if name in function.__globals__:

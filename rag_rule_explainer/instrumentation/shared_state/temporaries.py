@@ -28,13 +28,14 @@ _DATA = (str, bytes, list, tuple, dict, set)
 
 class _Turns:
     """This class coordinates the runs of one application, in all explanations of it together. Each
-    explanation has a ``OneAtATime`` object, which is called the *owner* of its runs.
+    explanation has a ``OneAtATime`` object, which is called the *owner* of its runs. An *exclusive* run
+    is one during which no other run may be active.
 
     ``lock``: a run in a thread holds this lock while no other run may be active.
     """
 
     def __init__(self, application: object) -> None:
-        self._application = application  # kept alive, so that no other object gets its address
+        self._application = application  # kept alive, so that no new object gets its ``id()``
         self.lock = threading.RLock()
         self._counting = threading.Lock()
         self._active = 0
@@ -227,7 +228,8 @@ class Shared:
     """
 
     def __init__(self, application: object) -> None:
-        # Visited objects are kept alive, so that no other object gets the address of one.
+        # Visited objects are kept alive, so that Python does not give the ``id()`` of one to a new
+        # object.
         self._alive: list[object] = []
         self._visited: set[int] = set()
         self._data: set[tuple[int, str]] = set()
