@@ -78,9 +78,10 @@ class Answers:
         """Stores a replay's answer, and returns how it differs from the first answer on the same sources;
         None if it does not.
 
-        ``key``: identifies these sources. ``beside``: texts that explain words in the replay's requests,
-        such as the served sources; the words of these texts are no sign of a different path.
-        ``whatever``: if True, the answers are compared even if the models' replies differ.
+        ``key``: identifies these sources. ``beside``: texts whose words may be in the replay's requests,
+        such as the served sources. Other new words in the requests are a sign that the run took a
+        different path through the code (``departs``). ``whatever``: if True, the answers are compared
+        even if the models' replies differ.
         """
         text, replies = self.steady(answer.text), self._replies(exchanges)
         with self._lock:

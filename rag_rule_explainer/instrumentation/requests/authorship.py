@@ -122,11 +122,12 @@ class Authorship:
     def _words_in(
         self, answer: Answer, made: Iterable[str] = ()
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """Returns two sets of the answer's words.
+        """Returns two sets of the answer's words. ``made``: results of tools and other texts that the run
+        produced.
 
         The first set has the words that come neither from sources, nor from the input, nor from tools. If
-        no such word is left, it has all words of the answer. The second set has the words of the
-        first set that are not in the code's constants either.
+        no such word is left, it has all words of the answer. The second set has the words of the first
+        set that are not in the code's constants either.
         """
         line = reading_of(_MARKS.sub(" ", self.steady(answer.text))).line
         words = frozenset(word for word in line.split() if not word.isdigit())

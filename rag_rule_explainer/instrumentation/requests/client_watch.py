@@ -169,7 +169,7 @@ class ClientWatch:
 
     @contextmanager
     def streaming(self, key: object, arriving: ArrivingReply) -> Generator[None, None, None]:
-        """Records a streamed reply, which must be read inside the block.
+        """Records the streamed reply ``arriving``, which must be read inside the block.
 
         ``key``: the value that ``asked`` returned.
         """
@@ -187,9 +187,9 @@ class ClientWatch:
             raise
 
     def arrived(self, key: object, arriving: ArrivingReply) -> None:
-        """Records that more of a streamed reply has arrived. Call it before the application gets this
-        part: when the part completes a tool call, the application may run the tool or stop reading the
-        stream at once. May raise an error that ends the run."""
+        """Records that more of the streamed reply ``arriving`` has arrived. Call it before the
+        application gets this part: when the part completes a tool call, the application may run the tool
+        or stop reading the stream at once. May raise an error that ends the run."""
         self.streams.take(key, arriving)
         if arriving.arguments and key not in self._apart:
             self._note_calls(key, arriving.reply())
@@ -226,8 +226,8 @@ class ClientWatch:
             raise
 
     def _note_results(self, asked: ModelRequest) -> None:
-        """Stores on the current run the texts that its tools returned, and the names of the tools that
-        returned texts of sources."""
+        """Stores on the current run the results of tools that this request contains, and the names of the
+        tools whose results contain texts of sources."""
         run = participation()
         answered = note_answers(run, asked.results) if run is not None and asked.results else []
         if run is not None and answered:

@@ -101,8 +101,9 @@ class Exchanges:
             listener(request)
 
     def reply(self, key: Hashable, text: str, said: str) -> None:
-        """Records the reply to the request with this key; a later reply replaces an earlier one. Calls
-        the functions in ``after_reply``, which may raise an error."""
+        """Records the reply to the request with this key; a later reply replaces an earlier one.
+        ``text``: the reply's text; ``said``: its text with its tool calls. Calls the functions in
+        ``after_reply``, which may raise an error."""
         if self.note_reply(key, text, said):
             for listener in self.after_reply:
                 listener(text)

@@ -81,9 +81,9 @@ class Leftovers:
         self._given = tuple(given)
 
     def look(self, after: Holdings) -> None:
-        """Compares the application's state with its state before the baseline. From now on, requests are
-        also searched for new texts in the state that come from a source, even if they are very short.
-        Only the first call has an effect."""
+        """Compares ``after``, the application's state after the baseline, with its state before the
+        baseline. From now on, requests are also searched for new texts in the state that come from a
+        source, even if they are very short. Only the first call has an effect."""
         with self._lock:
             if self._looked or self._marks is None:
                 return

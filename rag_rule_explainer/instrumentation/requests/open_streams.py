@@ -66,8 +66,8 @@ class OpenStreams(Generic[T]):
         return [each for each in list(self._arrived.items()) if here is None or each[1].reader == here]
 
     def hold(self, key: Hashable, close: Callable[[], Any], *, is_async: bool = False) -> None:
-        """Records that a stream holds a connection until it is read to its end, or closed by
-        ``close``."""
+        """Records that a stream holds a connection until it is read to its end, or closed by ``close``.
+        ``is_async``: True if ``close`` must be called on the current event loop."""
         self._connections[key] = _Connection(close, asyncio.get_running_loop() if is_async else None)
 
     def release(self, key: Hashable) -> None:

@@ -87,8 +87,7 @@ def note_remote(run: Participation, names: Collection[str]) -> None:
 
 
 def note_retrieving(run: Participation, answered: Sequence[MadeCall]) -> None:
-    """Records that the tools of some of these calls retrieve: those whose results hold a retrieved
-    text."""
+    """Records that a tool retrieves, for each of these calls whose result contains a retrieved text."""
     sight = _sight_of(run)
     run.retrieving_tools.update(
         each.call.name for each in answered if sight.seen_in([Request(each.text)])
@@ -151,8 +150,9 @@ def _allowed(run: Participation, replay: ToolReplay) -> set[str]:
 
 
 def _ending_all(run: Participation, name: str, why: str) -> RagRuleError:
-    """Returns the error that ends the explanation, because a replay may have run this tool. No other
-    replay of the baseline begins, even if the application catches the error."""
+    """Returns the error that ends the explanation, because a replay may have run this tool. ``why``: the
+    message of the error. No other replay of the baseline begins, even if the application catches the
+    error."""
     if run.tool_replay is not None:
         run.tool_replay.record.faults[name] = why
     return refused(UntrueReplay(why))

@@ -122,7 +122,8 @@ def _compiled(given: Any) -> re.Pattern[str]:
 
 
 def years_in(times: Sequence[str]) -> list[str]:
-    """Returns the years in these volatile parts, in order. Digits in ids are not read as years."""
+    """Returns the years in these volatile parts of a text (see ``Steady.volatile_in``), in order. Digits
+    in ids are not read as years."""
     ids = [pattern for pattern, mark in _STEADY if mark in {"<uuid>", "<call>", "<address>"}]
     dates = [time for time in times if not any(each.fullmatch(time) for each in ids)]
     return [year for time in dates for year in _YEAR.findall(time)]

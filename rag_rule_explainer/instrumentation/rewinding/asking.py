@@ -107,6 +107,7 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
 
 def _is_read(thing: Any, named: frozenset[str]) -> bool:
     """Returns True iff the application's code may read whether a lock is taken, or what a queue contains.
+    ``named``: the names in this code.
 
     Other uses cannot influence the next run: a lock that the code only enters is free again after a run,
     and a queue that the code only fills is never read.

@@ -124,8 +124,8 @@ def _set_from_now_on(thing: Any, names: frozenset[str]) -> Part:
 
 
 def _is_the_users(value: Any, *, is_new: bool) -> bool:
-    """Returns True iff the user's code may have set the value: data that was not there before, or a
-    function or an object of the user's own."""
+    """Returns True iff the user's code may have set this value of an attribute: a function or an object
+    of the user's own, or plain data if the attribute is new (``is_new``)."""
     return (
         is_of_own(value)
         or (is_new and is_plain(value))

@@ -34,7 +34,7 @@ def _known(function: FunctionType) -> Mapping[str, object]:
     """Returns the function's globals and enclosed variables, by name."""
     known: dict[str, object] = {**function.__globals__}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
-        with suppress(ValueError):  # no value has been stored in the cell yet
+        with suppress(ValueError):  # the enclosed variable has no value yet
             known[name] = cell.cell_contents
     return known
 

@@ -163,7 +163,8 @@ def _plain_of(content: Any, part: Part) -> Any:
 
 
 def with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
-    """Returns the content to which a collection is set after a replay.
+    """Returns the content to which the collection in ``kept`` is set after a replay that started from
+    earlier content.
 
     ``put``: the content to which it was set at the start of the replay. ``now``: the content before the
     replay. Entries that were added during the replay stay, because another thread may have added them.

@@ -36,7 +36,8 @@ class ChangeableSearch(Protocol):
 
 
 def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retrieving[Result]:
-    """Returns the result of a search as it would be in the changed corpus.
+    """Returns the result of a search as it would be in the changed corpus. ``part``: the gate of the
+    current run, which knows the change; for an inner search, the record of the outer one.
 
     Documents that the change removes are dropped, and the result is filled up to as many documents as
     before. This is a generator: it yields searches for more results, and their results are sent to it. If

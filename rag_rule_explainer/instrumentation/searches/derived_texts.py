@@ -84,8 +84,8 @@ def texts_of_models() -> list[str]:
 
 
 def texts_held_in(held: Iterable[Any]) -> Iterator[str]:
-    """Yields the texts of the documents in a collection. An entry may also be a tuple that contains a
-    document, such as a pair of a document and its score."""
+    """Yields the texts of the documents in a collection. An entry may be a document, or a tuple with one,
+    such as a pair of a document and its score."""
     for each in held:
         pair = cast("tuple[Any, ...]", each) if isinstance(each, tuple) else (each,)
         yield from (text for text in map(text_in, pair) if text is not None and text.strip())

@@ -46,7 +46,8 @@ def checked_items(batches: Sequence[Sequence[object]], kind: type) -> None:
 
 
 def sources_of(batches: Sequence[Sequence[RetrievedText]]) -> list[list[Source]]:
-    """Returns the source of each text of each retrieval. Texts with equal identity get equal sources.
+    """Returns the source of each text of each retrieval in ``batches``. Texts with equal identity get
+    equal sources.
 
     The identity of a text is its id and content; without an id, it is its content and its lasting
     metadata (metadata that no search computes, unlike scores). Some stores give the same content a new
@@ -154,8 +155,9 @@ def _names(text: str) -> bool:
 
 
 def _distinct(names: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, str]:
-    """Returns a unique name for each identity. The names are unique even if an attacker chooses texts
-    with equal short hashes; longer hashes are then used."""
+    """Returns a unique name for each identity. A name that several have is followed by a part of their
+    hash in ``marks``. The names are unique even if an attacker chooses texts with equal short hashes;
+    longer hashes are then used."""
     used = Counter(names.values())
     for digits in _DIGITS:
         chosen = {

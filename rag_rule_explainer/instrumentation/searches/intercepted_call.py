@@ -173,8 +173,8 @@ class Asked(Generic[Item]):
             return self.shape.result(found, form)
 
     def _unused(self, result: Result, found: Sequence[Item], form: object) -> Result:
-        """Returns the result for the application. An iterator was used up by reading its items, so a new
-        result with the same items is returned in its place."""
+        """Returns the result for the application. If it is an iterator, reading its items has used it up,
+        so a new result of the same form with the items ``found`` is returned in its place."""
         if not isinstance(result, Iterator):
             return result
         with noting_refusals():

@@ -165,7 +165,8 @@ class ItemReading:
         return self.text_of is str and isinstance(result, str)
 
     def _note_doubt(self, item: Any, text: str, *, alone: bool) -> None:
-        """Records a warning on the current run if this text seems to contain several results."""
+        """Records a warning on the current run if this text seems to contain several results. ``alone``:
+        True if the text may be the whole result."""
         run = participation() if self.text_of is None and self.items_of is None else None
         doubt = "" if run is None else doubt_about(item, text, alone=alone)
         if run is not None and doubt:

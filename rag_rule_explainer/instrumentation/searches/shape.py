@@ -29,7 +29,7 @@ class Shape(Protocol[Item]):
         ...
 
     def result(self, found: Sequence[Item], form: object = ()) -> Any:
-        """Builds a result of this form from the items, and returns it."""
+        """Builds a result of the form ``form`` from the items ``found``, and returns it."""
         ...
 
     def needs_scores(self, found: Iterable[Item]) -> bool:

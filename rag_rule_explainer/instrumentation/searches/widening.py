@@ -115,8 +115,9 @@ def first_wider(*choices: Wider) -> Wider:
 
 
 def _raise_in(arguments: Any, more: int, returned: int) -> str:
-    """Increases the number of results in a dict of arguments by ``more``. Returns its name and new value;
-    empty if the dict has no such number."""
+    """Increases the number of results in a dict of arguments by ``more``. Returns its name and new value,
+    such as "k=7"; empty if the dict has no such number. ``returned``: the number of results that the
+    search returned."""
     name = _count_among({each: arguments.get(each) for each in _COUNTS}, returned)
     if name:
         arguments[name] += more

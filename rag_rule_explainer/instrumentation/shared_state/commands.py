@@ -155,8 +155,9 @@ def _of_a_shell(name: str, rest: Sequence[str], here: str) -> Reach:
 
 
 def _of_python(name: str, rest: Sequence[str], here: str) -> Reach:
-    """Returns what ``python`` may read with these arguments. Code that is not pure (see ``is_pure``) and
-    modules that are run by ``-m`` count as unknown programs."""
+    """Returns what ``python`` may read. Code that is not pure (see ``is_pure``) and modules that are run
+    by ``-m`` count as unknown programs. ``rest``: the arguments of ``python``. ``here``: the working
+    folder."""
     words = [*rest]
     while words and words[0].startswith("-") and words[0] not in {"-c", "-m"}:
         words.pop(0)
@@ -199,7 +200,8 @@ def is_pure(code: str) -> bool:
 
 def _of_git(rest: Sequence[str], here: str) -> Reach:
     """Returns what a ``git`` command may read: the repository's history, and, for most commands, also all
-    files in its working folder. ``rest``: the arguments of ``git``."""
+    files in its working folder. ``rest``: the arguments of ``git``. ``here``: the folder in which it is
+    called."""
     words = [*rest]
     while words and words[0].startswith("-") and words[0] not in OF_HISTORY:
         option = words.pop(0)

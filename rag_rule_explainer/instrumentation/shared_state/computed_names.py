@@ -28,8 +28,8 @@ _ANYTHING = ".*"
 
 
 def is_computed(codes: Iterable[CodeType], name: str, *, of_a_method: bool = False) -> bool:
-    """Returns True iff one of these codes computes names of attributes, and ``name`` may be one of them.
-    For example, ``getattr(self, "_" + x)`` may read ``_mode``.
+    """Returns True iff the code of one of these functions computes names of attributes, and ``name`` may
+    be one of them. For example, ``getattr(self, "_" + x)`` may read ``_mode``.
 
     ``of_a_method``: True if ``name`` is the name of a method. A computed name without any constant part,
     as in ``getattr(self, x)``, counts only then.

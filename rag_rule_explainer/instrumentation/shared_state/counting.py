@@ -181,8 +181,9 @@ def _function_of(held: Any) -> Any:
 
 
 def is_for_others(holder: object, function: FunctionType) -> bool:
-    """Returns True for a method that runs only if the user's code names it. Returns False for a method
-    with a second name (an alias), because code may call the method by that name.
+    """Returns True for a method that runs only if the user's code names it. ``holder``: the object or the
+    class that has the method. Returns False for a method with a second name (an alias), because code may
+    call the method by that name.
 
     Also returns False for the methods that are called without being named. A framework calls methods that
     override its own, and methods that a decorator marked. Python calls special methods: ``if gate:``

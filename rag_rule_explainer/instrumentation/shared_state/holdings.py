@@ -113,13 +113,13 @@ class Holdings:
             yield held
 
     def is_in_users(self, held: Held) -> bool:
-        """Returns True for an object of the user's, and for a collection that belongs to such an object.
+        """Returns True if this object, or the object to which this collection belongs, is the user's.
         Returns False for everything in a model."""
         return not held.is_of_model and self.is_in_users_or_models(held)
 
     def is_in_users_or_models(self, held: Held) -> bool:
-        """Returns True for an object of the user's, even inside a model, and for a collection that
-        belongs to such an object."""
+        """Returns True if this object, or the object to which this collection belongs, is the user's,
+        even inside a model."""
         if held.is_users:
             return True
         if not is_collection(held.thing):

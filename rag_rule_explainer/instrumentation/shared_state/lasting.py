@@ -187,7 +187,7 @@ class Lasting:
 
     def _of_others(self, after: Holdings) -> Iterator[Left]:
         """Yields state that lasts in models, and in objects whose content is not searched, such as
-        clients."""
+        clients. ``after``: the application's state after the baseline."""
         for each in sticking_in(after, after, of_models=True):
             if not each.keyed:
                 yield Left(each.name, f"{each.written.clause}, which is a model and goes by it")
@@ -204,8 +204,9 @@ class Lasting:
                 yield left
 
     def _unexplained(self, after: Holdings, reading: Holdings) -> Iterator[Left]:
-        """Yields state that the baseline changed and code reads, although no code was found that writes
-        it."""
+        """Yields state that the baseline changed and that the code of ``reading`` reads, although no code
+        was found that writes it. ``after``: the application's state after the baseline. ``reading``: the
+        state whose code runs in replays."""
         written = {place_of(each)[0] for each in writes_in(after)}
         for held, name, value in changed_values(self.before, after, after.is_in_users_or_models):
             known = self.before.of(held.thing)
@@ -252,8 +253,9 @@ def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
 
 
 def _differ(held: Held) -> bool:
-    """Returns True iff one of the object's attributes has a different value now. Attributes that were
-    None before are ignored, because a framework may compute a value once and keep it."""
+    """Returns True iff an attribute of this framework's object has a different value now than when
+    ``held`` was read. Attributes that were None then are ignored, because a framework may compute a value
+    once and keep it."""
     return any(
         _has_another(held.thing, name, was)
         for name, was in held.values.items()

@@ -48,7 +48,8 @@ def first_made(
 
 def _holder_was_there(start: Holdings, after: Holdings, held: Held) -> bool:
     """Returns True iff the object that refers to this object existed before the baseline. This object is
-    then a new value in an old object."""
+    then a new value in an old object. ``start``, ``after``: the application's state before and after the
+    baseline."""
     return held.holder is not None and start.of(after.all[held.holder].thing) is not None
 
 

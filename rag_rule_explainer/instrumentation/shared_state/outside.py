@@ -82,8 +82,9 @@ class OutsideOfRun:
             self._take_file(event, path, given)
 
     def _take_process(self, event: str, given: tuple[Any, ...]) -> None:
-        """Records what a process may read and write. The files that it uses cannot be observed, but its
-        arguments often name them, or the folders where they are."""
+        """Records what a process that is started may read and write. The files that it uses cannot be
+        observed, but its arguments often name them, or the folders where they are. ``event``, ``given``:
+        the audit event that announces the process, and its arguments."""
         files, environment = self.all.files, given[3] if event == "subprocess.Popen" else None
         folder = _path(given[2]) if event == "subprocess.Popen" else None
         told = given[0] if event == "os.system" else given[1]

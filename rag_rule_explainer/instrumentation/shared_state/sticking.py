@@ -130,8 +130,9 @@ def keeps(thing: object) -> bool:
 
 
 def is_of_threads(thing: object, sticking: Sticking) -> bool:
-    """Returns True iff each thread stores an object of its own on ``thing``, such as a client, that does
-    not depend on the run."""
+    """Returns True iff ``thing`` is a ``threading.local`` on which each thread stores an object of its
+    own that does not depend on the run, such as a client. ``sticking``: describes what the code
+    stores."""
     return type(thing) is threading.local and sticking.is_made
 
 

@@ -43,8 +43,8 @@ class _Turns:
         self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, anyio.Lock] = WeakKeyDictionary()
 
     def enter(self, owner: object) -> bool:
-        """Registers a run that begins, and returns True. Returns False if the run has to wait, because a
-        different owner has an exclusive run."""
+        """Registers a run of ``owner`` that begins, and returns True. Returns False if the run has to
+        wait for an exclusive run of a different owner."""
         with self._counting:
             if self._exclusive is not None and self._exclusive is not owner:
                 return False
@@ -57,9 +57,9 @@ class _Turns:
             self._active -= 1
 
     def claim(self, owner: object) -> bool:
-        """Prevents runs of other owners from beginning, unless another owner already prevents this.
-        Returns True iff this owner may now make an exclusive run: no run is active, and no other owner
-        was first."""
+        """Prevents runs of owners other than ``owner`` from beginning, unless one of those already
+        prevents this. Returns True iff ``owner`` may now make an exclusive run: no run is active, and no
+        other owner was first."""
         with self._counting:
             if self._exclusive is None:
                 self._exclusive = owner
@@ -242,8 +242,8 @@ class Shared:
         return Shared(self._application)
 
     def size_of(self, container: object) -> int | None:
-        """Returns the number of entries that a shared collection had; None if the collection is not
-        shared."""
+        """Returns the number of entries that a collection had when this record was made; None if the
+        collection was not among the shared objects."""
         return self._sizes.get(id(container))
 
     def knew(self, thing: object) -> bool:

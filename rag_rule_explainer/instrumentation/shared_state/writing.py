@@ -104,13 +104,15 @@ def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[W
 
 def _is_each_runs_own(holdings: Holdings, changing: ast.Attribute, shared: Collection[object]) -> bool:
     """Returns True iff the changed object belongs to a context variable that has a separate value in each
-    run."""
+    run. ``changing``: the expression that changes it. ``shared``: the context variables that all runs
+    share."""
     variable = holdings.outer.get(label_of(changing.value))
     return isinstance(variable, ContextVar) and variable not in shared
 
 
 def _is_method(holder: object, function: FunctionType) -> bool:
-    """Returns True iff the first argument of a function is the object whose method it is."""
+    """Returns True iff the first argument of a function is the object whose method it is. ``holder``: the
+    object or class in which the function was found."""
     if isinstance(holder, MethodType):
         return True
     kind = holder if isinstance(holder, type) else type(holder)
@@ -158,7 +160,8 @@ def _writes(
     """Returns the writes to shared state in a function: the changed expressions, each with the node that
     changes it. Code never changes, so the result is cached.
 
-    ``kept``: the parameters whose default value all calls share.
+    ``kept``: the parameters whose default value all calls share. ``is_method``: True if the first
+    parameter is ``self`` or ``cls``.
     """
     return tuple(_writes_of(code, kept, is_method=is_method))
 
@@ -184,7 +187,8 @@ def _writes_of(
 
 
 def _aliases(tree: ast.AST, own: set[str]) -> Iterator[str]:
-    """Yields the local variables that are only a second name for a shared object."""
+    """Yields the local variables that are only a second name for a shared object. ``own``: the names of
+    all local variables that do not come from outside of the function."""
     made = defaultdict[str, list[ast.expr]](list)
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
