@@ -38,10 +38,11 @@ class Answers:
     Thread-safe.
 
     ``steady``: replaces the parts of texts that change in every run. ``repeats``: True if a replay on all
-    sources gave the baseline's answer; only then is a different answer a sign of state. ``departs``: True
-    if a run seems to have taken a different path through the code than the baseline. There are two signs:
-    the baseline's answer contains a model's reply, and the run's answer contains none; or a request of
-    the run has words of a text in the code that no request of the baseline has.
+    sources gave the baseline's answer; only then is a different answer a sign of state that an earlier
+    run left. ``departs``: True if a run seems to have taken a different path through the code than the
+    baseline. There are two signs: the baseline's answer contains a model's reply, and the run's answer
+    contains none; or a request of the run has words of a text in the code that no request of the baseline
+    has.
     """
 
     steady: Steady

@@ -136,9 +136,9 @@ class Authorship:
         return own or words, own - self._constants
 
     def _cut_off(self, line: str) -> frozenset[str]:
-        """Returns the words of the answer's line that follow the same word in a source too. The answer
-        may cut a source off inside a word, so a word also counts if the source's word only begins with
-        it."""
+        """Returns the words of the answer's line that quote a source: in both, the word before is the
+        same. The answer may cut its quotation off inside a word, so a word also counts if the source's
+        word only begins with it."""
         pairs = pairwise(line.split())
         return frozenset(
             word for before, word in pairs if any(f" {before} {word}" in each for each in self._lines)

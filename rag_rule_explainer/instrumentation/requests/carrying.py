@@ -162,7 +162,7 @@ class MadeTexts:
 
 def _is_across(words: Sequence[str], lines: Sequence[str]) -> bool:
     """Returns True iff these words are the end of one line, any number of whole lines, and the beginning
-    of another line. Such words arise in a request that lacks the text between two tool results."""
+    of another line. Such words arise if the text between two tool results is missing in a request."""
     # ``read``: each number n for which the first n words are the end of a line, followed by any number of
     # whole lines.
     pieces = [

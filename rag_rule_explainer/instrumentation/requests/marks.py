@@ -14,8 +14,8 @@ from ...sources import Source
 from .source_recognition import words_of
 
 PHRASE = 5
-"""The number of words in a row that identify their source, because so many hardly occur in a prompt by
-chance."""
+"""The number of words in a row that identify their source, because so long a phrase hardly occurs in a
+prompt by chance."""
 AROUND = 2
 """The number of words before and after a mark (a text that identifies a source) that are compared, to
 find out whether the mark in a request comes from a text of the application."""

@@ -1,4 +1,4 @@
-"""This module finds attributes that runs add to library modules and to the main thread.
+"""This module finds attributes that are added to library modules and to the main thread during a run.
 
 Libraries fill their own modules while they are used, but they rarely add data under a name that the
 user's code reads. Modules, classes and functions that a library adds are ignored, because they are not

@@ -196,7 +196,7 @@ class Bearing:
         )
 
     def may_depend(self, changed: Collection[str]) -> bool:
-        """Returns True iff a value that runs change may depend on the run that set it.
+        """Returns True iff a value that is changed during runs may depend on the run that set it.
 
         All values count that the code both changes and reads, and those in ``changed``: the names of the
         values that differ from before the baseline. If ``changed`` is empty, a run has changed values

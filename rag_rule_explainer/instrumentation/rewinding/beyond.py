@@ -55,7 +55,7 @@ class Beyond:
 
     ``things``: the objects that are reachable from the application. ``named``: the names in its code.
     ``texts``: the string constants in its code. ``writes``: returns True iff its code writes to state
-    that runs share.
+    that all runs share.
     """
 
     def __init__(

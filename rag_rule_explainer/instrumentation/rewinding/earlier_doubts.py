@@ -25,8 +25,8 @@ class _Doubted(NamedTuple):
 
 _known: dict[int, _Doubted] = {}
 _files: set[str] = set()
-"""The paths of files on which runs depend. Other applications may read them too, such as the same
-application defined again."""
+"""The paths of files that influenced runs of an application. Other applications may read these files too,
+such as the same application defined again."""
 
 
 def note_doubt(application: object, place: str) -> None:
@@ -63,7 +63,7 @@ class EarlierDoubts:
         self._files = frozenset(_files)
 
     def place(self, read: Collection[str]) -> str:
-        """Returns the name of state on which runs depend, as an earlier explanation found: state of this
+        """Returns the name of state that influences runs, as an earlier explanation found: state of this
         application, or one of the files in ``read``. Returns an empty text if there is none."""
         return self._place or next((each for each in read if each in self._files), "")
 

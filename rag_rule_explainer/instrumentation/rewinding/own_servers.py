@@ -36,8 +36,8 @@ class OwnServers:
 
     def left(self, asked: str) -> Iterator[Left]:
         """Yields each change of this state that a server's code may read. ``asked``: the names of the
-        services to which runs sent requests; if none of them can run in this process, nothing is
-        yielded."""
+        services to which requests were sent during runs; if none of them can run in this process, nothing
+        is yielded."""
         if self._snapshot is None or not any(each in asked for each in _HERE):
             return
         for kept in self._snapshot.kept:

@@ -20,8 +20,8 @@ _COLLECTIONS: Any = (
     *(dict, list, tuple, set, frozenset, deque, CellType, WeakKeyDictionary, WeakValueDictionary),
     *(WeakSet, UserDict, UserList, ChainMap),
 )
-"""Types of collections. A collection belongs to the same one (the user, a framework, a model or a
-library) as the object that holds it, unless the class of the collection is the user's own."""
+"""Types of collections. A collection belongs to the same owner (the user, a framework, a model or a
+library) as the object that refers to it, unless the class of the collection is the user's own."""
 # Typed as Any, because pyright would report unknown types of their contents.
 _FUNCTION: Any = FunctionType
 _WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet, ReferenceType)
@@ -29,7 +29,7 @@ _WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet, ReferenceType)
 
 class Owner(Enum):
     """An ``Owner`` names the owner of an object, judged by its class. A collection belongs to the owner
-    of the object that holds it.
+    of the object that refers to it.
 
     ``MODEL``: a model whose class is not the user's, with what it holds. ``USERS_MODEL``: a model of a
     class that the user wrote, or an object of the user's inside any model.

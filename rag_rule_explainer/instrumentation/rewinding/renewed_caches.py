@@ -1,4 +1,4 @@
-"""This module replaces caches of ``functools`` that runs have filled by new, empty ones."""
+"""This module replaces caches of ``functools`` that were filled during runs by new, empty ones."""
 
 from functools import lru_cache, update_wrapper
 from typing import Any

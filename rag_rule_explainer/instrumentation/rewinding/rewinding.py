@@ -49,7 +49,7 @@ class Rewinding:
     ``is_harmless``: a function that returns True for state of this name if the user wants its changes to
     be ignored. ``isolated``: a function that returns the keys of the objects that have their own state in
     each run. ``writes``: a function that returns True iff the application's code writes to shared state.
-    ``asked``: a function that returns the names of the services that runs have asked.
+    ``asked``: a function that returns the names of the services that were asked during runs.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ DEQUE: Any = deque
 TUPLES: Any = (tuple, frozenset)
 LISTED: Any = (list, tuple)
 
-# Typed as Any, for the same reason.
+# Typed as Any, because pyright would report unknown types of their contents.
 _REFERENCE: Any = ReferenceType
 _FUNCTION: Any = FunctionType
 _METHOD: Any = MethodType

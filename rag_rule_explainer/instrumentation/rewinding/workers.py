@@ -61,8 +61,8 @@ def processes_begun() -> object:
 
 
 def begun_to_write(named: frozenset[str], texts: Iterable[str], *, has_begun: bool) -> str:
-    """Returns words for messages that name a process which runs start, if it may keep something in a
-    file; empty if there is none.
+    """Returns a name, for messages, of a process that is started during a run and that may keep something
+    in a file; empty if there is none.
 
     ``named``, ``texts``: the names and the string constants in the application's code. ``has_begun``:
     True if runs made a process by ``multiprocessing``.
@@ -77,10 +77,10 @@ def begun_to_write(named: frozenset[str], texts: Iterable[str], *, has_begun: bo
 
 
 def worker_in(things: Collection[object], writes: Callable[[], bool]) -> str:
-    """Returns words that name a process in which runs may leave state; empty if there is none.
+    """Returns a name, for messages, of a process in which a run may leave state; empty if there is none.
 
     ``things``: the objects that are reachable from the application. ``writes``: returns True iff the
-    application's code writes to state that runs share. The processes of a pool run the application's
+    application's code writes to state that all runs share. The processes of a pool run the application's
     code, so they keep nothing if this code writes nothing.
     """
     # An application's thousands of objects have few classes, so each class is checked once. Classes are

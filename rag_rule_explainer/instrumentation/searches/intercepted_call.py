@@ -230,8 +230,8 @@ class Asked(Generic[Item]):
 
     def _searches_what_was_made(self, part: Serving[Item]) -> bool:
         """Returns True iff the real search must run, because the searched object may hold texts that this
-        replay derived from what it retrieved. If it holds only the user's own documents, the real search
-        does no harm, because omitted sources are removed from its result."""
+        replay derived from retrieved texts. If the object holds only the user's own documents, the real
+        search does no harm, because omitted sources are removed from its result."""
         if part.begins_with((*self.keys, *self.event_keys)):
             return False
         kind = self._kind

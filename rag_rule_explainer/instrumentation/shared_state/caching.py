@@ -1,7 +1,7 @@
 """This module finds the user's cached functions whose results depend on more than their arguments.
 
 A cache such as ``functools.lru_cache`` keeps results from run to run. If the function searches, or reads
-values that runs write, the cached result is wrong in a later run.
+values that are written during runs, the cached result is wrong in a later run.
 """
 
 import sys
@@ -56,8 +56,8 @@ class Caches:
             frame = frame.f_back
 
     def going_by_what_is_written(self, holdings: Holdings) -> Iterator[tuple[str, str]]:
-        """Yields each cached function that reads a value which runs write. Each yielded pair is a
-        description of the function and the name of the value."""
+        """Yields each cached function that reads a value which is written during runs. Each yielded pair
+        is a description of the function and the name of the value."""
         written = {name for each in writes_in(holdings) if (name := place_of(each)[0])}
         functions = {function.__name__: function for _, function in users_functions(holdings)}
         for function in self._functions.values() if written else ():

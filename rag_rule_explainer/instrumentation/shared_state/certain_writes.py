@@ -15,9 +15,9 @@ ANY_KEY = "…"
 
 
 def is_certain(written: Written) -> bool:
-    """Returns True iff every call of the function that has this write sets the value, by this write or by
-    another one in the function. A call that returns before the write is ignored, unless it may have read
-    the value."""
+    """Returns True iff the function that contains this write sets the value in every call, by this write
+    or by another one. A call that returns before the write is ignored, unless it may have read the
+    value."""
     tree = tree_of(written.code)
     place = _target_of(written.target)
     body = _body_of(tree)

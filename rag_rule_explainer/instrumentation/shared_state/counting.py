@@ -113,7 +113,7 @@ def _is_flag(value: object) -> bool:
 
 
 def place_in(holdings: Holdings, held: Held, name: str) -> str:
-    """Returns the name of a value with the name of the object that has it, such as ``Chat.turn``. The
+    """Returns the name of a value after the name of the object that has it, such as ``Chat.turn``. The
     user's ``ignore=`` patterns are compared with this text. ``name``: the name of the value in
     ``held``."""
     names = [name] if name else []

@@ -68,7 +68,7 @@ class Files:
     so runs are made one at a time. ``connects``: True if a run connected to a database file. ``touched``:
     a file whose mode, time or size a run set. ``appended``: a new file that a run opened for appending.
     The last two matter only if the code asks for such properties of files. ``programs``: the programs
-    that runs started and of which it is unknown what they store, by name.
+    that were started during runs, by name, if it is unknown what they store.
     """
 
     carried: Left | None = None
@@ -87,7 +87,7 @@ class Files:
 
     @property
     def read(self) -> Collection[str]:
-        """Returns the files and folders that runs read."""
+        """Returns the files and folders that were read during runs."""
         return self._found.keys()
 
     def opened(
@@ -168,7 +168,8 @@ class Files:
             self._carry(full, self._difference(full, run, content, known_as=f"{full}{os.sep}"))
 
     def started(self, program: str, run: Reader) -> None:
-        """Records that a run is about to start a program of which it is unknown what it stores."""
+        """Records that a run is about to start a program that may store anything, because the program is
+        unknown."""
         clause = f"{run.name} starts {program!r}, a program that may keep what it is given"
         self.programs.setdefault(program, Left(program, clause))
 

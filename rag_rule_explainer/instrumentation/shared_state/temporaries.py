@@ -206,8 +206,8 @@ class OneAtATime:
 
     @property
     def written(self) -> str:
-        """Returns a description of the shared state that runs write, for messages; empty if there is
-        none."""
+        """Returns a description, for messages, of the shared state that is written during runs; empty if
+        there is none."""
         return self._written or self._outside.shared
 
 
