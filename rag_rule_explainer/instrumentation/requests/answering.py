@@ -2,8 +2,9 @@
 answer.
 
 State that one run leaves behind may change a later run's answer after the model's reply, so that no
-request shows the influence. The state itself may be invisible too (in a file descriptor, in the
-interpreter). But if a replay is repeated at the end, its answer then differs from the first one.
+request shows the influence. The state itself may be invisible too, for example if it is in a file
+descriptor or in the interpreter. But if a replay is repeated at the end, its answer then differs from the
+first one.
 """
 
 import threading

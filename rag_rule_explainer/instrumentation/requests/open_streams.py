@@ -76,8 +76,8 @@ class OpenStreams(Generic[T]):
 
     def close(self) -> None:
         """Closes the sync streams that the application left open. Otherwise, the garbage collector would
-        do it later, perhaps while this thread holds a lock of the client, for which it would then wait
-        for ever."""
+        close them later. If this thread held a lock of the client then, it would wait for this lock for
+        ever."""
         for close in self._taken(None):
             with suppress(Exception):  # the close method of a user's class may raise any error
                 close()

@@ -56,9 +56,9 @@ def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list
     belong. ``results``: the id of each call with the text of its result.
 
     If a call has a result although no recorded tool ran, an unrecorded tool ran. If the result contains a
-    retrieved text, this tool retrieves, and replays serve its searches. Any other such tool is recorded
-    on the run; in a replay, it raises UntrueReplay, unless the user named the tool safe. If a stub was to
-    replace the tool, an error is raised in any run.
+    retrieved text, this tool retrieves, and replays serve its searches. Any other unrecorded tool is
+    noted on the run. In a replay, UntrueReplay is raised for such a tool, unless the user named it safe.
+    If a stub was to replace it, an error is raised in any run.
     """
     answered = run.calls.note_answered(results)
     own = run.unexecuted if answered else []

@@ -57,8 +57,8 @@ _SUCH_AS = r"such as [r'request no\. \d+']"
 class Steady:
     """A ``Steady`` replaces the volatile parts of texts, such as dates and ids, by placeholders.
 
-    ``ignore``: the user's patterns of further parts that have no meaning. Raises InvalidInput if it is no
-    list of patterns.
+    ``ignore``: the user's patterns of further parts that have no meaning. Raises InvalidInput if
+    ``ignore`` is no list of patterns.
     """
 
     def __init__(self, ignore: Sequence[str | re.Pattern[str]] = ()) -> None:

@@ -84,7 +84,8 @@ class Beyond:
         """Yields the changes found since this object was created.
 
         ``apart``: a function that returns the ``id()`` of the library objects to which only isolated
-        objects refer. Changes of databases that are reachable only through these objects are ignored.
+        objects refer (objects that have their own state in each run). Changes of databases that are
+        reachable only through these objects are ignored.
         """
         called = min(_OF_THE_SYSTEM & self._named, default="") or self._call_of_pipes
         if called:

@@ -108,15 +108,16 @@ def _iterates(kind: type) -> bool:
 
 
 def _place_of_iterator(thing: Any) -> object:
-    """Returns how far an iterator was read, without reading any of what is left in it."""
+    """Returns how far an iterator was read, without reading further."""
     left = operator.length_hint(thing, -1)
     return left if left >= 0 else position_of(thing)
 
 
 @per_class
 def _readable(kind: type) -> frozenset[str]:
-    """Returns the names of the properties of a class that can be read without running code of the user or
-    of other libraries: those of C code, and those of the standard library."""
+    """Returns the names of those properties of a class that can be read without running code of the user
+    or of third-party libraries: properties that are implemented in C, and those of classes of the
+    standard library."""
     found = set[str]()
     for each in kind.__mro__:
         is_of_python = str(each.__module__).partition(".")[0] in sys.stdlib_module_names

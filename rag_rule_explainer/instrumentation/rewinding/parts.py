@@ -48,7 +48,8 @@ class Part:
 
 
 def parts_of(thing: object) -> Iterable[Part]:
-    """Returns the parts of an object that can be restored; none for a class or a module."""
+    """Returns the parts of an object, such as its attributes or its entries, that can be restored; none
+    for a class or a module."""
     known = _OF_SIMPLE.get(type(thing))
     return _parts_of(thing) if known is None else known
 

@@ -51,7 +51,8 @@ _MOST_LIBRARIES = 30
 _IMPORTING = frozenset({"import_module", "__import__"})
 """The names of functions that import a module by a name that code computes."""
 _FROM_A_LIBRARY = 2
-"""The most library objects in a row between the application and an object that is visited."""
+"""The largest number of library objects in a row on the path from the application to an object that is
+visited."""
 APART = (
     *(CodeType, BuiltinFunctionType, ModuleType, threading.Thread, BaseProcess, Executor),
     asyncio.AbstractEventLoop,

@@ -21,7 +21,8 @@ from .values import ABSENT, DICT, LISTED, SET, is_equal, is_plain, is_same
 
 _MOST_IN_A_LIBRARY = 100
 _MOST_WHERE_NAMED = 5000
-"""The most entries of a library's collection that are compared, if code names the collection."""
+"""The largest number of entries of a library's collection that are compared, if the user's code names the
+collection. For other collections, ``_MOST_IN_A_LIBRARY`` is the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class KeptPart:
             return [] if is_equal(self.content, now) else [""]
         was = self.content
         if len(was) == len(now) and all(map(is_, was.values(), now.values())) and list(was) == list(now):
-            return []  # most parts are as they were, and this is the fastest way to see it
+            return []  # a fast path: most parts have not changed
         names = [name for name, value in was.items() if _is_other(value, now.get(name, ABSENT))]
         if self.is_all:
             names += [name for name, value in now.items() if name not in was and value is not ABSENT]
@@ -81,7 +82,7 @@ class KeptPart:
 
 
 def _is_other(value: object, now: object) -> bool:
-    return now is not value and not is_same(value, now)  # most values are the same object
+    return now is not value and not is_same(value, now)  # a fast path: most values are the same object
 
 
 class Snapshot:

@@ -58,9 +58,10 @@ class Known:
         """Returns True iff whole known texts make up enough of the words of this text.
 
         This check is for a text that was joined from many short texts, because most of its stretches
-        (eight words in a row) then cross a joint and are in no known text. The text may have been cut at
-        its ends, so a word also counts if a known stretch begins with it. Only that first word counts,
-        because unrelated texts of the same pattern, such as rows of a table, can share eight words.
+        (eight words in a row) then cross a joint and are in no known text. A word also counts if it is
+        the first of eight words in a row that a known text contains, because a known text may have been
+        cut. The other seven words do not count, because unrelated texts of the same pattern, such as rows
+        of a table, can share eight words.
         """
         words = read.line.split()
         known = [tuple(words[place : place + STRETCH]) in self._stretches for place in range(len(words))]

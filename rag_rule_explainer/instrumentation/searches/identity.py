@@ -149,8 +149,8 @@ def _name(text: RetrievedText) -> str:
 
 
 def _names(text: str) -> bool:
-    """Returns True iff the text can be a name. Blank text cannot, nor can text with lone surrogates,
-    which cannot be printed."""
+    """Returns True iff the text can be a name. Returns False for blank text, and for text with lone
+    surrogates, which cannot be printed."""
     return bool(text.strip()) and text == text.encode("utf-8", "ignore").decode("utf-8")
 
 

@@ -23,7 +23,7 @@ from .items import text_in
 _MOST = 500
 """The largest number of objects that are visited to describe one search."""
 _MOST_INSIDE = 50
-"""The most entries of a collection that are visited."""
+"""The largest number of entries of a collection that are visited."""
 _LONG = 200
 """Dates and ids are not replaced in a text with more characters than this."""
 _NOT_READ = (*LEAVES, Participation)
@@ -35,8 +35,8 @@ _steady = Steady()
 
 
 class Likeness:
-    """A ``Likeness`` describes the objects that a search searches. Two of them are equal if a replay may
-    serve one search with the result that the baseline recorded for the other.
+    """A ``Likeness`` describes the objects that a search searches. Two ``Likeness`` objects are equal iff
+    a replay may serve one search with the result that the baseline recorded for the other.
 
     A search that existed before the first run is equal only to itself. A search that a run made for
     itself is equal to a search of the same class that refers to the same objects from before the first

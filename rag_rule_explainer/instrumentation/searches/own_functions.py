@@ -28,9 +28,9 @@ class OwnFunctions:
     arguments_of: Callable[[Any, Mapping[str, Any]], Any]
 
     def getting(self, _: str, get: Any) -> Any:
-        """Returns the replacement of the method ``__getattribute__`` of tools. In a run, the user's code
-        gets functions whose calls are recorded, unless the tool itself runs; the framework's own code
-        gets the functions themselves."""
+        """Returns the replacement of the method ``__getattribute__`` of tools. If the user's code reads
+        one of ``attributes`` during a run, it gets a function whose calls are recorded. The framework's
+        code, and code inside the running tool, get the function itself."""
 
         @wraps(get)
         def got(tool: Any, name: str) -> Any:

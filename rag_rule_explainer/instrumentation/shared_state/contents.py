@@ -54,8 +54,8 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def parameters_of(function: Any) -> tuple[str, ...]:
-    """Returns the names of the positional parameters. If they are unknown, returns empty names, enough
-    for any call."""
+    """Returns the names of the positional parameters. If they are unknown, as for a function that is
+    implemented in C, returns ``MOST_INSIDE`` empty names."""
     code = getattr(function, "__code__", None)
     return code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ("",) * MOST_INSIDE
 

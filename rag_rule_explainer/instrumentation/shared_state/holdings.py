@@ -129,7 +129,7 @@ class Holdings:
 
     def names(self, held: Held) -> Iterator[str]:
         """Yields the name of a collection, and the names of the collections that contain it, from the
-        inside out. A name may be empty."""
+        inside out; nothing for any other object. A name may be empty."""
         for each in (held, *self.above(held)):
             if not is_collection(each.thing):
                 return

@@ -70,7 +70,7 @@ def _is_cached(thing: object, name: str) -> bool:
 
 
 def _kept_names(holdings: Holdings) -> Iterator[str]:
-    """Yields the names that some function writes only if their value is missing."""
+    """Yields the names of the values that a function of the user's sets only if they are missing."""
     for _, function in users_functions(holdings):
         tree = tree_of(function.__code__)
         for node in () if tree is None else ast.walk(tree):
