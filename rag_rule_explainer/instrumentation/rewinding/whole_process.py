@@ -149,7 +149,8 @@ def _asked_of_pairs(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], o
 
 
 def settings_of_loggers(named: frozenset[str], loggers: frozenset[str]) -> dict[str, object]:
-    """Returns the current settings of these loggers, by name; empty if the code reads none of them.
+    """Returns the current settings of the loggers with the names ``loggers``, by name; empty if the code
+    reads no settings of loggers.
 
     ``named``: the names in the application's code. A logger that does not exist has the settings that it
     would be created with.
