@@ -23,7 +23,8 @@ from .source_recognition import reading_of
 from .volatile import Steady
 
 _MARKS = re.compile(r"<(?:uuid|call|address|time|ignored)>")
-"""The placeholders that ``Steady`` puts in place of parts that differ from run to run, such as dates."""
+"""The placeholders with which ``Steady`` replaces the parts of a text that differ from run to run, such
+as dates."""
 
 
 _FIGURE = re.compile(r"[^\W\d_]{0,2}\d+[^\W\d_]{0,2}")
@@ -82,7 +83,7 @@ class Authorship:
         """
         self._constants = _words_of(constants)
         # The texts of all sources explain words in the answer of every run, even if the run was not
-        # served these sources. Words of other origin have to be the same in every run.
+        # served these sources. Other words are compared between the runs.
         labels = [f"{source.id} {dict(source.metadata)}" for source in sources]
         texts = [source.text for source in sources]
         self._facts = _words_of([*given, *texts, *labels])
@@ -121,11 +122,12 @@ class Authorship:
     def _words_in(
         self, answer: Answer, made: Iterable[str] = ()
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """Returns two sets of the answer's words.
+        """Returns two sets of the answer's words. ``made``: results of tools and other texts that the run
+        produced.
 
         The first set has the words that come neither from sources, nor from the input, nor from tools. If
-        no such word is left, it has all words of the answer. The second set has the words of the
-        first set that are not in the code's constants either.
+        no such word is left, it has all words of the answer. The second set has the words of the first
+        set that are not in the code's constants either.
         """
         line = reading_of(_MARKS.sub(" ", self.steady(answer.text))).line
         words = frozenset(word for word in line.split() if not word.isdigit())
@@ -134,8 +136,9 @@ class Authorship:
         return own or words, own - self._constants
 
     def _cut_off(self, line: str) -> frozenset[str]:
-        """Returns the words of the line that also follow the same word in a source. The answer may cut a
-        source off inside a word, so a word also counts if the word of the source begins with it."""
+        """Returns the words of the answer's line that quote a source: in both, the word before is the
+        same. The answer may cut its quotation off inside a word, so a word also counts if the source's
+        word only begins with it."""
         pairs = pairwise(line.split())
         return frozenset(
             word for before, word in pairs if any(f" {before} {word}" in each for each in self._lines)
@@ -156,8 +159,8 @@ class Authorship:
 
     @property
     def doubt(self) -> str:
-        """Returns why an unseen model may have written some of the answers; empty if there is no reason
-        so far."""
+        """Returns a message that says why a model whose requests are not seen may have written some of
+        the answers; empty if there is no reason so far."""
         if self.vouched:
             return ""
         with self._lock:
@@ -215,7 +218,7 @@ def _first_difference(first: str, other: str) -> list[str]:
 
 
 def _words_of(texts: Iterable[str]) -> frozenset[str]:
-    """Returns the words of the texts, without figures."""
+    """Returns the words of the texts, without numbers."""
     return frozenset(
         word for text in texts for word in reading_of(text).line.split() if not word.isdigit()
     )

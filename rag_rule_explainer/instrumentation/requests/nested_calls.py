@@ -38,8 +38,8 @@ _calls: ContextVar[tuple[_Call, ...]] = ContextVar("rag_rule_model_calls", defau
 
 
 def nesting(text: str) -> Nesting:
-    """Returns where the innermost running call of a model was made. ``text``: the request that this call
-    is about to send."""
+    """Returns where the innermost running call of a model was made, as a ``Nesting``. ``text``: the
+    request that this call is about to send."""
     calls = _calls.get()
     if not calls:
         return Nesting.OUTER
@@ -69,8 +69,8 @@ def calls_noted(is_watched: Callable[[], bool]) -> Callable[[str, Any], Any]:
     """Returns a function that makes the replacement of a model's method. The replacement records its
     calls for ``nesting``.
 
-    A streaming call counts as running only while it makes its next part, because the reader's code runs
-    between the parts. ``is_watched``: returns True iff requests are recorded in this context.
+    A streaming call counts as running only while it makes its next part, because the code that reads the
+    stream runs between the parts. ``is_watched``: returns True iff requests are recorded in this context.
     """
 
     def wrapping(_: str, method: Any) -> Any:

@@ -47,7 +47,7 @@ def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
 
 
 def as_found(documents: Iterable[Any]) -> list[Found]:
-    """Returns the documents that the user passed in as items of a search result.
+    """Returns the user's documents, from ``documents=``, in the form of items of a search result.
 
     Documents may be texts, ``Source``s and JSON objects. Raises InvalidInput for other objects, for an
     empty list, and for a document that is given twice.

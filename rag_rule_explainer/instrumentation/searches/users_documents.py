@@ -17,7 +17,7 @@ _TEXT_KEYS = ("page_content", "text", "content")
 def as_items(
     given: Iterable[Any], lift: Callable[[Any], Item | None], identify: Identify[Item], kind: str
 ) -> list[Item]:
-    """Returns the documents that the user passed in as items of a retrieval.
+    """Returns the user's documents in the form of items of a retrieval.
 
     ``given``: the documents. Each is a text, a ``Source``, the framework's own document, or a JSON object
     with ``id``, a text (``page_content``, ``text`` or ``content``), ``metadata`` and ``title``. ``lift``:
