@@ -22,7 +22,7 @@ Antecedent = NewType("Antecedent", int)
 """The mask of the units that a rule names; ``RuleKind`` converts between antecedents and subsets."""
 Family = int
 Order: TypeAlias = tuple[int, ...]
-"""The positions of units, in the order in which a replay shows them."""
+"""The positions of the retained units (0 is the first), in the order in which a replay shows them."""
 ArrangementKey: TypeAlias = Subset | Order
 """The key of an arrangement (the retained units, in the order in which a replay shows them) in searches,
 probes and verdicts. It is the mask of these units if they are in the recorded order, else an ``Order``.

@@ -68,7 +68,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A ``Claim`` is what a miner can say about an antecedent by the verdicts that it has so far.
+    """A ``Claim`` is a miner's statement that an antecedent makes a rule, based on the verdicts so far.
 
     ``draws``: the number of random subsets that were tried, drawn with replacement; 0 if none were drawn.
     ``sampling``: how the subsets were drawn and what this guarantees, in words; empty for exact miners.

@@ -55,8 +55,8 @@ class Quick(TestingMiner):
 
 class _QuickSearch:
     """A _QuickSearch is one run of the miner. ``errors``: for each rule that was found, the largest
-    chance with which a wrong rule may pass its test. ``tested_at``: the number of probes at the last
-    test."""
+    accepted chance that it passes its test although it is wrong. ``tested_at``: the number of probes that
+    were made before the last test."""
 
     def __init__(self, miner: Quick, lattice: Lattice) -> None:
         self.miner, self.lattice, self.kind = miner, lattice, miner.kind
@@ -226,11 +226,13 @@ class _QuickSearch:
 def shared_draws(
     draws: Mapping[Mask, Draws], wanted: Mapping[Mask, int], most: Mapping[Mask, int], draw: Random
 ) -> dict[Mask, list[Mask]]:
-    """Returns random supersets of each mask: at least ``wanted``, at most ``most``. All masks have the
-    same number of units. A superset that contains several of the masks is used for each of them. The
-    supersets of one mask are distributed as if only its ``draws`` had made them. A rule keeps those
-    beyond ``wanted`` too, and needs fewer later. If it kept only those that other rules need, they would
-    be no fair draws."""
+    """Returns random supersets for each mask, which is the antecedent of a rule: at least ``wanted``, at
+    most ``most``. A superset that contains several of the masks is used for each of them, which saves
+    probes. All masks have the same number of units.
+
+    The supersets for one mask have the same distribution as if its ``draws`` alone had made them. For
+    this, a mask with enough supersets still gets those that are drawn for other masks, up to ``most``.
+    """
     drawn = {mask: list[Mask]() for mask in wanted}
     while any(len(drawn[mask]) < count for mask, count in wanted.items()):
         (superset,) = draws[draw.choice(list(wanted))].supersets(1, draw)

@@ -89,8 +89,7 @@ class RuleSearch(Generic[Key, ClaimType]):
         self._crucial: set[Key] = set()
         self._wanting: dict[Key, Ask[Key]] = {}
         self._queue: list[tuple[int, Key]] = []
-        # None unless workers may divide the miner's asks among them by how the prompts begin (see
-        # ``sharing``).
+        # None unless each worker may take asks whose prompts begin alike (see ``sharing``).
         self._ready = Ready[Key]() if getattr(miner, "by_prefix", False) else None
         self._final: tuple[ClaimType, ...] | None = None
         self._mining: Mining[Key, ClaimType] = miner(lattice)
@@ -107,9 +106,12 @@ class RuleSearch(Generic[Key, ClaimType]):
 
     def next(self, worker: int = 0, workers: Workers | None = None) -> Ask[Key] | None:
         """Returns the ask (request for a verdict) with the smallest rank; None if none is ready. Its key
-        is then in flight until ``tell`` gets its verdict. ``workers``: what each worker probed last. If
-        it is given, and the miner allows it, the ask is instead one whose prompt begins like the last one
-        of this ``worker``."""
+        is then in flight until ``tell`` gets its verdict.
+
+        ``workers``: the subset that each worker probed last. If it is given, and the miner allows it, the
+        result is instead an ask whose prompt begins like the last prompt of the worker with the number
+        ``worker``.
+        """
         if self.stop_reason or not self._wanting:
             return None
         if self._spent == self._budget:

@@ -42,7 +42,7 @@ class PrefixBlock(NamedTuple):
         )
 
     def within(self, masks: Sequence[int]) -> tuple[int, int]:
-        """Returns the slice of these sorted masks that is in the block."""
+        """Returns the start and the end of the slice of these sorted masks that is in the block."""
         return bisect_left(masks, self.start), bisect_left(masks, self.start + (1 << self.bits))
 
     @classmethod
@@ -89,8 +89,8 @@ class Ready(Generic[AskedKey]):
         self._new.append(mask)
 
     def outdated(self) -> None:
-        """Must be called if an ask (request for a verdict) was issued without ``taken``, so that its mask
-        is dropped."""
+        """Records that some asks (requests for verdicts) were issued without ``taken``. The next call of
+        ``taken`` then first drops their masks."""
         self._is_outdated = True
 
     def taken(self, worker: int, workers: Workers, asks: Mapping[AskedKey, Any]) -> AskedKey:
@@ -124,9 +124,9 @@ class Ready(Generic[AskedKey]):
         return start, end - 1
 
     def _elsewhere(self, others: Sequence[int]) -> Sequence[int]:
-        """Returns the first and the last place of the masks in each of the largest blocks in which no
-        other worker is. If there are no more masks than other workers, returns the first and the last
-        place of all masks, since other workers near to them can wait for further asks."""
+        """Returns the first and the last place of the masks in each of the largest blocks (masks with the
+        same highest bits) in which no other worker is. If there are no more masks than other workers,
+        returns the first and the last place of all masks."""
         if len(self._masks) <= len(others):
             return 0, -1
         blocks = [PrefixBlock(0, max([self._masks[-1], *others[-1:]]).bit_length())]

@@ -156,7 +156,8 @@ class CallTest:
 
 @dataclass(frozen=True, slots=True)
 class _Fixed:
-    """A ``_Fixed`` is a predicate on one argument of one call, which ``test`` judges."""
+    """A ``_Fixed`` is a predicate that applies ``test`` to one argument of one tool call. ``against``:
+    the arguments of a call of the baseline, for comparison."""
 
     test: ArgumentTest
     call: ToolCall

@@ -98,8 +98,8 @@ def beside_calls(predicates: Mapping[Kind, Predicate]) -> dict[Kind, Predicate]:
 
 
 def unguarded(predicate: Predicate) -> Predicate:
-    """Returns the predicate that ``guarded_beside_calls`` was given, all parts of which judge every
-    answer."""
+    """Undoes ``guarded_beside_calls``: returns the predicate with its original parts, which also judge
+    answers that are only a tool call."""
     if isinstance(predicate, (AllOf, AnyOf)):
         return replace(predicate, parts=tuple(map(unguarded, predicate.parts)))
     if isinstance(predicate, Not):

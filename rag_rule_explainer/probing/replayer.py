@@ -37,9 +37,10 @@ class Replayer:
 
     ``timeout``: the seconds that one run may take; None for no limit. ``accepts``: finish reasons with
     which an answer is regarded as whole, in addition to the usual ones. The reasons in the replay's own
-    ``accept_finish_reasons`` are added. ``trace``: what tracers know about this explanation; None if it
-    is not traced. ``accepts_calls``: True if a condition is about tool calls, so that an answer may be
-    only a tool call. ``stopper``: after its stop, no run begins and pauses before retries end.
+    ``accept_finish_reasons`` are added. ``trace``: the data about this explanation for tracers such as
+    LangSmith; None if it is not traced. ``accepts_calls``: True if a condition is about tool calls, so
+    that an answer may be only a tool call. ``stopper``: once it is stopped, no run begins, and pauses
+    before retries end.
     """
 
     question: str

@@ -184,10 +184,12 @@ class Baseline:
     ``late_warnings`` and ``late_notes``: functions that return the warnings and notes that are known only
     at the end. ``fidelity``: the checks whether replays differ from the baseline only in their sources;
     None if only the answers of replays can be observed, as with a function of question and sources.
-    ``chance``: a function that returns the doubt about code that decides by chance, or an empty text.
+    ``chance``: a function that returns a warning if code of the application decides by chance, else an
+    empty text.
     ``served_otherwise``: a function that returns the reason why a real search may find other sources than
     replays were served, or an empty text. ``application``: the application's name. ``versions``: the
-    versions of the libraries that it uses. ``trace``: what tracers know about this explanation already.
+    versions of the libraries that it uses. ``trace``: the data about this explanation for tracers such as
+    LangSmith; None if the integration did not begin a trace.
     ``stale``: the reason why the store's answers may come from another version of the application; empty
     if there is none. ``promoted``: whether sources of ``held_out`` or ``dropped`` reach the model
     when other sources are omitted.

@@ -21,10 +21,10 @@ from ..verdicts import Answer
 class Established(NamedTuple):
     """An Established holds a baseline that can be explained.
 
-    ``fresh``: None, unless the explained answer was read from the store of answers; then it is the answer
-    that the application gave during this call. ``traced``: what tracers know about the run that gave the
-    answer; None if it is not traced. ``now``: the same answer as ``fresh``, also where a doubt about the
-    baseline forbids to compare it with the stored one.
+    ``traced``: the data for tracers about the run that gave the answer; None if it is not traced.
+    ``now``: the answer that the application gave during this call, if the explained answer was read from
+    the store; else None. ``fresh``: the same as ``now``; but None if there is a doubt about the baseline,
+    because the answer must then not be compared with the stored one.
     """
 
     baseline: Baseline

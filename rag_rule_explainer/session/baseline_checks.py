@@ -197,8 +197,8 @@ class BaselineChecks:
             await self._compare(first or baseline.answer, reply.answer, reply.traced)
 
     async def _check_replays_end(self) -> None:
-        """Raises BaselineFailed if a replay without the last source takes too long. The one on all
-        sources already did, so a search would then be useless."""
+        """Raises BaselineFailed if a replay without the last source takes too long. The replay on all
+        sources took too long before, so probably every replay would, and a search would be useless."""
         fewer = next(self.sources.lattice.one_fewer(self.sources.full), self.sources.none)
         if fewer == self.sources.none:
             return

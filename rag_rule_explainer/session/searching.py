@@ -24,7 +24,7 @@ from .tracked_search import TrackedSearch
 from .updates import Announcer
 from .vote_confirmation import VoteConfirmation
 
-Way = Callable[[Arrangement, Judging], Awaitable[Probe]]
+ProbeFunction = Callable[[Arrangement, Judging], Awaitable[Probe]]
 """A function that probes an arrangement. One such function judges a single answer, and another one takes
 a vote on several answers."""
 
@@ -49,7 +49,7 @@ class Searching:
     announcer: Announcer | None
     probed: set[ArrangementKey] = field(init=False, default_factory=set[ArrangementKey])
     _by_search: dict[AnySearch, TrackedSearch] = field(init=False)
-    _way: Way = field(init=False)
+    _way: ProbeFunction = field(init=False)
     _votes: bool = field(init=False)
     _keeps_answers: bool = field(init=False)
 
@@ -79,8 +79,8 @@ class Searching:
         return self.prober.sampler.replayer.stopper
 
     async def run(self) -> None:
-        """Runs all searches to their end. Then, if the settings require it, votes on the subsets of the
-        rules that were found."""
+        """Runs all searches to their end. If the settings require it, then takes votes on the subsets of
+        the rules that were found."""
         noise = self.settings.noise
         try:
             await self._drive()
@@ -138,7 +138,7 @@ class Searching:
         return await self._probe_if_wanted(search, key, self.voting.poll)
 
     async def _probe_if_wanted(
-        self, search: AnySearch, key: ArrangementKey, way: Way | None = None
+        self, search: AnySearch, key: ArrangementKey, way: ProbeFunction | None = None
     ) -> Verdict:
         """Probes an arrangement and returns the verdict. In a stream, the probe begins only when the
         consumer waits for the next item. Raises LimitReached if the session was stopped before that."""
@@ -147,7 +147,9 @@ class Searching:
             self._stopper.check()
         return await self._probe(search, key, way)
 
-    async def _probe(self, search: AnySearch, key: ArrangementKey, way: Way | None = None) -> Verdict:
+    async def _probe(
+        self, search: AnySearch, key: ArrangementKey, way: ProbeFunction | None = None
+    ) -> Verdict:
         tracked, arrangement = self._by_search[search], Arrangement.of(self.sources, key)
         if way is None:
             way = self.voting.poll if self._votes and search.is_crucial(key) else self._way

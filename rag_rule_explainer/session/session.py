@@ -49,9 +49,9 @@ class Session:
     """A Session is one call of ``explain``, from opening the store to building the explanation.
 
     ``baseline``: the caller's baseline; None to run the application. ``progress``: the listeners for
-    reports of progress. ``trace``: what tracers must know about this call. If an integration made the
-    baseline and it already has a trace, the trace of the baseline is used instead. ``series``: what
-    several sessions of one call share; None if there is only this one.
+    reports of progress. ``trace``: the data about this call for tracers such as LangSmith. If an
+    integration made the baseline and began a trace for it, that trace is used instead. ``series``: the
+    answers and limits that several sessions of one call share; None if there is only this session.
     """
 
     question: str
