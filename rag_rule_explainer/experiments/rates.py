@@ -8,9 +8,8 @@ from math import sqrt
 from ..checking.figures import wilson
 
 _FEW = 5
-"""The estimate of the variance is trusted only if at least this number of questions have a counted reply,
-and at least this number have one that is not counted. This is not so if, for example, nearly all
-questions have the share 1."""
+"""The estimate of the variance is used only if at least this number of questions have a share above 0,
+and at least this number have a share below 1. With fewer, the variance cannot be estimated well."""
 
 
 @dataclass(frozen=True, slots=True)

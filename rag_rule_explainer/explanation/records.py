@@ -85,11 +85,11 @@ class Finding(InNotebooks):
     ``applicable``: the number of subsets to which the rule applies. ``observed``, ``broken``: on how many
     of them the condition was seen to hold, and to break. ``breaking``: the ids retained in each breaking
     subset, at most a hundred, if rules need to hold only on a share of subsets. ``draws``: for a tested
-    rule, the number of random subsets of its test. ``sampling``: the test or votes, in words. ``minimal``:
-    True if every rule with one source fewer was seen to break; False if one of them is valid itself; None
-    if the search ended before this was known. ``relation``: "absolute" if the sources also form a rule of
-    the other kind for the same condition, "relative" if they do not; None if this is not known, if the
-    kinds have different conditions, or if only one kind was searched for.
+    rule, the number of random subsets of its test. ``sampling``: the test or the votes, in words.
+    ``minimal``: True if every rule with one source fewer was seen to break; False if one of them is valid
+    itself; None if the search ended before this was known. ``relation``: "absolute" if the sources also
+    form a rule of the other kind for the same condition, "relative" if they do not; None if this is not
+    known, if the kinds have different conditions, or if only one kind was searched for.
 
     ``kept``: the sources that a relative claim is about; other sources were always omitted for retention
     rules, and always retained for omission rules. Empty if the claim holds only while whole groups of

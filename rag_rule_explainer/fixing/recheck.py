@@ -252,16 +252,14 @@ def _by_which_rule(
 ) -> tuple[RoundOutcome, tuple[str, ...]]:
     rules = [rule for rule in _of_bad_outcome(explanation) if rule.claim in SURE and rule.minimal is True]
     through = tuple(dict.fromkeys(name for rule in rules for name in rule.sources))
-    # If some of several tied near-duplicates were shown before, these alone may cause the bad outcome. So
-    # none of the tied ones counts as new.
+    # If one of several tied sources was shown before, it alone may be the cause. So none counts as new.
     ties = (tie for rule in rules for tie in rule.tied if not promoted.issuperset(tie))
     is_new = promoted.difference(*ties)
     if new := tuple(name for name in through if name in is_new):
         return "back", new
     known = set(_rules_before(earlier, explanation))
     others = [rule for rule in rules if (rule.kind, frozenset(rule.sources)) not in known]
-    # With pinned or tied sources, some subsets were never replayed. A rule may then look new only because
-    # the earlier explanation could not find it.
+    # With pinned or tied sources, the earlier explanation could not find some rules, which now look new.
     asked_all = not (earlier.ties or explanation.ties or any(each.pinned for each in earlier.sources))
     if others and earlier.complete and asked_all:
         return "another rule", through
