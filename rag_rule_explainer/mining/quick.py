@@ -5,7 +5,7 @@ See ``antecedent_search`` for the terms. This search goes from above, so it begi
 Bisection finds how many of the first units are enough for the condition. The last of these is necessary
 and is kept; this is repeated with the units before it, until a minimal antecedent is left. Both kinds of
 rule bisect along the same subsets: a subset with the first units retained is one with the last units
-omitted. So what both need is replayed once.
+omitted. So a subset that both kinds need is replayed once.
 
 The rules are tested when ``TOGETHER`` of them were found, after ``PROBES_WITHOUT_TEST`` probes, or when
 no more are found. Each random subset tests all rules that apply to it. This is as strict as a separate

@@ -238,8 +238,8 @@ class Baseline:
         return self.stale or checked or self.doubt_about_answers() or self.promoted.warning
 
     def doubt_about_answers(self) -> str:
-        """Returns the part of ``doubt`` that a later explanation must repeat if it takes the answers of
-        these replays from a store."""
+        """Returns the reason to distrust the answers of these replays themselves, as far as it is part of
+        ``doubt``. A later explanation that takes these answers from a store must repeat it."""
         served = "" if self.served_otherwise is None else self.served_otherwise()
         return served or self.chance()
 
