@@ -5,9 +5,9 @@ A server can evaluate a prompt the faster the more of its beginning it has evalu
 usually keeps one prompt for each request that it serves at a time. If the workers of a search took its
 asks (requests for verdicts) in their order, they would all probe similar subsets at the same time, and
 the server would evaluate the common beginning of these once for each worker. So each worker goes on with
-the subsets that begin most like its last one, unless another worker is as near to them. If so, it starts
-with those that are as far as possible from all other workers, or with the first ask if no more asks are
-ready than there are other workers.
+the subsets that begin most like its last subset. If another worker is as near to these, it continues with
+subsets as far as possible from all other workers, or, if at most as many asks are ready as there are
+other workers, with the first ask.
 
 Two subsets begin alike if the highest bits of their masks are the same: the first unit has the highest
 bit. So all subsets with the same beginning are one *block*: the masks from a multiple of a power of two

@@ -27,8 +27,8 @@ Kind = TypeVar("Kind")
 
 
 def is_only_calls(answer: Answer) -> bool:
-    """Returns True iff the answer has tool calls, and neither a value nor a text that answers. The run
-    may have been cut."""
+    """Returns True iff the answer consists only of tool calls: it has no value, and its text is not an
+    answer. The run may have been ended at a tool call (see ``CUT``)."""
     if not answer.calls or answer.value is not None:
         return False
     reason = "".join(filter(str.isalnum, str(answer.finish_reason or "").lower()))

@@ -76,7 +76,8 @@ class _Lasting:
         if type(value) in (list, tuple):
             return [self.of(each) for each in cast("Sequence[Any]", value)]
         if _is(value, "langgraph.types", "Interrupt"):
-            return ["interrupt", self.of(value.value)]  # its id is made of the checkpoint's
+            # Its id is left out, because it is derived from the checkpoint's id.
+            return ["interrupt", self.of(value.value)]
         if _is(value, "langgraph.types", "Send"):
             return ["send", value.node, self.of(value.arg)]
         return value
