@@ -90,7 +90,7 @@ class Tied:
         self._sizes = {first: len(tied) for first, tied in self.by_first.items()}
 
     def units_of(self, ids: Sequence[str]) -> frozenset[str]:
-        """Returns the units that contain at least one of these sources."""
+        """Returns the units (ties, or sources in no tie) that contain at least one of these sources."""
         if not self.first_of:
             return frozenset(ids)
         if ids and self.by_first.get(ids[0]) == ids:
@@ -100,7 +100,7 @@ class Tied:
         return frozenset(map(self.first_of.get, ids, ids))
 
     def size_of(self, units: Collection[str]) -> int:
-        """Returns the number of sources in these units."""
+        """Returns the number of sources in these units (ties, or sources in no tie)."""
         return sum(map(self._sizes.get, units, repeat(1))) if self._sizes else len(units)
 
     def splits(self, ids: Iterable[str]) -> bool:

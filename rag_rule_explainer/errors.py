@@ -115,8 +115,8 @@ class AnswerNotRepeatable(RagRuleError):
 
     ``answers``: the texts of the baseline's answer and of the repeated answer. ``about_wording``: True
     iff the condition compares whole answers, so that different wording alone changes the verdict.
-    ``equal``: with votes (several answers per arrangement), a pair: the number of answers that are worded
-    like the most frequent one, and the number of all answers; None without votes.
+    ``equal``: with votes (several answers from the same sources), a pair: the number of answers that are
+    worded like the most frequent one, and the number of all answers; None without votes.
     """
 
     PAGE = "AnswerNotRepeatable"

@@ -217,7 +217,8 @@ class RuleSearch(Generic[Key, ClaimType]):
         return [self.kind.subset(self.lattice, antecedent) for antecedent in depended_on]
 
     def applies(self, antecedent: Antecedent, key: ArrangementKey) -> bool:
-        """Returns True iff a rule with this antecedent applies to the arrangement with this key."""
+        """Returns True iff a rule with this antecedent applies to the arrangement (an ordered list of
+        sources) with this key."""
         retained = Subset(key if isinstance(key, int) else self.lattice.mask(key))
         return is_subset(antecedent, self.kind.antecedent(self.lattice, retained))
 

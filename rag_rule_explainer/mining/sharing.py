@@ -59,7 +59,7 @@ class Workers:
         self._last: dict[int, ArrangementKey] = {}
 
     def went(self, worker: int, key: ArrangementKey) -> None:
-        """Records that a worker now probes the arrangement with this key."""
+        """Records that a worker now probes the arrangement (an ordered list of sources) with this key."""
         self._last[worker] = key
 
     def last(self, worker: int) -> int | None:

@@ -1,5 +1,5 @@
-"""This module runs the application on an arrangement. Async replays run on one event loop, and sync
-replays run in threads."""
+"""This module runs the application on an arrangement (an ordered list of sources). Async replays run on
+one event loop, and sync replays run in threads."""
 
 import asyncio
 import inspect
@@ -119,10 +119,10 @@ class Replayer:
         *,
         may_try_again: bool = True,
     ) -> Reply:
-        """Runs the application on an arrangement and returns its reply. Retries a temporary failure,
-        unless ``may_try_again`` is False. ``begin``: counts the run, or raises LimitReached to forbid it;
-        it is called after the wait for a slot. ``kind``: the purpose of the run, for its trace. Raises
-        LimitReached and RagRuleError."""
+        """Runs the application on an arrangement (an ordered list of sources) and returns its reply.
+        Retries a temporary failure, unless ``may_try_again`` is False. ``begin``: counts the run, or
+        raises LimitReached to forbid it; it is called after the wait for a slot. ``kind``: the purpose of
+        the run, for its trace. Raises LimitReached and RagRuleError."""
         if not self.limiter.enter_at_once():
             await self.limiter.enter()
         started, slot = time.perf_counter(), self._held(begin)

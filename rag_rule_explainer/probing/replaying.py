@@ -73,7 +73,8 @@ class ReplayFidelity(Protocol):
     """A ReplayFidelity checks the fidelity of replays: whether they differ from the baseline only in
     their sources.
 
-    ``doubt``: an observation in a replay that makes its fidelity doubtful; empty if there was none.
+    ``doubt``: a warning that a replay may differ from the baseline in more than its sources; empty if
+    nothing shows this.
     """
 
     doubt: str

@@ -115,7 +115,8 @@ class FinalComparison:
 
     async def _replay(self, key: ArrangementKey, fidelity: ReplayFidelity) -> bool:
         """Replays a subset once more. During the replay, ``fidelity`` compares it with the earlier one,
-        and sets its ``doubt`` if they differ. Returns False iff a limit allows no more replays."""
+        and sets its ``doubt`` (a warning for the user) if they differ. Returns False iff a limit allows
+        no more replays."""
         arrangement = Arrangement.of(self.sources, key)
 
         def begin() -> None:

@@ -79,8 +79,8 @@ async def try_promoting_beside(
     one, or only if there is room for it.
 
     A few replays after the searches test this. Each is served the sources of one subset (see
-    ``_subsets``), and those that were held out or dropped. There are no replays if a doubt is known
-    already, because no rule is then called proved anyway.
+    ``_subsets``), and those that were held out or dropped. There are no replays if there is already a
+    reason to distrust replays, because no rule is then called proved anyway.
     """
     if not _is_wanted(baseline, call) or baseline.doubt():
         return

@@ -1,5 +1,5 @@
-"""This module turns the results of a search into the records of an explanation. The results name units,
-and the records name sources. The module makes no probes."""
+"""This module turns the results of a search into the records of an explanation. The results name units
+(sources, or groups of tied ones), and the records name sources. The module makes no probes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

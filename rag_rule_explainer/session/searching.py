@@ -25,8 +25,8 @@ from .updates import Announcer
 from .vote_confirmation import VoteConfirmation
 
 ProbeFunction = Callable[[Arrangement, Judging], Awaitable[Probe]]
-"""A function that probes an arrangement. One such function judges a single answer, and another one takes
-a vote on several answers."""
+"""A function that probes an arrangement (an ordered list of sources). One such function judges a single
+answer, and another one takes a vote on several answers."""
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -35,7 +35,8 @@ class Searching:
 
     ``baseline``: the run whose answer is explained. ``announcer``: if the session is streamed, the object
     that receives every verdict and announces findings; else None. In a stream, a probe begins only while
-    the consumer waits for the next item. ``probed``: the keys of the arrangements that were probed.
+    the consumer waits for the next item. ``probed``: the keys of the arrangements (ordered lists of
+    sources) that were probed.
     """
 
     sources: SourceSet
@@ -140,8 +141,9 @@ class Searching:
     async def _probe_if_wanted(
         self, search: AnySearch, key: ArrangementKey, way: ProbeFunction | None = None
     ) -> Verdict:
-        """Probes an arrangement and returns the verdict. In a stream, the probe begins only when the
-        consumer waits for the next item. Raises LimitReached if the session was stopped before that."""
+        """Probes an arrangement (an ordered list of sources) and returns the verdict. In a stream, the
+        probe begins only when the consumer waits for the next item. Raises LimitReached if the session
+        was stopped before that."""
         if self.announcer is not None:
             await self.announcer.open.wait()
             self._stopper.check()

@@ -227,7 +227,8 @@ class _Run:
         self, established: Established, reporter: ProgressReporter, announcer: Announcer | None
     ) -> Searching:
         """Runs the checks, the searches and the final comparison, and returns the searches. Stores a
-        digest of the application's requests and any doubt about the replays, for later explanations."""
+        digest of the application's requests and any reason to distrust the replays, for later
+        explanations."""
         session, settings = self.session, self.session.settings
         answer, answer_to_none = established.baseline.answer, settings.answer_without_sources
         prober = Prober(self.sampler, answer, session.sources.sources, answer_to_none)
@@ -282,7 +283,7 @@ class _Run:
 
     async def _conclude(self, searching: Searching) -> None:
         """Compares replays with earlier ones, and ends the traces. Stores a digest of the application's
-        requests and any doubt about the replays, for later explanations."""
+        requests and any reason to distrust the replays, for later explanations."""
         session, tracked = self.session, searching.tracked_searches
         await try_promoting_beside(tracked, searching.baseline, session, self.sampler)
         if self.store.fidelity is not None:

@@ -120,9 +120,10 @@ class StoredQuestion:
 
     @asynccontextmanager
     async def noting_refusals(self, probed: Sized) -> AsyncGenerator[None, None]:
-        """Stores a doubt if the block raises UntrueReplay, with which the explanation is refused. Later
-        explanations that use its stored answers then warn of this doubt. ``probed``: the subsets whose
-        answers are stored. If there is at most one, the full set, no stored answer is in doubt."""
+        """Stores a doubt (a reason to distrust the replays) if the block raises UntrueReplay, with which
+        the explanation is refused. Later explanations that use its stored answers then warn of this
+        doubt. ``probed``: the subsets whose answers are stored. If there is at most one, the full set, no
+        stored answer is in doubt."""
         try:
             yield
         except UntrueReplay as refusal:

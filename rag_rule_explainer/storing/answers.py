@@ -40,10 +40,10 @@ class QuestionAnswers:
         when it is stored. If the caller with the claim gives up or dies instead, one of the waiting
         callers gets the claim. A caller that is cancelled while it waits gets no claim.
 
-        ``key``: the key of the arrangement. ``ids``: the ids of its sources, which are stored with the
-        answer. ``sample``: the number of the answer, from 0, if several answers are made from the same
-        sources. Raises StoreFailed, and InvalidInput for a key with objects that have no meaning in other
-        processes.
+        ``key``: the key of the arrangement, made of its sources. ``ids``: the ids of its sources, which
+        are stored with the answer. ``sample``: the number of the answer, from 0, if several answers are
+        made from the same sources. Raises StoreFailed, and InvalidInput for a key with objects that have
+        no meaning in other processes.
         """
         try:
             wish = Wish((self._keys.of(key), sample), self._question, packed_ids(ids), self._lease)

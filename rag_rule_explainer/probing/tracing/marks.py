@@ -62,9 +62,9 @@ class TracedReplay:
     span for the replay ends once the answer of the replay is judged.
 
     ``kept``: the ids of the retained sources. ``number``: the number of the replay in its explanation,
-    from 1. ``answered``: its arrangement and answer; None before the answer and after the end. A replay
-    that was abandoned may still go on; if it begins a tracer's run after its end, that run is ended at
-    once.
+    from 1. ``answered``: its arrangement (ordered sources) and its answer; None before the answer and
+    after the end. A replay that was abandoned may still go on; if it begins a tracer's run after its end,
+    that run is ended at once.
     """
 
     # An explanation keeps thousands of these objects, and tracers read few of them. To save memory, an
