@@ -46,9 +46,8 @@ def recheck_corpus(
     not gone, the next round also leaves out the next fix.
 
     ``before``: an explanation of this explainer, whose sources are documents of ``corpus``, under the
-    same ids. ``top_k``: the maximum number of documents that the application is shown, as in production;
-    None for the number of sources of ``before``. Give it if ``before`` has fewer sources than that, for
-    example because no other document matched.
+    same ids. ``top_k``: how many documents production shows at most; None for the number of sources of
+    ``before``, which may be smaller if no other document matched.
 
     Raises InvalidInput for an id that the corpus does not have, and if ``before`` has no sure fix.
     """

@@ -49,9 +49,9 @@ class Session:
     """A Session is one call of ``explain``, from opening the store to building the explanation.
 
     ``baseline``: the caller's baseline; None to run the application. ``progress``: the listeners for
-    reports of progress. ``trace``: the data about this call for tracers such as LangSmith. If an
-    integration made the baseline and began a trace for it, that trace is used instead. ``series``: the
-    answers and limits that several sessions of one call share; None if there is only this session.
+    reports of progress. ``trace``: the data for tracers; unused if an integration began a trace with the
+    baseline. ``series``: the answers and limits that several sessions of one call share; None if there is
+    only this session.
     """
 
     question: str
@@ -226,9 +226,8 @@ class _Run:
     async def searched(
         self, established: Established, reporter: ProgressReporter, announcer: Announcer | None
     ) -> Searching:
-        """Runs the checks, the searches and the final comparison, and returns the searches. Stores a
-        digest of the application's requests and any reason to distrust the replays, for later
-        explanations."""
+        """Runs the checks, the searches and the final comparison, and returns the searches. Stores data
+        about the application for later explanations (see ``_conclude``)."""
         session, settings = self.session, self.session.settings
         answer, answer_to_none = established.baseline.answer, settings.answer_without_sources
         prober = Prober(self.sampler, answer, session.sources.sources, answer_to_none)
