@@ -30,8 +30,8 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A ``Tie`` holds the ids of near-duplicates, in the order of the sources. They are retained or
-    omitted together.
+    """A ``Tie`` holds the ids of near-duplicates, in the order of the sources. These sources are retained
+    or omitted together.
 
     ``similarity``: the similarity of the two least similar texts, from 0 to 1.
     """

@@ -35,8 +35,9 @@ from .sampled import FIRST_DRAWS, Draws, Sampled
 QUICK_SAMPLING = Sampled(max_violation=0.2)
 """The tests for ``miner="quick"``: each rule is tested on 14 random subsets."""
 TOGETHER, PROBES_WITHOUT_TEST = 8, 40
-"""Rules are tested when this number of them is untested, or when some are and this number of probes was
-made since the last test. So a search that a limit ends has claims to make."""
+"""Rules are tested when ``TOGETHER`` of them are untested, or when at least one is untested and
+``PROBES_WITHOUT_TEST`` probes were made since the last test. So a search that a limit ends has tested
+rules."""
 
 
 @dataclass(frozen=True, slots=True)

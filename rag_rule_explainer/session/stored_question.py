@@ -95,9 +95,10 @@ class StoredQuestion:
             await self.opened.put_judgement(_REQUESTS, self._key, noted)
 
     async def is_only_begun(self) -> bool:
-        """Returns True iff the store has answers to this question from the full set alone, and no
-        fingerprint: an earlier explanation was cut off before it could store more. Other answers without
-        a fingerprint may come from another version of the application."""
+        """Returns True iff the only stored answers to this question are from the full set, and there is
+        no fingerprint. An earlier explanation was then cut off before it could store more. With answers
+        from other subsets, the missing fingerprint means that they may come from another version of the
+        application."""
         store, (_, full) = self.opened, self._key
         if store is None or await store.judgement(_REQUESTS, self._key) is not None:
             return False

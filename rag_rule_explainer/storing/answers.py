@@ -84,10 +84,10 @@ class AnswerClaim:
         """Stores the answer, waits until it is committed, and returns the answer that is now in the
         store.
 
-        The returned answer is another one than ``answer`` if the claim had expired and another process
-        stored its answer first. It is as it will be read from the store: a ``value`` that JSON cannot
-        encode is replaced by the result of ``as_json``. The answer is stored even if the caller is
-        cancelled during the wait. Raises StoreFailed if it was not stored.
+        If the claim had expired and another process stored its answer first, that answer is returned. The
+        result has the form in which it will be read from the store: a ``value`` that JSON cannot encode
+        is replaced by the result of ``as_json``. The answer is stored even if the caller is cancelled
+        during the wait. Raises StoreFailed if it was not stored.
 
         ``latency``: the seconds that making the answer took, which are stored too; None if not measured.
         """
