@@ -45,7 +45,7 @@ def rate_of(counted: Iterable[tuple[int, int]]) -> Rate:
         return Rate()
     value, size = count / of, _effective_size(pairs, count, of)
     low, high = wilson(value * size, size)
-    # Without this, rounding could put the value outside of its own interval.
+    # Rounding could put the value outside of its own interval, so the interval is extended to the value.
     return Rate(value, min(low, value), max(high, value), count, of, len(pairs))
 
 

@@ -154,8 +154,9 @@ def sources_in(explanation: Explanation) -> Iterator[Source]:
 
 def is_same_document(one: Source, other: Source) -> bool:
     """Returns True iff two sources of different retrievals are the same document: their texts are equal,
-    and so are their names. Their ids may differ, such as "a.pdf" and "a.pdf#59215921", because an id gets
-    a hash only if another document with this name is retrieved too."""
+    and so are their names (or neither has a name). Their ids may differ, such as "a.pdf" and
+    "a.pdf#59215921", because an id gets a hash only if another document with this name is retrieved
+    too."""
     if one.text != other.text:
         return False
     ids = one.id, other.id
