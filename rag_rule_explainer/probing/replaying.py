@@ -116,9 +116,8 @@ class ReplayFidelity(Protocol):
 
     @property
     def dependent_places(self) -> str:
-        """Returns the names of the state that ``can_rewind`` found and that may depend on the sources of
-        the run that set it, or on how many runs there were, as a list in words; empty if there is
-        none."""
+        """Returns, as a list in words, the names of the changed state (see ``can_rewind``) whose content
+        may depend on the sources of a run, or on the number of runs; empty if there is none."""
         ...
 
     def rewound(self) -> AbstractContextManager[None]:

@@ -179,9 +179,9 @@ class BaselineSetup:
     async def _counted(self, given: Baseline) -> Established:
         """Adds the runs and tokens of the caller's baseline to the budget, and returns the baseline.
 
-        If the store has an answer for these sources, the baseline gets the stored answer instead. An
-        earlier search has compared other answers with the stored answer. The judgements of that search
-        can be reused only if the stored answer is the baseline again.
+        If the store has an answer for these sources, the baseline gets the stored answer instead. The
+        stored judgements of an earlier search compare answers with this stored answer, so they can be
+        reused only if it is the baseline again.
         """
         budget = self.sampler.replayer.budget
         budget.baseline += given.replays

@@ -148,8 +148,8 @@ class BaselineChecks:
             if raises:
                 raise ConditionFalse(". ".join([warning, *unknown]))
             # An explanation may take hours and cost much, and the user sees its warnings only at the end.
-            # So this warning is also logged at once. With several conditions, it is not: some of them are
-            # opposites, so it would be logged for one of two in any case.
+            # So this warning is also logged at once. With several conditions, it is not: some of them may
+            # be opposites, and then one of the two always causes this warning.
             if not self.prober.sampler.cache.is_shared:
                 _LOG.warning("%s", printable(warning))
             self.warnings.insert(0, warning)
