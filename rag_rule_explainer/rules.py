@@ -1,4 +1,5 @@
-"""This module defines rules, and claims about them, over masks of units.
+"""This module defines rules, and claims about them, over masks of units (sources, or groups of tied
+ones).
 
 Retention rule S: the condition holds on every subset T ⊇ S. Omission rule S: the condition holds on every
 subset T with T ∩ S = ∅. The whole package handles the difference between the two kinds by one method,
@@ -56,7 +57,8 @@ def as_kind(given: RuleKind | str) -> RuleKind:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A ``Rule`` has a kind, and an antecedent, which is a mask of units."""
+    """A ``Rule`` has a kind, and an antecedent: the mask of the units (sources, or groups of tied ones)
+    that the rule names."""
 
     kind: RuleKind
     antecedent: Antecedent
@@ -68,7 +70,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A ``Claim`` is what a miner can say about an antecedent by the verdicts that it has so far.
+    """A ``Claim`` is a miner's statement that an antecedent makes a rule, based on the verdicts so far.
 
     ``draws``: the number of random subsets that were tried, drawn with replacement; 0 if none were drawn.
     ``sampling``: how the subsets were drawn and what this guarantees, in words; empty for exact miners.

@@ -36,8 +36,8 @@ CheckProgress: TypeAlias = Callable[[int, int], object]
 
 @dataclass(slots=True, eq=False)
 class TrialItem:
-    """A ``TrialItem`` is a case to be judged. ``places``: the positions of all cases in the list that
-    have the same key. They get the same judgement."""
+    """A ``TrialItem`` is a case to be judged. ``places``: the positions, in the list of cases, of all
+    cases with the same key, which get the same judgement."""
 
     judging: Judging
     case: Case

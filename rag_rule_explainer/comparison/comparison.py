@@ -20,9 +20,9 @@ _PERHAPS: Mapping[FailOn, tuple[What, ...]] = {
     "any": ("perhaps gained", "perhaps lost"),
 }
 _HIDES: Mapping[FailOn, tuple[Letter, ...]] = {"gained": ("B",), "lost": (), "any": ("A", "B")}
-"""For each value of ``on`` in ``fails``: the explanations whose unreported rules could be such a change.
-``fails`` returns False only if these explanations report all of their rules. For "lost", there is no such
-explanation, because a rule of A that B does not report is already listed as "perhaps lost"."""
+"""For each value of ``on`` in ``fails``, the explanations that must report all of their rules before
+``fails`` may return False: a rule that they have and do not report could be such a change. For "lost",
+there are none, because a rule of A that B does not report is already listed as "perhaps lost"."""
 
 
 class Comparison(InNotebooks, BaseModel):

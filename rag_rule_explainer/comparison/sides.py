@@ -87,13 +87,13 @@ class Side:
         )
 
     def denies(self, antecedent: Mask) -> bool:
-        """Returns True iff a set of sources that is not reported as a rule is certainly none, because the
-        search was complete. A probe that refutes it is not needed for this."""
+        """Returns True iff this antecedent, which is not reported as a rule, certainly makes no rule,
+        because the search was complete. This needs no probe that refutes the rule."""
         return self.settled and self._split(antecedent) is None
 
     def why_open(self, antecedent: Mask) -> str:
-        """Returns why a set of sources that the explanation does not report as a rule may still be
-        one."""
+        """Returns the reason why this antecedent, which the explanation does not report as a rule, may
+        still make a rule."""
         if split := self._split(antecedent):
             return f"{joined(self._named(split))} were tied in {self.letter}, never one without the rest"
         open_here = [
@@ -110,7 +110,7 @@ class Side:
 
     @property
     def why_unsettled(self) -> str:
-        """Returns why the explanation may have more rules than it reports."""
+        """Returns the reason why there may be more rules than the explanation reports."""
         if not self.explanation.complete:
             return f"{self.letter} is not complete: {self.explanation.why_incomplete or 'it stopped'}"
         return f"not found again in {self.letter}, whose miner does not look at every subset"

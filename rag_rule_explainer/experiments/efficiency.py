@@ -31,7 +31,7 @@ with more sources does not keep all of them."""
 class EfficiencyPlan:
     """An ``EfficiencyPlan`` holds the options of the experiment.
 
-    ``setting``: a name that stands in all rows. ``sizes``: the numbers of sources for which miners are
+    ``setting``: a name that all rows contain. ``sizes``: the numbers of sources for which miners are
     compared. ``miners``: the compared miners. ``timed``: False if the duration of calls has no meaning,
     as for the offline reader. ``distractors``: the seed for the order of the distractors (the sources
     that are not necessary); None for the published order. Raises InvalidInput without sizes or miners,

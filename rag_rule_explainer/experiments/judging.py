@@ -99,8 +99,7 @@ def judged_answers(
 
 class Draw(NamedTuple):
     """A ``Draw`` holds the answers of the drawn judgements, in the order of the draw; an answer that was
-    drawn several times stands there once. ``of``: the number of judgements from which they were
-    drawn."""
+    drawn several times has one entry. ``of``: the number of judgements from which they were drawn."""
 
     answers: tuple[DrawnAnswer, ...]
     of: int

@@ -2,8 +2,8 @@
 judge does. This is weaker than the package's own form: nothing in a reply says which candidate is meant.
 
 A reply is a verdict only if it is one list, exactly as long as the candidates, and nothing else. A reply
-that was cut off gives no verdict, because more might have followed. The list may be one of Python or
-JSON, lines that may be numbered in order, or the booleans with commas, in a code fence or after
+that was cut off gives no verdict, because more might have followed. The list may be written as in Python
+or JSON, as one boolean per line (perhaps numbered), or with commas; it may be in a code fence or after
 "Output:". If a reasoning model writes its thoughts between <think> and </think> before the list, they are
 skipped.
 """

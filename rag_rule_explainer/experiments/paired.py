@@ -25,7 +25,7 @@ _EXACT = 12
 from all ways to swap their values. For more questions, both are made from random ones."""
 _SUBSETS, _DRAWS = 1_999, 9_999
 _OUTSIDE = 0.025
-"""The share of cases in which the true difference is below the interval; it is above in as many."""
+"""The chance that the true difference is below the 95 % interval. It is above with the same chance."""
 
 
 @dataclass(frozen=True, slots=True)

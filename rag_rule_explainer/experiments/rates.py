@@ -8,9 +8,8 @@ from math import sqrt
 from ..checking.figures import wilson
 
 _FEW = 5
-"""The estimate of the variance is trusted only if at least this number of questions have a counted reply,
-and at least this number have one that is not counted. This is not so if, for example, nearly all
-questions have the share 1."""
+"""The estimate of the variance is used only if at least this number of questions have a share above 0,
+and at least this number have a share below 1. With fewer, the variance cannot be estimated well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ def rate_of(counted: Iterable[tuple[int, int]]) -> Rate:
         return Rate()
     value, size = count / of, _effective_size(pairs, count, of)
     low, high = wilson(value * size, size)
-    # Without this, rounding could put the value outside of its own interval.
+    # Rounding could put the value outside of its own interval, so the interval is extended to the value.
     return Rate(value, min(low, value), max(high, value), count, of, len(pairs))
 
 

@@ -27,9 +27,10 @@ from .walking import WalkedVerdicts
 class Answered:
     """An ``Answered`` holds the probes of one question.
 
-    ``probes``: by mask of the shown sources, in which the first of ``sources`` is the highest bit.
-    ``incomplete``: the reason why requested probes are missing; empty if none are missing. ``calls``: the
-    number of calls of the model. ``stored``: the number of answers from the store.
+    ``probes``: the probe of each subset of ``sources``, by the mask of the subset; the first source is
+    the highest bit. ``incomplete``: the reason why requested probes are missing; empty if none are
+    missing. ``calls``: the number of calls of the model. ``stored``: the number of answers from the
+    store.
     """
 
     sources: tuple[Source, ...]

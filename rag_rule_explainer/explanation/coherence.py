@@ -71,8 +71,8 @@ def _wrong_at_first_sight(
     ids: frozenset[str],
     free: frozenset[str],
 ) -> str:
-    """Returns a contradiction that can be seen from the rules and the sources alone; empty if there is
-    none. ``ids``: the ids of all sources. ``free``: the ids of the sources that are not pinned."""
+    """Returns a sentence about a contradiction that the rules and the sources alone show; empty if there
+    is none. ``ids``: the ids of all sources. ``free``: the ids of the sources that are not pinned."""
     condition = explanation.predicates.get(kind)
     pinned = [source.id for source in explanation.sources if source.pinned] if rules else []
     wrong: Mapping[str, Callable[[Finding], object]] = {

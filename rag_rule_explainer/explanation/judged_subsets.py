@@ -14,11 +14,10 @@ from .records import Finding, Witness
 
 @dataclass(frozen=True, slots=True)
 class JudgedSubset:
-    """A ``JudgedSubset`` is a subset with its verdict. ``antecedent``: the largest antecedent
-    that a rule which applies to the subset can have: for retention rules the subset's retained sources,
-    for omission rules its omitted sources. ``chance``:
-    an upper bound of the chance that a wrong verdict gets votes as clear as those on this subset; see
-    ``Misjudging.chance``."""
+    """A ``JudgedSubset`` is a subset with its verdict. ``antecedent``: the subset's retained sources for
+    retention rules, its omitted sources for omission rules; a rule applies to the subset iff all its
+    sources are among these. ``chance``: an upper bound of the chance that a wrong verdict gets votes as
+    clear as those on this subset; see ``Misjudging.chance``."""
 
     antecedent: Mask
     verdict: Verdict
@@ -84,9 +83,9 @@ class JudgedSubsets:
         return [each for each in self.applying(antecedent) if each.verdict is Verdict.BREAKS]
 
     def seen_whole(self, antecedent: Mask) -> float:
-        """Returns an upper bound of the chance that there is no rule with this antecedent, although the
-        condition was seen to hold on every subset to which the rule would apply. If that was not seen,
-        the bound is 1."""
+        """Returns an upper bound of the chance that this antecedent makes no rule although the condition
+        was seen to hold on every subset to which such a rule applies. Returns 1 if this was not seen, or
+        if there is no such bound (see ``is_shared`` and ``splits``)."""
         if self.is_shared or self.splits(antecedent):
             return 1.0
         applying = {each.antecedent: each for each in self.applying(antecedent)}
@@ -95,11 +94,9 @@ class JudgedSubsets:
         return max(each.chance for each in applying.values()) if is_whole else 1.0
 
     def applicable(self, antecedent: Mask) -> int:
-        """Returns the factor by which the chance of one wrong verdict is multiplied, to bound the chance
-        that any verdict on this antecedent is wrong (a union bound).
-
-        The factor is the smaller of ``asked()`` and the number of subsets to which such a rule applies.
-        """
+        """Returns the factor of a union bound over the verdicts on the subsets to which a rule with this
+        antecedent applies: the smaller of their number and ``asked()``. The chance that any of these
+        verdicts is wrong is at most this factor times the chance for one."""
         return min(1 << self._free_units(antecedent), self.asked())
 
     def asked(self) -> int:
@@ -119,8 +116,8 @@ class JudgedSubsets:
         return any(self.mask(tie.sources) & mask for tie in self.explanation.ties)
 
     def fulfilled(self, kept: Iterable[str]) -> Mask:
-        """Returns the largest antecedent of a rule that applies to the subset with these retained
-        sources. For retention rules, it is the retained sources; for omission rules, the omitted ones."""
+        """Returns the sources of the largest rule that applies to the subset ``kept``: for retention
+        rules the retained sources, for omission rules the omitted ones."""
         mask = self.mask(kept)
         return mask if self.kind is RuleKind.RETENTION else self.lattice.full & ~mask
 

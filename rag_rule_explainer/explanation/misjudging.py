@@ -80,8 +80,9 @@ class Misjudging:
         return chance_of_misleading(most, least, self.wrong)
 
     def unseen(self, *, held: bool) -> float:
-        """Returns an upper bound of the chance that votes give an arrangement the wrong verdict, before
-        the votes are known. ``held``: True for a wrong verdict HOLDS, False for a wrong BREAKS."""
+        """Returns an upper bound of the chance that votes give an arrangement (an ordered list of
+        sources) the wrong verdict, before the votes are known. ``held``: True for a wrong verdict HOLDS,
+        False for a wrong BREAKS."""
         if held or not self.wrong:
             return self.noise.missed
         samples = self.noise.samples

@@ -35,8 +35,8 @@ class Confidence:
     """
 
     by_prefix: ClassVar[bool] = True
-    """Several workers may divide the asks (requests for verdicts) among them by how their prompts
-    begin."""
+    """True lets each worker take asks (requests for verdicts) whose prompts begin alike, because servers
+    evaluate such prompts faster; see ``sharing``."""
 
     kind: RuleKind
     share: float

@@ -108,7 +108,7 @@ class _Search:
         first = (lattice.full,) if lattice.size else ()
         self.groups = _Groups(miner.partitions[0] if miner.partitions else first)
         self.is_last = False
-        # Each antecedent is probed with each of these masks added: 0, later all dropped sources too.
+        # Antecedents are probed once with each of these masks added: 0, later also all dropped sources.
         self.beside: tuple[Mask, ...] = (0,)
         # ``found`` returns the current claims of this round; ``before`` has the previous round's claims.
         self.found: Callable[[], tuple[Claim, ...]] = tuple

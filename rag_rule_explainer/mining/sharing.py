@@ -5,9 +5,9 @@ A server can evaluate a prompt the faster the more of its beginning it has evalu
 usually keeps one prompt for each request that it serves at a time. If the workers of a search took its
 asks (requests for verdicts) in their order, they would all probe similar subsets at the same time, and
 the server would evaluate the common beginning of these once for each worker. So each worker goes on with
-the subsets that begin most like its last one, unless another worker is as near to them. If so, it starts
-with those that are as far as possible from all other workers, or with the first ask if no more asks are
-ready than there are other workers.
+the subsets that begin most like its last subset. If another worker is as near to these, it continues with
+subsets as far as possible from all other workers, or, if at most as many asks are ready as there are
+other workers, with the first ask.
 
 Two subsets begin alike if the highest bits of their masks are the same: the first unit has the highest
 bit. So all subsets with the same beginning are one *block*: the masks from a multiple of a power of two
@@ -42,7 +42,7 @@ class PrefixBlock(NamedTuple):
         )
 
     def within(self, masks: Sequence[int]) -> tuple[int, int]:
-        """Returns the slice of these sorted masks that is in the block."""
+        """Returns the start and the end of the slice of these sorted masks that is in the block."""
         return bisect_left(masks, self.start), bisect_left(masks, self.start + (1 << self.bits))
 
     @classmethod
@@ -59,7 +59,7 @@ class Workers:
         self._last: dict[int, ArrangementKey] = {}
 
     def went(self, worker: int, key: ArrangementKey) -> None:
-        """Records that a worker now probes the arrangement with this key."""
+        """Records that a worker now probes the arrangement (an ordered list of sources) with this key."""
         self._last[worker] = key
 
     def last(self, worker: int) -> int | None:
@@ -89,8 +89,8 @@ class Ready(Generic[AskedKey]):
         self._new.append(mask)
 
     def outdated(self) -> None:
-        """Must be called if an ask (request for a verdict) was issued without ``taken``, so that its mask
-        is dropped."""
+        """Records that some asks (requests for verdicts) were issued without ``taken``. The next call of
+        ``taken`` then first drops their masks."""
         self._is_outdated = True
 
     def taken(self, worker: int, workers: Workers, asks: Mapping[AskedKey, Any]) -> AskedKey:
@@ -124,9 +124,9 @@ class Ready(Generic[AskedKey]):
         return start, end - 1
 
     def _elsewhere(self, others: Sequence[int]) -> Sequence[int]:
-        """Returns the first and the last place of the masks in each of the largest blocks in which no
-        other worker is. If there are no more masks than other workers, returns the first and the last
-        place of all masks, since other workers near to them can wait for further asks."""
+        """Returns the first and the last place of the masks in each of the largest blocks (masks with the
+        same highest bits) in which no other worker is. If there are no more masks than other workers,
+        returns the first and the last place of all masks."""
         if len(self._masks) <= len(others):
             return 0, -1
         blocks = [PrefixBlock(0, max([self._masks[-1], *others[-1:]]).bit_length())]

@@ -57,9 +57,9 @@ class Speculation:
         self._minimal_breaks: list[Mask] = []
         self._singles = [0, 0]
         self._others = [0, 0]
-        # These values are what one ancestor without a verdict adds to the hazard of a guess. The hazard
-        # is the negative logarithm of the probability that the guess is not wasted. Both values are read
-        # often and change only with a verdict, so they are stored.
+        # The amounts that each ancestor without a verdict adds to the hazard of a guess: the negative
+        # logarithm of the probability that the guess is not wasted. They are read often and change only
+        # with a verdict, so they are stored.
         self._by_single = _hazard_of(self._singles, _SINGLE_BREAKS, _SINGLES_WEIGH)
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
         self._open: set[Mask] = set()

@@ -71,9 +71,9 @@ class ArgumentTest:
         return replace(case, baseline=before, answer=as_answer(value))
 
     def key(self, call: ToolCall, case: Case, against: Mapping[str, Any]) -> Hashable | None:
-        """Returns what the cache key of this judgement needs in addition to the calls: the key of
-        ``inner``, or () if ``inner`` judges nothing of this call. Returns None if the judgement must not
-        be cached."""
+        """Returns the part that this argument adds to the cache key of a judgement of the calls: the key
+        of ``inner``, or () if ``inner`` is not needed to judge this call. Returns None if the judgement
+        must not be cached."""
         if self.test is not None:
             return None
         if self.inner is None or isinstance(call.arguments, str) or self.name not in call.arguments:
@@ -111,7 +111,7 @@ class CallTest:
         return cls(tool if isinstance(tool, str) else None, tests)
 
     def concerns(self, call: ToolCall) -> bool:
-        """Returns True iff the call is of this tool."""
+        """Returns True iff the call is a call of the tested tool, or every tool is tested."""
         return self.tool is None or call.name == self.tool
 
     def steps(self, call: ToolCall, case: Case) -> CallSteps:
@@ -156,7 +156,8 @@ class CallTest:
 
 @dataclass(frozen=True, slots=True)
 class _Fixed:
-    """A ``_Fixed`` is a predicate on one argument of one call, which ``test`` judges."""
+    """A ``_Fixed`` is a predicate that applies ``test`` to one argument of one tool call. ``against``:
+    the arguments of a call of the baseline, for comparison."""
 
     test: ArgumentTest
     call: ToolCall

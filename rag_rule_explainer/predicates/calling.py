@@ -61,8 +61,8 @@ def _breaks_by(case: Case) -> Judgement:
 
 
 def _next_step(calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
-    """Returns the calls that follow the first one in the same reply; none if its step is not known
-    (0)."""
+    """Returns the calls that the first reply with calls has after its first call. Returns none if the
+    step of that call is not known (0)."""
     return [each for each in calls[1:] if each.step == calls[0].step > 0] if calls else []
 
 
@@ -152,8 +152,9 @@ class CallsInOrder(Combinable):
         return _breaks_by(case) if last.verdict is Verdict.BREAKS else last
 
     def _has_no_order(self, calls: Sequence[ToolCall]) -> bool:
-        """Returns True iff tested calls of one reply are mixed with tested calls whose arguments are no
-        JSON object. Frameworks such as LangChain keep those apart, so their places are lost."""
+        """Returns True iff the order of the tested calls within a reply is not known. This is so if some
+        of them have a JSON object as their arguments and others do not: frameworks such as LangChain put
+        the two sorts into separate lists, so their common order is lost."""
         tested = {test.tool for test in self.tests}
         mixed = dict[int, set[tuple[str, bool]]]()
         for call in calls:

@@ -27,8 +27,8 @@ Kind = TypeVar("Kind")
 
 
 def is_only_calls(answer: Answer) -> bool:
-    """Returns True iff the answer has tool calls, and neither a value nor a text that answers. The run
-    may have been cut."""
+    """Returns True iff the answer consists only of tool calls: it has no value, and its text is not an
+    answer. The run may have been ended at a tool call (see ``CUT``)."""
     if not answer.calls or answer.value is not None:
         return False
     reason = "".join(filter(str.isalnum, str(answer.finish_reason or "").lower()))
@@ -98,8 +98,8 @@ def beside_calls(predicates: Mapping[Kind, Predicate]) -> dict[Kind, Predicate]:
 
 
 def unguarded(predicate: Predicate) -> Predicate:
-    """Returns the predicate that ``guarded_beside_calls`` was given, all parts of which judge every
-    answer."""
+    """Undoes ``guarded_beside_calls``: returns the predicate with its original parts, which also judge
+    answers that are only a tool call."""
     if isinstance(predicate, (AllOf, AnyOf)):
         return replace(predicate, parts=tuple(map(unguarded, predicate.parts)))
     if isinstance(predicate, Not):

@@ -27,7 +27,7 @@ _STOP = compiled_late(r"[.!?…。！？।॥۔؟][\"'”’»)\]]*\s*\Z")
 _WORDS = compiled_late(r"[^\W\d_]+\b")
 _ENDS = compiled_late(r"(?:[.!?…।۔؟][\"'”’»)\]]{0,3}\s+|[。！？][」』”）]?\s*)")
 _ENDED = compiled_late(r"[\s.,;:!?…。！？।۔؟]*")
-"""Matches the punctuation after a citation that ends a sentence and belongs to it."""
+"""Matches the punctuation at the end of a sentence, after the sentence's citation."""
 _CITED = compiled_late(r"\d+|\w[\w.-]*")
 _LONGEST_LINE = 2000
 

@@ -10,8 +10,8 @@ from .vote_rules import Count, Majority, Sequential, chance_of_misleading
 Vote: TypeAlias = Literal["border", "every", "sequential"]
 
 MOST_SAMPLES = 1_000
-"""The largest number of samples of one arrangement. About half of them are requested at the same time, so
-more would need too many requests at once."""
+"""The largest number of samples (repeated answers) of one arrangement (an ordered list of sources). About
+half of them are requested at the same time, so more would need too many requests at once."""
 
 
 _SHARE = "Noise(min_confidence=...), for rules that hold on so many"
@@ -20,8 +20,8 @@ _SHARE = "Noise(min_confidence=...), for rules that hold on so many"
 @called_as("Noise")
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The Noise settings say which arrangements are decided by a vote over several answers, the samples,
-    and how many samples are drawn.
+    """The Noise settings say for which arrangements (ordered lists of sources) a vote over several
+    answers decides, and how many of these answers (samples) are drawn.
 
     ``samples``: the largest number of samples of one arrangement, up to 1,000; 1 means no votes.
 
@@ -97,13 +97,13 @@ class Noise:
 
     @property
     def votes(self) -> bool:
-        """Returns True if any arrangement is voted on."""
+        """Returns True if votes over several answers are on."""
         return self.samples > 1
 
     @property
     def everywhere(self) -> bool:
-        """Returns True if every arrangement is voted on; False if only some are (see ``vote``), or
-        none."""
+        """Returns True if every arrangement (an ordered list of sources) is voted on; False if only some
+        are (see ``vote``), or none."""
         return self.votes and (self.vote == "every" or self.min_confidence < 1)
 
     @property

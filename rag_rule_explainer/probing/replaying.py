@@ -73,7 +73,8 @@ class ReplayFidelity(Protocol):
     """A ReplayFidelity checks the fidelity of replays: whether they differ from the baseline only in
     their sources.
 
-    ``doubt``: an observation in a replay that makes its fidelity doubtful; empty if there was none.
+    ``doubt``: a warning that a replay may differ from the baseline in more than its sources; empty if
+    nothing shows this.
     """
 
     doubt: str
@@ -115,9 +116,8 @@ class ReplayFidelity(Protocol):
 
     @property
     def dependent_places(self) -> str:
-        """Returns the names of the state that ``can_rewind`` found and that may depend on the sources of
-        the run that set it, or on how many runs there were, as a list in words; empty if there is
-        none."""
+        """Returns, as a list in words, the names of the changed state (see ``can_rewind``) whose content
+        may depend on the sources of a run, or on the number of runs; empty if there is none."""
         ...
 
     def rewound(self) -> AbstractContextManager[None]:
@@ -184,10 +184,12 @@ class Baseline:
     ``late_warnings`` and ``late_notes``: functions that return the warnings and notes that are known only
     at the end. ``fidelity``: the checks whether replays differ from the baseline only in their sources;
     None if only the answers of replays can be observed, as with a function of question and sources.
-    ``chance``: a function that returns the doubt about code that decides by chance, or an empty text.
+    ``chance``: a function that returns a warning if code of the application decides by chance, else an
+    empty text.
     ``served_otherwise``: a function that returns the reason why a real search may find other sources than
     replays were served, or an empty text. ``application``: the application's name. ``versions``: the
-    versions of the libraries that it uses. ``trace``: what tracers know about this explanation already.
+    versions of the libraries that it uses. ``trace``: the data about this explanation for tracers such as
+    LangSmith; None if the integration did not begin a trace.
     ``stale``: the reason why the store's answers may come from another version of the application; empty
     if there is none. ``promoted``: whether sources of ``held_out`` or ``dropped`` reach the model
     when other sources are omitted.
@@ -236,8 +238,8 @@ class Baseline:
         return self.stale or checked or self.doubt_about_answers() or self.promoted.warning
 
     def doubt_about_answers(self) -> str:
-        """Returns the part of ``doubt`` that a later explanation must repeat if it takes the answers of
-        these replays from a store."""
+        """Returns the reason to distrust the answers of these replays themselves, as far as it is part of
+        ``doubt``. A later explanation that takes these answers from a store must repeat it."""
         served = "" if self.served_otherwise is None else self.served_otherwise()
         return served or self.chance()
 

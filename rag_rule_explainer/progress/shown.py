@@ -1,4 +1,4 @@
-"""This module defines what a progress bar needs of a form in which it is shown, such as a terminal."""
+"""This module defines the interface by which a progress bar shows its rows, for example on a terminal."""
 
 from typing import Protocol
 

@@ -76,8 +76,8 @@ def as_baseline(given: Baseline | Answer | str | None) -> Baseline | None:
 
 
 def as_listener(given: Progress | bool | None) -> Progress | None:
-    """Returns what a user gave as ``progress`` as a listener; None, without loading the progress bar, if
-    nothing was given. Raises InvalidInput for anything that is no listener."""
+    """Returns the listener for the user's ``progress``, such as a progress bar for True; None for None,
+    without loading the progress bar. Raises InvalidInput for an object that cannot be a listener."""
     if given is None:
         return None
     from ..progress import as_progress

@@ -1,5 +1,5 @@
-"""This module turns the results of a search into the records of an explanation. The results name units,
-and the records name sources. The module makes no probes."""
+"""This module turns the results of a search into the records of an explanation. The results name units
+(sources, or groups of tied ones), and the records name sources. The module makes no probes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -71,7 +71,7 @@ class SearchReport:
         return tuple(self.finding(claim, rules) for claim in claims)
 
     def rules(self, claims: Iterable[Claim]) -> dict[Antecedent, ClaimStatus]:
-        """Returns the antecedents of the verified claims, with their status. Others may be wrong."""
+        """Returns the antecedents of all claims that are not *unverified*, with their status."""
         known: dict[Antecedent, ClaimStatus] = {claim.antecedent: self._status(claim) for claim in claims}
         return {antecedent: status for antecedent, status in known.items() if status != "unverified"}
 
@@ -232,8 +232,8 @@ class SearchReport:
 
     def _is_minimal(self, claim: Claim, rules: Mapping[Antecedent, ClaimStatus]) -> bool | None:
         """Returns True if no smaller antecedent is a rule, and False if one is. Returns None if this is
-        not known: some smaller one is not known to break, or this one is proved and the smaller rules are
-        not."""
+        not known: a smaller antecedent has no certain verdict, or this rule is proved and the smaller
+        rules are not."""
         antecedent = claim.antecedent
         if self.noise.min_confidence < 1:
             # With a minimum confidence, an antecedent with two sources fewer may be a rule even if no
@@ -260,9 +260,9 @@ def with_relations(
 ) -> tuple[Finding, ...]:
     """Returns the findings with their relation to the rules of the other kind.
 
-    ``others``: the findings of the other kind. A finding is *absolute* if its sources are, or contain,
-    the sources of one of them. It is *relative* if they do not, and the search for the ``others`` is
-    complete. The relation is None if this is not known, or if a rule is not certain enough.
+    ``others``: the findings of the other kind. A finding is *absolute* if it names all sources of one of
+    the ``others``. It is *relative* if it does not, and the search for the ``others`` is complete
+    (``others_complete``). The relation is None if this is not known, or if a rule is not certain enough.
     """
 
     def relation(finding: Finding) -> Relation | None:

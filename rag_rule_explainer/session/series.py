@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # a runtime import would be circular
     from .session import Session
 
 Conditions: TypeAlias = Callable[[Answer], Sequence[PredicateLike]]
-"""A function that gets the explained answer, and returns the conditions by which the answer is explained.
+"""A function that gets the explained answer, and returns the conditions for which rules are searched.
 """
 MakeSession: TypeAlias = "Callable[[PredicateLike | None, Baseline | None, SessionSeries], Session]"
 """A function that returns the session for one condition. With None as the condition, the session only

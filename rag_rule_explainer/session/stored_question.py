@@ -95,9 +95,10 @@ class StoredQuestion:
             await self.opened.put_judgement(_REQUESTS, self._key, noted)
 
     async def is_only_begun(self) -> bool:
-        """Returns True iff the store has answers to this question from the full set alone, and no
-        fingerprint: an earlier explanation was cut off before it could store more. Other answers without
-        a fingerprint may come from another version of the application."""
+        """Returns True iff the only stored answers to this question are from the full set, and there is
+        no fingerprint. An earlier explanation was then cut off before it could store more. With answers
+        from other subsets, the missing fingerprint means that they may come from another version of the
+        application."""
         store, (_, full) = self.opened, self._key
         if store is None or await store.judgement(_REQUESTS, self._key) is not None:
             return False
@@ -120,9 +121,10 @@ class StoredQuestion:
 
     @asynccontextmanager
     async def noting_refusals(self, probed: Sized) -> AsyncGenerator[None, None]:
-        """Stores a doubt if the block raises UntrueReplay, with which the explanation is refused. Later
-        explanations that use its stored answers then warn of this doubt. ``probed``: the subsets whose
-        answers are stored. If there is at most one, the full set, no stored answer is in doubt."""
+        """Stores a doubt (a reason to distrust the replays) if the block raises UntrueReplay, with which
+        the explanation is refused. Later explanations that use its stored answers then warn of this
+        doubt. ``probed``: the subsets whose answers are stored. If there is at most one, the full set, no
+        stored answer is in doubt."""
         try:
             yield
         except UntrueReplay as refusal:

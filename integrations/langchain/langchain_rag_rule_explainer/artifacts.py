@@ -106,7 +106,7 @@ class ToolResult:
 
 def _documents_in(artifact: Any) -> Sequence[Any] | None:
     """Returns the documents of an artifact; None if it is neither a list nor a response of a known
-    client. The structured content of a tool belongs to the blocks of its content."""
+    client. An artifact with a tool's structured content (as in MCP) has none: it repeats the content."""
     if is_listed(artifact):
         return artifact
     if _STRUCTURED in mapping_in(artifact):

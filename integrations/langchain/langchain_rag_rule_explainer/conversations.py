@@ -1,5 +1,6 @@
-"""This module records the replies of chat models, serves them in replays of the next action, and removes
-omitted turns and instructions from their requests."""
+"""This module records the replies of chat models. In replays of the next action (one request to a model
+in the recorded conversation), it serves the recorded replies to all earlier requests. It also removes
+omitted turns and instructions from requests."""
 
 import re
 from collections.abc import Callable

@@ -41,7 +41,7 @@ _SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 _ENDPOINTS = (
-    "root_client.base_url",  # this attribute comes first, because an OpenAI client really uses its URL
+    "root_client.base_url",  # first, because this is the URL that an OpenAI client really uses
     "base_url",
     "openai_api_base",
     "azure_endpoint",

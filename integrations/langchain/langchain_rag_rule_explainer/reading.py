@@ -91,8 +91,8 @@ def _looked_up(given: Any, keys: Sequence[str]) -> str | BaseMessage | None:
 
 
 def _without_a_question(output: Any) -> Any:
-    """Returns a dict without its messages if the last is a human's and another entry may be the answer.
-    Any other output is returned unchanged."""
+    """Returns a dict without its messages if a human wrote the last of them and another entry may be the
+    answer. Returns any other output unchanged."""
     if not isinstance(output, Mapping):
         return output
     entries = cast("Mapping[str, Any]", output)

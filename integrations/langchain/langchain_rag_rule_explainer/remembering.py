@@ -62,7 +62,7 @@ def keep_chat(state: State, application: Runnable[Any, Any]) -> RunnableConfig:
 def _inner(application: Runnable[Any, Any]) -> Any:
     inner: Any = application
     while isinstance(inner, RunnableBinding):
-        # What a binding holds has no type parameter that is known here.
+        # pyright does not know the type of the Runnable inside a RunnableBinding.
         inner = inner.bound  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     return inner  # pyright: ignore[reportUnknownVariableType] -- as above
 
@@ -71,6 +71,6 @@ def _with_history(application: Any) -> RunnableWithMessageHistory | None:
     while isinstance(application, RunnableBinding):
         if isinstance(application, RunnableWithMessageHistory):
             return application
-        # What a binding holds has no type parameter that is known here.
+        # pyright does not know the type of the Runnable inside a RunnableBinding.
         application = application.bound  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     return application if isinstance(application, RunnableWithMessageHistory) else None

@@ -146,9 +146,9 @@ def _has_conversation(result: Any) -> bool:
 
 
 def result_content(result: Any) -> ResultContent:
-    """Returns the content that a model is shown of a tool's result. It is the content of the tool message
-    if the result is one or is a command with one, and otherwise the result itself. A changed message
-    loses its artifact, which may hold omitted texts. A command without a tool message has no content."""
+    """Returns the content that a model is shown of a tool's result: the content of its tool message if
+    the result is a tool message or a command with one, otherwise the result itself. A command without a
+    tool message has no content. A changed message loses its artifact, which may hold omitted texts."""
     if isinstance(result, ToolMessage):
         return ResultContent(_content_of(result), partial(_with_content, result))
     if not isinstance(result, ToolOutputMixin):

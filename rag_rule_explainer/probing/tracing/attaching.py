@@ -7,7 +7,7 @@ from typing import Any
 class Attached:
     """This class makes a context of OpenTelemetry the current one during its block."""
 
-    # Each replay enters one, which as a generator would take three times as long.
+    # Each replay enters this block. A generator with @contextmanager would take three times as long.
     __slots__ = ("_inside", "_token")
 
     def __init__(self, inside: Any) -> None:

@@ -28,8 +28,8 @@ from .marks import (
 
 
 class LateSpans:
-    """This class holds the late spans of one explanation: those that are begun only when the application
-    begins its first span with a provider of its own. Thread-safe."""
+    """This class holds the late spans of one explanation: the spans of the explanation and of its replays
+    that begin only when the application begins its first span with its own provider. Thread-safe."""
 
     def __init__(self, explanation: TracedExplanation) -> None:
         self._explanation = explanation

@@ -28,8 +28,8 @@ from .marks import (
 
 
 class LateRuns:
-    """This class holds the late runs of one explanation: those of LangSmith that are begun only when the
-    application begins its first trace. Thread-safe."""
+    """This class holds the late runs of one explanation: LangSmith's runs of the explanation and of its
+    replays that begin only when the application begins its first trace. Thread-safe."""
 
     def __init__(self, explanation: TracedExplanation) -> None:
         self.explanation = explanation
