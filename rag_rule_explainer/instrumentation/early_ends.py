@@ -50,8 +50,9 @@ def until_decided(first: Participation, manner: Manner, output: Any) -> Particip
 
 
 def _unresolved_tools(first: Participation, manner: Manner) -> set[str]:
-    """Returns the names of the tools for whose calls it is not known what the application runs, and which
-    may run in replays."""
+    """Returns the names of the tools whose calls replays may reach, although it is not known what the
+    application runs for them. Leaves out tools that may run: those that retrieve, and those named safe or
+    unexecuted. Returns no names if all tools run in replays."""
     if manner.on_new_tool_call == "live" or not manner.replays_tools:
         return set()
     allowed = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools

@@ -18,9 +18,9 @@ def first_answer(manner: Manner, output: Any, first: Participation) -> Answer:
 
 
 def explainable(answer: Answer, run: Participation, manner: Manner) -> Answer:
-    """Returns the answer of the first run, as ``taken_as_answer`` does. Raises BaselineFailed if it has a
-    fault or is empty. Raises the errors of ``check_unrecorded``, now that the run is known to have
-    ended."""
+    """Returns the answer of the first run, if it can be explained. Call it after the run has ended. Raises
+    BaselineFailed if the answer has a fault (see ``taken_as_answer``) or is empty, and the errors of
+    ``check_unrecorded``."""
     check_unrecorded(manner, run)
     answer, fault = taken_as_answer(answer, run.uncut or run, manner)
     is_empty = said_nothing(answer) and answer.finish_reason != CALLS_ONLY

@@ -113,10 +113,10 @@ def _runs_again(manner: Manner, first: Participation, again: Collection[Unrecord
 
 
 def tools_that_acted(manner: Manner, first: Participation) -> list[str]:
-    """Returns the names of the tools that would run again if a first run that failed were repeated: those
-    that ran, and those that a model called, because a plain function may have run for the call. Tools
-    that retrieve, that were named safe or unexecuted, or that failed before they began, are left out; so
-    are all tools if they run in replays too."""
+    """Returns the names of the tools because of which a failed first run must not be repeated: they would
+    run twice. These are the tools that ran, and those that a model called, because a plain function may
+    have run for the call. Leaves out tools that retrieve, have a stub, are named safe or unexecuted, or
+    failed before they began. Returns none if tools run in replays too."""
     if not manner.replays_tools or manner.on_new_tool_call == "live":
         return []
     ran = Counter(each.call.name for each in (*first.executed, *first.unexecuted))

@@ -206,7 +206,7 @@ class CallCount(Combinable):
         return Judgement(Verdict.of(fits), "" if fits else _made(calls))
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the cache key: the question and the calls."""
+        """Returns the cache key, which contains the question and the calls. It is never None."""
         return calls_key(case)
 
     def __str__(self) -> str:

@@ -96,7 +96,8 @@ class Not(Combinable):
         return ~(yield self.inner(case))
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the cache key of ``inner``, whose judgement only needs to be inverted."""
+        """Returns the cache key of ``inner``, whose judgement only needs to be inverted; None if
+        judgements of ``inner`` must not be cached."""
         return self.inner.memo_key(case)
 
     def __str__(self) -> str:

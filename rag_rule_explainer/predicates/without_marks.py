@@ -95,7 +95,8 @@ class IgnoringCitations(Combinable):
         return answer if text == answer.text else replace(answer, text=text)
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the cache key of ``inner`` for the answer without its citations."""
+        """Returns the cache key of ``inner`` for the answer without its citations; None if judgements of
+        ``inner`` must not be cached."""
         return self.inner.memo_key(self._without(case))
 
     @property

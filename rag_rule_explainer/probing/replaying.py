@@ -168,8 +168,9 @@ class Baseline:
     then no fault. ``input``: the application's input, if it is more than the question. ``scope``: where
     the sources come from. ``held_out``: the sources that were retrieved but not shown to the model.
     ``dropped``: the sources that a search found inside and did not return, for example because a reranker
-    dropped them. ``unseen_needed``: a function that returns the error to raise if answers need a source
-    that the model did not see. Its argument says in words how the answers differ. ``state``: a digest of
+    dropped them. ``unseen_needed``: a function that makes the error to raise if a replay without the
+    sources in ``held_out`` has another answer than the baseline. Its argument says in words how the two
+    answers differ. It may be None if ``held_out`` is empty. ``state``: a digest of
     everything else that answers depend on, such as the conversation so far. The store treats the same
     question in another state as another question.
 

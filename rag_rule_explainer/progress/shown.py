@@ -23,5 +23,6 @@ class Shown(Protocol):
         ...
 
     def close(self) -> None:
-        """Removes all rows, except last rows that are to stay visible."""
+        """Ends the display. The rows of explanations that are still running disappear. Rows that were
+        passed to ``finish`` stay if the user wants this (``ProgressBar(keep=True)``)."""
         ...

@@ -148,8 +148,8 @@ class StoredQuestion:
 
 
 def named_store(store: Store | None, given: Baseline | None, notes: list[str]) -> Store | None:
-    """Returns the store with a namespace. If the user gave none, it is made from the application's name
-    and its requests, and a text in ``notes`` names it.
+    """Returns the store with a namespace; None if there is no store. If the user gave no namespace, it is
+    made from the application's name and requests, and a text that names it is added to ``notes``.
 
     Raises InvalidInput if a namespace must be made but the application's requests are not known. Without
     them, the store could mix up the answers of different applications.

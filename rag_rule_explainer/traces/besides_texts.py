@@ -23,8 +23,8 @@ def besides_texts(given: Any) -> str:
 
 
 def with_offers(request: TracedRequest | None, *parameters: Any) -> TracedRequest | None:
-    """Returns the request with what its parameters offer to the model beside its messages, such as tools.
-    ``parameters``: what tracers write of them, in any form."""
+    """Returns the request with what its parameters offer to the model beside its messages, such as tools;
+    None if ``request`` is None. ``parameters``: what tracers write of them, in any form."""
     if request is None or request.unread:
         return request
     found = (_offered(each, 0) for each in parameters)

@@ -78,7 +78,8 @@ def _plain(fields: Mapping[str, Any]) -> TracedDocument | None:
 
 
 def _text_of_resource(fields: Mapping[str, Any]) -> str | None:
-    """Returns the text of a node of LlamaIndex that holds it in a ``text_resource``."""
+    """Returns the text of a node of LlamaIndex that holds its text in a ``text_resource``; None for any
+    other object."""
     resource = fields.get("text_resource")
     text = cast("Mapping[str, Any]", resource).get("text") if isinstance(resource, Mapping) else None
     return text if isinstance(text, str) else None

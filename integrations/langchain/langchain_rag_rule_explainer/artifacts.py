@@ -83,7 +83,9 @@ class ToolResult:
         return self._joined(content, documents).separator.join(own), _artifact_of(row, artifact)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, the id and the metadata of a piece or block; None if it has no text."""
+        """Returns the text, the id and the metadata of an item of ``rows``, which is a ``Piece`` (one
+        document) or a ``Block`` (a part of the content). Returns None, or a text of None, if no single
+        text can be read from the item."""
         return read_block(item.block) if isinstance(item, Block) else _read(item.document)
 
     def _joined(self, content: Any, documents: Sequence[Any]) -> Joined:

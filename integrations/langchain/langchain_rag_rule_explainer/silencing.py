@@ -34,7 +34,8 @@ baseline there, as if they were runs of the replay."""
 
 
 def with_bound_tracers(application: object, config: RunnableConfig | None) -> RunnableConfig | None:
-    """Returns the config with the tracers that ``with_config`` has bound to the application.
+    """Returns the config with the tracers that ``with_config`` has bound to the application; unchanged,
+    and perhaps None, if there are no such tracers.
 
     Without them in the config of an explanation, such a tracer would receive every replay as a run
     without a parent.

@@ -73,8 +73,9 @@ def _running(name: str, method: Any) -> Any:
 
 
 def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> UsedTool | None:
-    """Records a tool call on the current run, and returns what is recorded or served for this call.
-    Returns None outside of runs, and if the tool is a stub."""
+    """Records a tool call on the current run, and returns the call, with the result that it gets if the
+    tool must not run. Returns None if the tool is to run without a record: if it is a stub, or if
+    ``late_use`` returns None for a call outside of the current run."""
     run = participation()
     if isinstance(tool, StubTool):
         return None

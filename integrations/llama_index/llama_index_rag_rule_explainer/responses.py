@@ -119,7 +119,8 @@ def called_in(response: ChatResponse | CompletionResponse) -> tuple[ToolCall, ..
 
 
 def _named_call(call: Any) -> tuple[object, object] | None:
-    """Returns the name and the arguments of a provider's tool call, whether it is an object or a dict."""
+    """Returns the name and the arguments of a provider's tool call, which is an object or a dict. Returns
+    None for any other value, and for a call without a name."""
     if isinstance(call, BaseModel):
         call = call.model_dump(warnings=False)
     if not isinstance(call, Mapping):

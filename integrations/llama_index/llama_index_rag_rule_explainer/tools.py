@@ -69,8 +69,9 @@ def _calling(name: str, method: Any) -> Any:
 
 
 def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
-    """Records a tool call on the current run, and returns what is recorded or served for this call.
-    Returns None outside of runs, and for a call that the tool makes of itself."""
+    """Records a tool call on the current run, and returns the call, with the result that it gets if the
+    tool must not run. Returns None if the tool is to run without a record: if it calls itself, or if
+    ``late_use`` returns None for a call outside of the current run."""
     run = participation()
     called = str(tool.metadata.name)
     if _running.get() is tool:

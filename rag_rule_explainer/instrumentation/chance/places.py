@@ -31,7 +31,8 @@ def code_of(function: FunctionType) -> Iterator[Code]:
 
 @lru_cache(maxsize=64)
 def _functions_in(file: str) -> dict[int, list[tuple[Code, set[str]]]]:
-    """Returns the functions in a file by their first lines, each with the names that it uses."""
+    """Returns the functions in a file by their first lines, each with the names that it uses; empty if the
+    file cannot be read or parsed."""
     try:
         module = syntax_tree("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):

@@ -78,7 +78,8 @@ class Listing:
         return with_results(like, cast("Path", path_of(like)), rows[0])
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, id and metadata of a result."""
+        """Returns the text, id and metadata of a result (a text, a dict or an object). Returns None, or a
+        text of None, if no single text can be read from the result."""
         return read_any(item)
 
 

@@ -25,8 +25,9 @@ class Content:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the content blocks in one row, which is empty if the tool failed. Raises InvalidInput
-        if the structured content cannot be divided among the blocks."""
+        """Returns the content blocks in one row, which is empty if the tool failed. Returns None if the
+        response is not the result of an MCP tool. Raises InvalidInput if the structured content cannot be
+        divided among the blocks."""
         content: object = field_of(response, "content")
         if not is_listed(content) or not any(_has(response, name) for name in (*_STRUCTURED, *_FAILED)):
             return None

@@ -21,8 +21,8 @@ class Qdrant:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the points: one row for each request of a batch or for each group, else a single
-        row."""
+        """Returns the points: one row for each request of a batch or for each group, else a single row.
+        Returns None if the response is not one of Qdrant."""
         if not is_listed(response):
             return _rows_in(response)
         given = cast("Sequence[Any]", response)
@@ -48,7 +48,8 @@ class Qdrant:
         )
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text in the point's payload, with the other fields of the payload as metadata."""
+        """Returns the text in the point's payload, with the other fields of the payload as metadata. The
+        text is None if the payload has none."""
         return read_fields(mapping_in(field_of(item, "payload")))._replace(id=field_of(item, "id"))
 
 

@@ -28,7 +28,8 @@ class SearchEngine:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns a row of hits for each search; the row of a failed search is empty."""
+        """Returns a row of hits for each search; the row of a failed search is empty. Returns None if the
+        response is not one of Elasticsearch or OpenSearch."""
         body = _body(response)
         if body is None:
             return None
@@ -51,7 +52,8 @@ class SearchEngine:
         return own if like is body else type(like)(body=own, meta=like.meta)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text of a hit, with the hit's other fields as metadata."""
+        """Returns the text of a hit, with the hit's other fields as metadata. The text is None if the hit
+        has none."""
         source = mapping_in(item.get("_source"))
         if not source:
             # Elasticsearch returns each value in ``fields`` as a list, so a list of one value is replaced

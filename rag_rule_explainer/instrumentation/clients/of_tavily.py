@@ -23,8 +23,8 @@ class Tavily:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the results. Tavily's own answer follows as the last item if there is
-        one."""
+        """Returns one row with the results; None if the response is not one of Tavily. Tavily's own answer
+        follows as the last item if there is one."""
         if not isinstance(response, dict):
             return None
         fields = cast("dict[str, Any]", response)
@@ -46,7 +46,7 @@ class Tavily:
 
     def read(self, item: Any) -> Given | None:
         """Returns the text of a result: the full text of the page if the response has it, else the
-        passage that the search found."""
+        passage that the search found. The text is None if the response has neither."""
         if not _is_result(item):
             return Given(item[_ANSWER], _ANSWER, {})
         key = next((key for key in _TEXTS if isinstance(item.get(key), str) and item[key]), None)

@@ -66,7 +66,8 @@ def written_in(text: object) -> WrittenValue | None:
 
 
 def value_in_json(text: object) -> object:
-    """Returns the list or object that a text contains as JSON; None if there is none."""
+    """Returns the list or object if the whole text is one JSON list or object. Returns None for any other
+    text, and for a value that is no text."""
     found = _json(text.strip()) if isinstance(text, str) else _MISSING
     return cast("object", found) if isinstance(found, (list, dict)) else None
 

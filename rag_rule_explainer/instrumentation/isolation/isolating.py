@@ -32,7 +32,8 @@ class Real(NamedTuple):
 
 
 MADE = Real()
-"""The request to pass the application's own call on to the real memory, unchanged."""
+"""A method of a memory yields this to make the call that the application made, with its own arguments, on
+the real memory. The result of this call is sent back to the method."""
 
 Use: TypeAlias = Generator[Real, Any, Any]
 """The type of a method of a memory, written as a generator: it yields calls, is sent their results, and

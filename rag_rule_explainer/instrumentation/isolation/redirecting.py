@@ -212,12 +212,13 @@ class Isolation:
     def _stand_in(
         self, state: State, thing: Any, name: str, *, changing: bool = False, keeping: bool = False
     ) -> StandIn | None:
-        """Returns the ``StandIn`` that the current run uses for the object; None if it uses the object
-        itself. ``keeping``: True to make the copy whichever attribute (``name``) is used."""
+        """Returns the ``StandIn`` that the current run uses for the object; None if the run uses the
+        object itself. ``name``: the used attribute; ``changing``: True if it is set or deleted.
+        ``keeping``: True to make a copy now, even if ``wakes`` does not match the attribute."""
         if state.owns(thing) or state.is_being_made(thing) or _untouched.get():
             return None
         original = state.original(thing)
-        # ``thing`` may be the baseline's copy. Its original redirects this replay to the replay's copy.
+        # For a copy that the baseline made, a replay uses the original, which leads to its own copy.
         if original is not None:
             return StandIn(thing, original)
         key = self.owner, Same(thing)
@@ -285,8 +286,7 @@ def _was_written(state: State, key: Hashable) -> bool:
 
 
 def always(_isolation: Isolation, _thing: Any) -> bool:
-    """Returns True for every object. As ``owns_born``, it lets each run own all objects that the run
-    makes."""
+    """Returns True for every object. As ``owns_born``, it lets each run own all objects that it makes."""
     return True
 
 

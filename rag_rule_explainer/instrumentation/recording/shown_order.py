@@ -69,9 +69,10 @@ def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tu
 def _other_places(
     text: str, before: Sequence[Reading], units: Sequence[Source], known: Set[str]
 ) -> tuple[dict[str, int], frozenset[str]]:
-    """Returns the position of each source that is not ``known``, as the number of words before it. Also
-    returns the ids of those of these sources that have equal texts. A source has a position only if its
-    whole text occurs as often as there are sources with this text, and not only inside another source."""
+    """Returns the position of each source whose id is not in ``known``, as the number of words before it.
+    Also returns the ids of the sources with a position that have the same text as another source. A
+    source has a position only if its whole text occurs as often as there are sources with this text, and
+    not only inside another source."""
     texts = {unit.id: f" {' '.join(words_of(unit.text))} " for unit in units}
     line, places, alike = f" {' '.join(words_of(text))} ", dict[str, int](), set[str]()
     for own in dict.fromkeys(said for identity, said in texts.items() if identity not in known):

@@ -136,9 +136,9 @@ class Authorship:
         return own or words, own - self._constants
 
     def _cut_off(self, line: str) -> frozenset[str]:
-        """Returns the words of the answer's line that quote a source: in both, the word before is the
-        same. The answer may cut its quotation off inside a word, so a word also counts if the source's
-        word only begins with it."""
+        """Returns the words that the answer quotes from a source: words that follow the same word in the
+        source as in the answer. The last word of a quotation may be cut off, so the beginning of a word
+        of the source is enough. ``line``: the words of the answer in one line."""
         pairs = pairwise(line.split())
         return frozenset(
             word for before, word in pairs if any(f" {before} {word}" in each for each in self._lines)
@@ -209,7 +209,8 @@ class Authorship:
 
 
 def _first_difference(first: str, other: str) -> list[str]:
-    """Returns the words of each text at the first place where the texts differ."""
+    """Returns the words of each text at the first place where the texts differ. A text that has no words
+    there is left out. Returns an empty list if both texts have the same words."""
     words = first.split(), other.split()
     for kind, i1, i2, j1, j2 in SequenceMatcher(None, *words, autojunk=False).get_opcodes():
         if kind != "equal":

@@ -39,8 +39,7 @@ class Step(NamedTuple):
     after: tuple[int, ...]
 
     def is_request_of(self, other: "Step") -> bool:
-        """Returns True iff both requests are the same, apart from the order of lines of sources. Equal
-        texts are the same, even if their lines were sorted differently."""
+        """Returns True iff both requests have the same text, apart from the order of lines of sources."""
         return self.request == other.request or self.worded == other.worded
 
 
@@ -91,8 +90,8 @@ class Course:
         return cls(steps, texts)
 
     def leads_to(self, other: "Course") -> bool:
-        """Returns True iff this course contains the last request of the other course. The two requests
-        may quote different replies."""
+        """Returns True iff this run also sent the last request of the run ``other``, so that both led to
+        the same end. Texts of earlier replies inside the two requests may differ."""
         if not other.steps:
             return False
         last = other.steps[-1]
@@ -177,7 +176,8 @@ class Difference(NamedTuple):
 
     @property
     def added(self) -> tuple[str, ...]:
-        """Returns the parts of the second run's request that are not in the first run's."""
+        """Returns the parts of the second run's request that are not in the first run's. Returns the whole
+        request if the first run has none, and nothing if the second run has none."""
         if self.was is None or self.came is None:
             return () if self.came is None else (self.came,)
         was, came = self.was.split(), self.came.split()

@@ -11,9 +11,9 @@ from .marks import AROUND, FoundMark
 from .source_recognition import words_of
 
 _MORE = 2
-"""A mark (a text that identifies a source, such as a name) may begin both a line of a request and a line
-of the application's own text. If at least this many words follow it in the application's line, the mark
-counts as coming from the application, even if other words follow it in the request."""
+"""A mark (a text that identifies a source, such as a name) that begins a line of a request may come from
+a text of the application in which it also begins a line. It counts as coming from there if at least this
+many words follow it in the application's line. These need not be the words that follow in the request."""
 
 
 @dataclass(slots=True, eq=False)
@@ -55,9 +55,9 @@ class Origins:
         return any(each.text in value or value in each.text for each in self.sources)
 
     def is_an_entry(self, found: FoundMark) -> bool:
-        """Returns True iff, before the baseline, a value of the application was exactly the text in
-        ``found``, and the application's code may put that value into its texts. Values in documents are
-        ignored."""
+        """Returns True iff the application had a value with exactly the words in ``found`` before the
+        baseline, and may show this value in a request: it is a constant in code, or code puts it into a
+        text. Values that belong to documents are ignored."""
         records = self._records_before()
         return any(
             held.is_code

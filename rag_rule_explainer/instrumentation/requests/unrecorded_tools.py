@@ -58,7 +58,7 @@ def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list
     If a call has a result although no recorded tool ran, an unrecorded tool ran. If the result contains a
     retrieved text, this tool retrieves, and replays serve its searches. Any other unrecorded tool is
     noted on the run. In a replay, UntrueReplay is raised for such a tool, unless the user named it safe.
-    If a stub was to replace it, an error is raised in any run.
+    If a stub was to replace the tool, an error is raised in any run.
     """
     answered = run.calls.note_answered(results)
     own = run.unexecuted if answered else []

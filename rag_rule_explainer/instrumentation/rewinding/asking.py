@@ -178,8 +178,8 @@ def _of_a_context(thing: contextvars.Context) -> object:
 
 def _of_a_dispatcher(thing: Any) -> object:
     """Returns the implementations that were registered for a function of ``functools.singledispatch``, if
-    the user wrote the function. Implementations for a library's function are ignored, because libraries
-    register these themselves when they need them."""
+    the user wrote the function. Returns None for other objects, and for a library's function, because a
+    library registers implementations itself when it needs them."""
     found: Any = getattr(thing, "registry", None)
     if not isinstance(found, _REGISTER) or not is_of_own(getattr(thing, "__wrapped__", None)):
         return None

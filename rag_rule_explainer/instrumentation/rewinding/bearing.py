@@ -116,8 +116,8 @@ class Bearing:
             return not kept.is_of_additions or self.is_read(name)
         if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
             names = {*kept.node.names(), *filter(None, [name])}
-            # Code reads an argument by the name of the parameter, which is a local variable. So its names
-            # cannot be searched for.
+            # Code reads an argument by the name of a local variable, the parameter. Names of local
+            # variables are not searched for, so an argument always counts as read.
             is_argument = bool(names & _HANDED_OVER) or isinstance(kept.node.object(), partial)
             return not names or is_argument or any(self.is_read(each, is_models) for each in names)
         return self.is_read(name, is_models) or self._is_shown(kept)
@@ -196,11 +196,11 @@ class Bearing:
         )
 
     def may_depend(self, changed: Collection[str]) -> bool:
-        """Returns True iff a value that is changed during runs may depend on the run that set it.
+        """Returns True iff a later run may find a value that depends on the run which set it.
 
-        All values count that the code both changes and reads, and those in ``changed``: the names of the
-        values that differ from before the baseline. If ``changed`` is empty, a run has changed values
-        back, and the result is True.
+        This may be a value that the code both changes and reads, or one of ``changed``: the names of the
+        values that differ now from before the baseline. Also returns True if ``changed`` is empty. Call
+        this only if some value has changed: a run has then changed it back.
         """
         dependent = dependent_names(self._codes)
         known = frozenset(name for code in self._codes for name in written_names(code)) - dependent

@@ -73,9 +73,10 @@ def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]
 
 
 def is_of_a_librarys_own(node: Node) -> bool:
-    """Returns True iff an object is an iterator of a library or a framework, such as one that numbers its
-    requests, and not of the user's. Its owner is the object that refers to it; other iterators in
-    between, such as a ``map``, are skipped."""
+    """Returns True iff an object is an iterator that belongs to an object of a library or a framework, such
+    as the one by which a client numbers its requests. An iterator belongs to the object that refers to
+    it. If that is a second iterator, such as a ``map``, it belongs to the object that refers to the
+    second one."""
     holder = node.holder
     while holder is not None and (_is_an_iterator(holder.thing) or holder.is_passed_by):
         holder = holder.holder

@@ -24,8 +24,9 @@ _MOST_ENTRIES = 5000
 
 
 def registers_of(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]:
-    """Yields the globals of libraries that the user's code may change by calling a library's function,
-    and the collections among them. ``functions``: the user's functions."""
+    """Yields the globals of libraries that the user's code may change by calling a library's function:
+    each module with a ``Part`` that reads and writes these globals, and each collection among them with
+    its own ``Part``. ``functions``: the user's functions."""
     seen = set[int]()
     for function in _setting(functions):
         module = sys.modules.get(str(function.__globals__.get("__name__")))

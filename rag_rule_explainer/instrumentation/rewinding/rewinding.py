@@ -103,9 +103,9 @@ class Rewinding:
         """Remembers, for later explanations in this process, state that runs left and that influences
         runs.
 
-        ``place``: the name of the state, remembered for this application; empty if it has none. Changed
-        state is also remembered for other applications that read it. ``names``: for other applications,
-        only changes of state with one of these names are remembered; None for all changes.
+        ``place``: the name of the state, which is remembered for this application; if it is empty, only
+        changed objects are remembered. ``names``: changes of values with these names are remembered for
+        any application that reads the changed objects; None for all changes.
         """
         for change in self._changes():
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:

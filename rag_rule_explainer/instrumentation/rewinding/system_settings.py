@@ -94,7 +94,8 @@ def _standard_streams() -> object:
 
 
 def _flags_of_descriptors() -> object:
-    """Returns the flags of all open files. A file that a run opens or closes makes no difference."""
+    """Returns the flags (blocking, inheritable) of all files that are open now, for a comparison before
+    and after a run. Files that were opened or closed in between are ignored (see ``_Flags``)."""
     return _Flags(
         {
             (number, known.st_dev, known.st_ino): (os.get_blocking(number), os.get_inheritable(number))

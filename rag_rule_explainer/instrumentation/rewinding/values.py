@@ -127,7 +127,8 @@ def _slots_of(kind: type) -> tuple[tuple[str, Any], ...] | None:
 
 def _referred_by(thing: Any) -> tuple[Any, ...]:
     """Returns the objects by which functions, methods, partials, cells and weak references are compared:
-    of a function, for example, its code, its enclosed variables and its default values."""
+    of a function, for example, its code, its enclosed variables and its default values. Returns an empty
+    tuple for a cell that has no value yet."""
     if isinstance(thing, _FUNCTION):
         code = thing.__code__
         return code, thing.__closure__, thing.__defaults__, thing.__kwdefaults__, _dict_of(thing)

@@ -81,7 +81,8 @@ _REGISTERS: tuple[tuple[str, str, frozenset[str], Callable[[Any], object]], ...]
 the module, the name of the function that sets the register, the names by which the user's code reads it,
 and a function that returns its content."""
 _OF_EACH_THREAD = frozenset({"asyncio", "decimal", "random"})
-"""Modules whose settings differ between threads, or change with every draw."""
+"""Modules whose functions with paired names, such as ``random.setstate`` and ``random.getstate``, are not
+compared: the settings differ between threads, or change with every random number."""
 _OF_THIS_PACKAGE = "rag-rule"
 """The beginning of the names of this package's own threads."""
 

@@ -111,11 +111,11 @@ class ItemReading:
         return form_of(result) if client is None else Response(client, copied(result))
 
     def of_another(self, form: object) -> object:
-        """Returns ``form``, the form of the result for a recorded request, as that of the result for a
-        request that the baseline never made.
+        """Returns the form of the result for a request that the baseline never made. It is ``form``, the
+        form of the result for a recorded request, unchanged.
 
-        Raises UnknownQuery if the recorded request had several queries, because it is then unknown which
-        result belongs to which query.
+        Raises UnknownQuery if the recorded request had several queries, because it is then unknown to
+        which of them a new item belongs.
         """
         if isinstance(form, Response) and form.like is not None:
             rows = form.client.rows(form.like)

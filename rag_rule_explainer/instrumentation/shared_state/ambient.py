@@ -15,7 +15,7 @@ from .holdings import Holdings
 from .sticking import makes_it_of_constants, place_of
 from .writing import OF_THE_MOMENT, Written, label_of, writes_in
 
-_SET_FOR_A_WHILE = frozenset({"name", "daemon"})
+_OF_EVERY_THREAD = frozenset({"name", "daemon"})
 """Attributes that every thread has. Changes of them are not reported here, because another check compares
 their values."""
 
@@ -30,7 +30,7 @@ def left_on_loop_or_thread(holdings: Holdings, reading: Holdings) -> Iterator[Le
     for each in writes_in(holdings):
         name, _ = place_of(each)
         if (
-            name in {"", *_SET_FOR_A_WHILE}
+            name in {"", *_OF_EVERY_THREAD}
             or not _is_on_loop_or_thread(each)
             or makes_it_of_constants(each)
         ):

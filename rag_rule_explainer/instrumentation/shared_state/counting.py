@@ -181,13 +181,12 @@ def _function_of(held: Any) -> Any:
 
 
 def is_for_others(holder: object, function: FunctionType) -> bool:
-    """Returns True for a method that runs only if the user's code names it. ``holder``: the object or the
-    class that has the method. Returns False for a method with a second name (an alias), because code may
-    call the method by that name.
+    """Returns True for a method of the user's that runs only if the user's code names it. ``holder``: the
+    object or the class that has the method.
 
-    Also returns False for the methods that are called without being named. A framework calls methods that
-    override its own, and methods that a decorator marked. Python calls special methods: ``if gate:``
-    calls ``__bool__``.
+    Returns False in four cases. Python calls special methods, as ``if gate:`` calls ``__bool__``. A
+    framework calls methods that override its own. A decorator may have registered the method. Code may
+    call it by a second name (an alias).
     """
     kind = holder if isinstance(holder, type) else type(holder)
     if function.__name__.startswith("__") and function.__name__.endswith("__"):

@@ -57,9 +57,9 @@ class _Turns:
             self._active -= 1
 
     def claim(self, owner: object) -> bool:
-        """Prevents runs of owners other than ``owner`` from beginning, unless one of those already
-        prevents this. Returns True iff ``owner`` may now make an exclusive run: no run is active, and no
-        other owner was first."""
+        """Claims the next exclusive run for ``owner``, unless another owner has a claim: runs of other
+        owners cannot begin until ``release``. Returns True iff ``owner`` may make its exclusive run now:
+        it has the claim, and no run is active."""
         with self._counting:
             if self._exclusive is None:
                 self._exclusive = owner

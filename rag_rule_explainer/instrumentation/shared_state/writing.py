@@ -268,7 +268,8 @@ def label_of(node: ast.AST) -> str:
 
 
 def _root(target: ast.expr) -> str:
-    """Returns the variable with which an expression begins: ``self`` for ``type(self).seen["x"]``."""
+    """Returns the variable with which an expression begins: ``self`` for ``type(self).seen["x"]``.
+    Returns an empty text if it begins with something else, such as the call of an unknown function."""
     while not isinstance(target, ast.Name):
         if isinstance(target, (ast.Attribute, ast.Subscript)):
             target = target.value
