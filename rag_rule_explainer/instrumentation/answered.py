@@ -80,7 +80,7 @@ def with_spent(answer: Answer, watch: ModelWatch) -> Answer:
 
 def cut_answer(run: Participation, manner: Manner, cut: str) -> Answer:
     """Returns the answer of a replay that was ended at a tool call: its calls so far. ``cut``: why it was
-    ended. Raises UnusableReply unless a condition is about calls, and they were recorded."""
+    ended. Raises UnusableReply if no condition is about calls, or if the calls were not recorded."""
     answer = with_calls(with_spent(Answer(""), run.watch), run.watch, run.executed, run.tools)
     if not (manner.accepts_calls and answer.calls):
         raise unusable(cut, run.watch, passing=False)
@@ -93,8 +93,9 @@ def with_calls(
     executed: Sequence[ExecutedCall] = (),
     tools: Collection[str] = (),
 ) -> Answer:
-    """Returns the answer with the tool calls of the run; without them (None) if not all are known.
-    ``executed``: the calls of tools that ran; ``tools``: the names of the tools that ran.
+    """Returns the answer with the tool calls of the run; unchanged (its ``calls`` stay None) if not all
+    calls are known. ``executed``: the calls of tools that ran; ``tools``: the names of the tools that
+    ran.
 
     All calls are known if the replies of the models were recorded, and each reply that calls a tool says
     which one. If a tool ran although no reply names it, the application itself called it, or a model

@@ -151,7 +151,7 @@ class Participation:
         tool: object = None,
     ) -> UsedTool:
         """Counts a tool call, and returns it, with the result that the call gets if its tool must not
-        run. Raises an error if the replay now exceeds its limit or ends at this call. ``name``: the tool's
+        run. Raises an error if the replay exceeds its limit or ends at this call. ``name``: the tool's
         name; None if the call is only counted. ``identity``: the id that the model gave the call; None if
         it is not known. ``way``: see ``recording_calls``; ``tool``: see ``NamedTools``."""
         self.tool_calls += 1

@@ -242,8 +242,9 @@ class ToolReplay:
 
 @dataclass(frozen=True, slots=True)
 class UsedTool:
-    """A ``UsedTool`` is a tool call of a run. ``outcome``: its result if the tool must not run;
-    None if the tool is to run. The outcome of the run is then kept in ``record``, unless that is None.
+    """A ``UsedTool`` is a tool call of a run. ``outcome``: the result that the call gets if the tool must
+    not run; None if the tool is to run. ``record``: stores the outcome of a tool that ran; None if that
+    is not stored.
     ``key``, ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the calls of the replay;
     None in the baseline, and for a tool that retrieves. ``at``: the moment of the call."""
 

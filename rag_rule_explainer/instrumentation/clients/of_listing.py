@@ -168,8 +168,8 @@ def _path_to_nothing(fields: Mapping[Any, Any], depth: int = 2) -> Path | None:
 
 
 def counts_results(name: object, each: object, total: int) -> bool:
-    """Returns True iff the value of a field of a tool's result is the number of results. ``total``: their
-    number."""
+    """Returns True iff the value ``each`` of the field ``name`` in a tool's result says how many results
+    there are. ``total``: the number of results."""
     named = snake(name)
     may_count = named not in _OF_THE_REQUEST and _MAY_COUNT.fullmatch(named) is not None
     is_number = isinstance(each, int) and not isinstance(each, bool)

@@ -23,8 +23,8 @@ class Tavily:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the results; None if the response is not one of Tavily. Tavily's own answer
-        follows as the last item if there is one."""
+        """Returns one row with the results; Tavily's own answer follows as the last item if there is one.
+        Returns None if the response is not one of Tavily."""
         if not isinstance(response, dict):
             return None
         fields = cast("dict[str, Any]", response)

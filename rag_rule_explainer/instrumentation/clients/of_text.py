@@ -58,8 +58,8 @@ class JsonListing:
         return written.text_for(with_results(value, path or (), row))
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, id and metadata of a result, and never None: if the result has no text under a
-        usual key, the whole result as JSON counts as the text."""
+        """Returns the text, id and metadata of a result, and never None: if the result has no text under
+        a usual key, the whole result as JSON counts as the text."""
         given = read_any(item)
         if given is not None and isinstance(given.text, str):
             return given

@@ -57,8 +57,8 @@ class ItemsOf:
         )
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with all items that ``take_apart`` finds in the response, and never None. Raises
-        InvalidInput if ``take_apart`` returns no list of items."""
+        """Returns one row with all items that ``take_apart`` finds in the response, and never None.
+        Raises InvalidInput if ``take_apart`` returns no list of items."""
         items = users_result("take_apart", self.take_apart, response, what="a list of items")
         if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
             raise InvalidInput(

@@ -139,7 +139,7 @@ def _inline(text: str, starts: set[int]) -> Iterator[str]:
 
 def _listed(text: str, starts: set[int]) -> Iterator[str]:
     """Yields the words that mark the items of a numbered or bulleted list, if the line above the list
-    says that these are results."""
+    says that these are results. ``starts``: the indexes at which the list may begin."""
     introduction = _INTRODUCTION.match(text)
     if introduction is None or not _FOUND.search(introduction[0]) or introduction.end() not in starts:
         return

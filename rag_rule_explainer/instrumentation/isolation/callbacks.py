@@ -1,5 +1,5 @@
-"""This module keeps an event loop from reporting, as a failure of the application, the error by which a
-replay was ended in one of its callbacks."""
+"""This module makes an event loop ignore the error that ends a replay, if one of the loop's callbacks
+raises it. Otherwise, the loop would report this error as a failure of the application."""
 
 import asyncio
 from collections.abc import Callable

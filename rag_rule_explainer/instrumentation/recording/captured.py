@@ -140,8 +140,8 @@ class Captured(Generic[Item]):
 
     @property
     def dropped(self) -> list[Source]:
-        """Returns the sources that a search found by its inner searches and did not return, as a retriever
-        with a reranker does; empty if no search dropped a source."""
+        """Returns the sources that a search found by its inner searches and did not return, as a
+        retriever with a reranker does; empty if no search dropped a source."""
         whole = self.opened()
         return [] if whole is self else Inside(whole.found, self.found).dropped
 

@@ -4,7 +4,7 @@ answer.
 State that one run leaves behind may change a later run's answer after the model's reply, so that no
 request shows the influence. The state itself may be invisible too, for example if it is in a file
 descriptor or in the interpreter. But if a replay is repeated at the end, its answer then differs from the
-first one.
+answer of the first replay on these sources.
 """
 
 import threading
@@ -29,7 +29,7 @@ class Changed(NamedTuple):
 
     @property
     def clause(self) -> str:
-        """Returns a clause for a message that quotes the later answer and the first answer."""
+        """Returns a clause, for messages, in which both answers are quoted."""
         return f"the answer was {shortened(self.came, 100)!r} instead of {shortened(self.was, 100)!r}"
 
 
@@ -42,8 +42,8 @@ class Answers:
     sources gave the baseline's answer; only then is a different answer a sign of state that an earlier
     run left. ``departs``: True if a run seems to have taken a different path through the code than the
     baseline. There are two signs: the baseline's answer contains a model's reply, and the run's answer
-    contains none; or a request of the run has words of a text in the code that no request of the baseline
-    has.
+    contains none; or a request of the run contains words that are in the code's texts and in no request
+    of the baseline.
     """
 
     steady: Steady
@@ -61,7 +61,7 @@ class Answers:
     ) -> None:
         """Stores the baseline's answer, with which later answers are compared.
 
-        ``constants``: texts in the application's code.
+        ``key``: identifies the baseline's sources. ``constants``: texts in the application's code.
         """
         self._first[key] = self._replies(exchanges), self.steady(answer.text)
         self._with_replies = holds_one(answer.text, _said(exchanges))

@@ -114,8 +114,8 @@ class Authorship:
         with self._lock:
             group = self._by_replies[replies]
             same = [each for each in group if each.own == own]
-            # Two replays on different sources that gave the same answer already show that the answer does
-            # not depend on the sources, so more need not be stored.
+            # If two replays on different sources gave the same answer, the answer does not depend on the
+            # sources. Further replays with this answer show nothing new, so they are not stored.
             if len(same) <= 2 and all(each.sources != ids for each in same):
                 group.append(written)
 
@@ -188,8 +188,9 @@ class Authorship:
         """Returns the words by which an answer is compared: if the models' replies of two runs are equal,
         these words of their answers must be equal too.
 
-        The application's constants are left out if a model writes the answer or no model was asked,
-        because the code may then choose a different constant each time.
+        They are all words of ``own``, or only those of ``strange``. Words of the application's constants
+        are in ``own`` alone. They do not count if code may choose a constant by something else than a
+        model's reply.
         """
         is_strange = len(written.strange) >= FEWEST_WORDS
         return written.own if is_strange or (self._decided and written.replies) else written.strange

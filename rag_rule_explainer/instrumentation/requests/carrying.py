@@ -147,8 +147,8 @@ class MadeTexts:
         for text, maker in found:
             words = tuple(text.split()) if isinstance(text, str) else text
             line, is_sure = f" {' '.join(words)} ", len(words) >= _SURE_WORDS
-            # A short text is reported only if this run made the same text itself (``said``). A long one is
-            # reported even if this run also made it, because a model may repeat what it was sent.
+            # A short text is reported only if this run made the same text itself (``said``). A long one
+            # is reported even if this run also made it, because a model may repeat what it was sent.
             if not is_sure and not any(line in each.line for each in said):
                 continue
             if any(line in each for each in lines) or _is_across(words, lines):

@@ -176,8 +176,8 @@ class Difference(NamedTuple):
 
     @property
     def added(self) -> tuple[str, ...]:
-        """Returns the parts of the second run's request that are not in the first run's. Returns the whole
-        request if the first run has none, and nothing if the second run has none."""
+        """Returns the parts of the second run's request that are not in the first run's. Returns the
+        whole request if the first run has none, and nothing if the second run has none."""
         if self.was is None or self.came is None:
             return () if self.came is None else (self.came,)
         was, came = self.was.split(), self.came.split()

@@ -60,8 +60,8 @@ def is_within_no_model() -> bool:
 
 
 def is_within_a_model() -> bool:
-    """Returns True iff the innermost running call of a model runs inside a call of a different model, such
-    as a wrapper that only passes the request to this model and the reply back."""
+    """Returns True iff the innermost running call of a model runs inside a call of a different model,
+    such as a wrapper that only passes the request to this model and the reply back."""
     calls = _calls.get()
     return any(call.model is not calls[-1].model for call in calls[:-1])
 

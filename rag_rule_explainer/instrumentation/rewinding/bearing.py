@@ -62,7 +62,7 @@ _RUNNING = frozenset(
     }
 )
 """The names of the methods by which frameworks run their objects. If such a method changes an attribute
-of the framework's object, the user's code did not request that change."""
+of its object, this is the framework's own change, and does not count as a change by the user's code."""
 
 
 class Bearing:

@@ -48,9 +48,9 @@ def _distinct(nodes: Iterable[Node]) -> Iterator[Node]:
 
 
 def _named(functions: Iterable[Node]) -> Iterator[Node]:
-    """Yields the library classes, functions and modules that the user's functions name, by a global or as
-    an attribute of a library module. Also yields the library objects that they name as an attribute of a
-    library module, such as ``sys.stdout``."""
+    """Yields what the user's functions name of libraries: classes, functions and modules that are a
+    global of the functions or an attribute of a library module, and other objects, such as
+    ``sys.stdout``, that are an attribute of a library module."""
     for function in functions:
         held, names = function.thing.__globals__, frozenset(names_in(function.thing.__code__))
         waiting = [(name, held[name]) for name in sorted(names & held.keys())]

@@ -73,9 +73,9 @@ def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]
 
 
 def is_of_a_librarys_own(node: Node) -> bool:
-    """Returns True iff an object is an iterator that belongs to an object of a library or a framework, such
-    as the one by which a client numbers its requests. An iterator belongs to the object that refers to
-    it. If that is a second iterator, such as a ``map``, it belongs to the object that refers to the
+    """Returns True iff an object is an iterator that belongs to an object of a library or a framework,
+    such as the one by which a client numbers its requests. An iterator belongs to the object that refers
+    to it. If that is a second iterator, such as a ``map``, it belongs to the object that refers to the
     second one."""
     holder = node.holder
     while holder is not None and (_is_an_iterator(holder.thing) or holder.is_passed_by):

@@ -35,9 +35,9 @@ class OwnServers:
         self._snapshot = Snapshot(found) if found else None
 
     def left(self, asked: str) -> Iterator[Left]:
-        """Yields each change of this state that a server's code may read. ``asked``: the names of the
-        services to which requests were sent during runs; if none of them can run in this process, nothing
-        is yielded."""
+        """Yields each change of the state behind the servers, since this object was made, that a server's
+        code may read. ``asked``: the names of the services to which requests were sent during runs; if
+        none of them can run in this process, nothing is yielded."""
         if self._snapshot is None or not any(each in asked for each in _HERE):
             return
         for kept in self._snapshot.kept:

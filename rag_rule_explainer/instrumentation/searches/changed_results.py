@@ -77,8 +77,8 @@ def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retri
 def _asked_for(
     search: ChangeableSearch, refetching: Refetching[Any], more: int, returned: int, most: int
 ) -> Generator[Wide, Any, tuple[str, Sequence[Any]] | None]:
-    """Returns the number of results that was raised, such as "k=7", and the items of the search for
-    ``more`` results; None if the number of results is not known.
+    """Makes the search for ``more`` additional results. Returns the increased number of results, such as
+    "k=7", and the items that were found; None if it is not known where the search has this number.
 
     ``returned``: the number of items that the search returned at first. ``most``: the largest number that
     it has returned so far.

@@ -22,7 +22,8 @@ def as_items(
     ``given``: the documents. Each is a text, a ``Source``, the framework's own document, or a JSON object
     with ``id``, a text (``page_content``, ``text`` or ``content``), ``metadata`` and ``title``. ``lift``:
     a function that makes an item from the framework's own document or from a ``RetrievedText``, and
-    returns None for other objects. ``kind``: the framework's word for a document, for messages.
+    returns None for other objects. ``identify``: a function that returns the sources of items. ``kind``:
+    the framework's word for a document, for messages.
 
     Raises InvalidInput for other objects, for an empty list, and for a document that is given twice.
     """

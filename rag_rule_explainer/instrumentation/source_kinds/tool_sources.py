@@ -103,9 +103,9 @@ class ToolSources:
         return () if known is None else known.ids
 
     def filtered(self, result: Any, kept: Collection[str]) -> tuple[Any, tuple[str, ...]]:
-        """Returns a result that is not in the record, without the parts that have the text of an omitted
-        source, and the ids of the retained sources in it. If several sources have a part's text, the part
-        is omitted only if all of them are."""
+        """Returns two values for the result of a call that the baseline did not make: the result without
+        each part that has the text of an omitted source, and the ids of the retained sources in it. If a
+        part has the text of several sources, it stays unless all of these are omitted."""
         whole = self.content_of(result)
         parts = parts_of_result(whole.content)
         if parts is None:
