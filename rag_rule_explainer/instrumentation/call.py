@@ -131,7 +131,7 @@ class Call(Generic[Item]):
 
     def estimate(self, assuming: Assumptions | None) -> Estimate:
         """Returns the estimated cost of an explanation. Runs the application until it has retrieved, and
-        stops it before a model is shown the sources."""
+        stops it before a model is shown the sources. ``assuming``: None for the default assumptions."""
         application = self.run.application
         with application.interception.intercepting():
             try:

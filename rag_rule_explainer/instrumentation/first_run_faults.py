@@ -81,10 +81,12 @@ def check_tools(manner: Manner, first: Participation) -> None:
 
 
 def check_unrecorded(manner: Manner, first: Participation) -> None:
-    """Raises InvalidInput if tool calls of replays are to be answered from the record, and it is unknown
-    which function a called tool is, so that replays would run it again. Tools that retrieve or are named
-    safe may run. Calls after the point at which replays end (the next action, or a reply that decides the
-    condition) do not matter."""
+    """Raises InvalidInput if tool calls of replays are to be answered from the record, but it is unknown
+    which function a called tool is, so that replays would run this function again.
+
+    Tools that retrieve or are named safe may run, so they are ignored. So are calls after the point at
+    which replays end: the next action, or a reply that decides the condition.
+    """
     allowed = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools
     running, answers = running_tools(first, manner), manner.on_new_tool_call != "live"
     again, remote = set[UnrecordedTool](), sorted(first.calls.remote - manner.safe_tools)

@@ -32,7 +32,7 @@ class Pinecone:
         return None if is_empty else [list(cast("Sequence[object]", matches))]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a copy of ``like`` with only these matches."""
+        """Returns a copy of the response ``like`` with only the matches in ``rows``."""
         return with_fields(like, matches=list(rows[0]))
 
     def read(self, item: Any) -> Given | None:
@@ -61,7 +61,7 @@ class Meilisearch:
         return [list(field_of(each, "hits")) for each in listed] if all(map(_has_hits, listed)) else None
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a copy of ``like`` with only these hits."""
+        """Returns a copy of the response ``like`` with only the hits in ``rows``."""
         if _has_hits(like):
             return _with_hits(like, rows[0])
         several = zip(field_of(like, "results"), rows, strict=True)

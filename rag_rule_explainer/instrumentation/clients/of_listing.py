@@ -74,7 +74,7 @@ class Listing:
         return [results]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a copy of ``like`` with only these results."""
+        """Returns a copy of the response ``like`` with only the results in ``rows``."""
         return with_results(like, cast("Path", path_of(like)), rows[0])
 
     def read(self, item: Any) -> Given | None:
@@ -177,7 +177,8 @@ def counts_results(name: object, each: object, total: int) -> bool:
 
 
 def is_a_count(name: object, each: object) -> bool:
-    """Returns True iff the value of a field with this name is always the number of results."""
+    """Returns True iff ``each``, the value of a field, is a number, and a field with this name always
+    says how many results there are."""
     return snake(name) in _COUNTS and isinstance(each, int) and not isinstance(each, bool)
 
 

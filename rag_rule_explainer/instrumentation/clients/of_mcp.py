@@ -37,8 +37,8 @@ class Content:
         return [[]] if _failed(response) else [paired(blocks, _structured(response))]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a copy of ``like`` with only these blocks and the structured content that belongs to
-        them."""
+        """Returns a copy of the response ``like`` with only the blocks in ``rows`` and the structured
+        content that belongs to these blocks."""
         if _failed(like):
             return like
         blocks, structured = structured_of(rows[0], field_of(like, "content"), _structured(like))

@@ -36,7 +36,8 @@ class Qdrant:
         return None
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns the points in the same structure as ``like``: an object, groups, a list, or a page."""
+        """Returns the points in ``rows`` in the same structure as the response ``like``: an object,
+        groups, a list, or a page."""
         if not is_listed(like):
             return _with_points(like, rows)
         if _is_page(like):

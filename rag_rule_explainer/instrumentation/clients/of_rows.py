@@ -56,7 +56,8 @@ class TableRows:
         return [list(response)]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns the database rows as a list, or as a tuple if ``like`` is a tuple."""
+        """Returns the database rows in ``rows`` as a list, or as a tuple if the original response
+        ``like`` is a tuple."""
         return listed_like(rows[0], like)
 
     def read(self, item: Any) -> Given | None:

@@ -42,7 +42,7 @@ class SearchEngine:
         return [list(each["hits"]["hits"]) if _has_hits(each) else [] for each in each_body]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a response of the same type as ``like`` with only these hits."""
+        """Returns a response of the same type as ``like`` with only the hits in ``rows``."""
         body = _body(like) or {}
         if _has_hits(body):
             own = _with_hits(body, rows[0])

@@ -37,8 +37,9 @@ class Tavily:
         return [[*cast("Sequence[object]", results), *answer]]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a copy of ``like`` with only these results. The answer that Tavily wrote itself is one
-        of the items; if the rows do not have it, ``answer`` is None in the copy."""
+        """Returns a copy of the response ``like`` with only the results in ``rows``. The answer that
+        Tavily wrote itself is one of the items; if the rows do not have it, ``answer`` is None in the
+        copy."""
         results = [each for each in rows[0] if _is_result(each)]
         answers = [each[_ANSWER] for each in rows[0] if not _is_result(each)]
         own = {_ANSWER: answers[0] if answers else None} if like.get(_ANSWER) or answers else {}

@@ -49,7 +49,8 @@ class JsonListing:
         return None
 
     def response(self, rows: Rows, like: str) -> str:
-        """Returns a text in the format of ``like`` with only these results."""
+        """Returns a text in the format of the original text ``like`` with only the results in
+        ``rows``."""
         written = cast("WrittenValue", written_in(like))
         value, row = written.value, list(rows[0])
         if is_listed(value):

@@ -99,7 +99,8 @@ def _to_a_thread(_: str, start: Any) -> Any:
 
 
 def _counted(function: Callable[[], object], end: Callable[[object], None]) -> Callable[[], object]:
-    """Returns a function that calls ``function`` and then ``end``, also after an error."""
+    """Returns a function that calls ``function`` and then ``end``, even if ``function`` raises an
+    error."""
 
     @wraps(function)
     def call() -> object:

@@ -149,8 +149,7 @@ def gate(
     belongs to that run, even in other threads.
 
     The sources are what a gated function returns. Rules say nothing about items that it finds inside and
-    does not return. To have rules about these, gate the inner search instead, and select from its
-    result outside of the gated function.
+    does not return. To have rules about these, gate the search that finds them instead.
 
     The search may return strings, dicts, or objects with a text. For items of any other kind, ``text_of``
     reads the text of an item, and ``item_of`` makes such an item from a ``Source`` (for ``documents=``).
