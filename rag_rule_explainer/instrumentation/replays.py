@@ -243,9 +243,9 @@ class Replays(Generic[Item]):
     def _check_search_is_no_chance(
         self, answer: Answer, kept: Sequence[Source], run: Participation
     ) -> None:
-        """Raises UnusableReply if the application did not search for a retained source and a model gave
-        another reply to an equal request. Then chance, and not the omitted sources, may be the reason for
-        the missing search."""
+        """Raises UnusableReply if the application did not search for a retained source, and a model gave
+        another reply to an equal request than in the baseline. Then chance, and not the omitted sources,
+        may be the reason for the missing search."""
         delivered, first = answer.delivered, self.fidelity.first
         missing = [] if delivered is None else [each for each in kept if each.id not in delivered]
         if not missing or first is None or getattr(run.gate, "promoting", False):

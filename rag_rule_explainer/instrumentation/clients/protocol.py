@@ -28,8 +28,8 @@ class Client(Protocol):
         ...
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a copy of ``like``, the original response, that has only these items. ``rows`` has as
-        many rows as ``like``; an omitted item is missing from its row."""
+        """Returns a copy of ``like``, the original response, that has only the items in ``rows``. There
+        are as many rows as for ``like``; an omitted item is missing from its row."""
         ...
 
     def read(self, item: Any) -> Given | None:

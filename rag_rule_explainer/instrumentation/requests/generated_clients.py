@@ -129,8 +129,8 @@ class GeneratedClient:
         return result
 
     def _served(self, asking: _Asking) -> Any:
-        """Returns the recorded result that a request is served. Its tokens are not counted again, because
-        the baseline spent them."""
+        """Returns the recorded result that the application gets because the request is not sent. Its
+        tokens are not counted again, because the baseline spent them."""
         recorded = asking.served
         is_stream = isinstance(recorded, RecordedStream)
         reply = recorded.reply(self.joined()) if is_stream else self.replied(recorded)
