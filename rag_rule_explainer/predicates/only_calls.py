@@ -62,8 +62,8 @@ def _is_about_calls(part: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class IfAnswered(Combinable):
-    """This predicate judges as ``inner`` does, but gives UNKNOWN for an answer that is only a tool
-    call."""
+    """This predicate gives UNKNOWN for an answer that is only a tool call. Every other answer gets the
+    judgement of ``inner``."""
 
     inner: Predicate
 
@@ -72,12 +72,14 @@ class IfAnswered(Combinable):
         return _NO_ANSWER if is_only_calls(case.answer) else self.inner(case)
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the cache key of ``inner``; for an answer that is only a call, a key of its own."""
+        """Returns the cache key of ``inner``; None if it has none. For an answer that is only a tool
+        call, returns a different key that all such answers share."""
         return ("only a tool call",) if is_only_calls(case.answer) else self.inner.memo_key(case)
 
     @property
     def remembered_as(self) -> str | None:
-        """Returns the name under which a store keeps the judgements of ``inner``."""
+        """Returns the name under which a store keeps the judgements of ``inner``; None if they are not
+        stored."""
         return remembered_name(self.inner)
 
     def __str__(self) -> str:

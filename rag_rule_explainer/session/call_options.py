@@ -68,8 +68,8 @@ def chosen_replay(given: Replay | None, own: Replay | None) -> Replay:
 
 
 def as_baseline(given: Baseline | Answer | str | None) -> Baseline | None:
-    """Returns a logged answer as a baseline, and a baseline unchanged. Raises InvalidInput for a logged
-    answer that is empty."""
+    """Returns a logged answer as a baseline, and a baseline or None unchanged. Raises InvalidInput for a
+    logged answer that is empty."""
     if given is None or isinstance(given, Baseline):
         return given
     return Baseline(logged_answer(given), logged=True)

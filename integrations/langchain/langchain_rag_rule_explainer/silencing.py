@@ -28,17 +28,15 @@ _OF_APPLICATIONS = (
     RootListenersTracer,
     RunCollectorCallbackHandler,
 )
-"""Tracers that report runs to the application itself and not to a service. They are never removed.
-Without its tracer in a replay, an application that reads the collected runs would find the runs of the
-baseline there, as if they were runs of the replay."""
+"""Tracers that report runs to the application itself and not to a service. They are never removed. If a
+replay lacked such a tracer, an application that reads its collected runs would find those of the
+baseline instead."""
 
 
 def with_bound_tracers(application: object, config: RunnableConfig | None) -> RunnableConfig | None:
-    """Returns the config with the tracers that ``with_config`` has bound to the application.
-
-    Without them in the config of an explanation, such a tracer would receive every replay as a run
-    without a parent.
-    """
+    """Returns the config with the tracers that ``with_config`` has bound to the application; the config
+    itself, which may be None, if there are none. If the config of an explanation lacked these tracers,
+    they would receive every replay as a run without a parent."""
     if not isinstance(config, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance] -- a wrong config gets its error later
         return config
     bound: list[BaseCallbackHandler] = []
