@@ -27,8 +27,9 @@ Order: TypeAlias = tuple[int, ...]
 """The positions of the retained units (0 is the first), in the order in which a replay shows them."""
 ArrangementKey: TypeAlias = Subset | Order
 """The key of an arrangement (the retained units, in the order in which a replay shows them) in searches,
-probes and verdicts. It is the mask of these units if they are in the recorded order, else an ``Order``.
-Only code that searches for rules about subsets uses the bits of this mask."""
+probes and verdicts. The key is a mask of these units if they are in the recorded order, else an
+``Order``. Only searches for rules about subsets read the bits of the mask. All other code only compares
+keys."""
 
 AnyMask = TypeVar("AnyMask", bound=int)
 
@@ -119,7 +120,7 @@ def is_subset(mask: Mask, other: Mask) -> bool:
 
 def smallest_first(mask: Mask) -> tuple[int, int]:
     """Returns a sort key that puts masks with fewer units first. Of masks with equally many units, it
-    puts those with earlier units first."""
+    puts those with earlier units (units at lower positions) first."""
     return mask.bit_count(), -mask
 
 

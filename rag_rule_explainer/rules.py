@@ -32,9 +32,10 @@ class RuleKind(str, Enum):
     __hash__ = str.__hash__
 
     def flip(self, lattice: Lattice) -> Mask:
-        """Returns the mask by which XOR converts an antecedent S to its own subset, and back. The own
-        subset is the smallest subset to which the rule applies for a retention rule (exactly S is
-        retained), and the largest for an omission rule (exactly S is omitted)."""
+        """Returns a mask M. ``S ^ M`` is the own subset of an antecedent S, and ``T ^ M`` is the
+        antecedent whose own subset is T. The own subset is the smallest subset to which the rule applies
+        for a retention rule (exactly S is retained), and the largest for an omission rule (exactly S is
+        omitted)."""
         return 0 if self is RuleKind.RETENTION else lattice.full
 
     def subset(self, lattice: Lattice, antecedent: Antecedent) -> Subset:
@@ -92,7 +93,7 @@ class Claim:
     @property
     def hangs_on(self) -> tuple[Antecedent, ...]:
         """Returns the antecedents on whose own subsets (see ``RuleKind.flip``) the condition must hold.
-        If it breaks on one of them, the claim must not be made."""
+        If the condition breaks on one of these subsets, the claim must not be made."""
         return self.tried or (self.antecedent,)
 
     @property

@@ -47,8 +47,9 @@ class TrialItem:
 
 @dataclass(slots=True, eq=False)
 class JudgeTrial:
-    """A ``JudgeTrial`` judges labelled cases on one event loop, once. Afterwards, ``budget`` has the
-    counts, and ``stop_reason`` says why not all cases were judged."""
+    """A ``JudgeTrial`` judges labelled cases. It can be used only once, on one event loop. Afterwards,
+    ``budget`` has the numbers of requests and tokens, and ``stop_reason`` says why not all cases were
+    judged."""
 
     settings: Settings
     progress: CheckProgress | None = None

@@ -43,9 +43,10 @@ class Decision:
     decide it.
 
     ``rules``: the reported rules from which the decision follows, or would follow if they were certain
-    enough. ``witness``: a probe that breaks the rule in question. ``error``: an upper bound of the chance
-    that the decision is wrong. ``assuming``: the assumption of this bound, in words. ``open``: if
-    undecided, sources that may be such a rule. ``why``: the reason why it is undecided.
+    enough. ``witness``: a probe that breaks the rule in question; None if there is none. ``error``: an
+    upper bound of the chance that the decision is wrong. ``assuming``: the assumption of this bound, in
+    words. ``open``: if it is undecided, ids of sources that may be such a rule. ``why``: the reason why
+    it is undecided; empty if it is decided.
     """
 
     holds: bool | None
@@ -135,9 +136,9 @@ class _Deciding:
         return self._open(left, reported, errors)
 
     def _none_of_share(self, among: Mask, reported: Sequence[Finding], errors: list[float]) -> Decision:
-        """Returns the decision that there is no rule, if a complete search found none; otherwise, an
-        undecided one. This method is for explanations whose rules need to hold only on a share of
-        subsets, so that a single probe cannot refute a rule."""
+        """Returns the decision that there is no rule if a complete search found none; otherwise an
+        undecided decision. This method is for explanations in which a rule needs to hold only on a share
+        of its subsets. A single probe cannot refute such a rule."""
         if self._is_settled() and not reported and not self.seen.splits(among):
             errors = [*errors, self._error_of_share()]
             if errors[-1] <= self.max_error:
@@ -172,8 +173,8 @@ class _Deciding:
         ]
 
     def _speaks_of(self, rule: Finding, asked: Mask) -> bool:
-        """Returns True iff the reported ``rule`` shows that the sources in the mask ``asked`` are a valid
-        rule too. ``asked`` must contain all sources of ``rule``."""
+        """Returns True iff the reported ``rule`` shows that a rule over the sources in ``asked`` is
+        valid. ``asked``: a mask that contains all sources of ``rule``, and perhaps more."""
         named = self.seen.mask(rule.sources)
         if self.seen.breaking(named):
             return False
@@ -203,11 +204,11 @@ class _Deciding:
         return self.explanation.complete and self.explanation.miner.name in _LOOK_AT_EVERYTHING
 
     def _left(self, among: Mask, most: int, broken: Iterable[JudgedSubset]) -> Mask | None:
-        """Returns the smallest set of at most ``most`` sources of ``among`` that may still be a rule;
-        None if there is none.
+        """Returns the smallest set of sources that may still be a rule, among those that have at most
+        ``most`` sources, all of them in ``among``; None if there is none.
 
-        A set is excluded if a rule with these sources would apply to one of ``broken`` (the subsets on
-        which the condition broke), that is, if the antecedent of that subset contains the set.
+        ``broken``: the subsets on which the condition broke. A set is certainly no rule if a rule with
+        these sources would apply to one of these subsets.
         """
         lattice = self.seen.lattice
         inside = maximal({each.antecedent & among for each in broken}, lattice.size)
@@ -247,8 +248,8 @@ class _Deciding:
 
 
 def is_doubted(explanation: Explanation) -> bool:
-    """Returns True iff the replays cannot be trusted. An explanation of schema version 1 does not say
-    whether they can; for it, returns True if there may be such a doubt."""
+    """Returns True iff the replays of an explanation cannot be trusted. An explanation of schema version
+    1 does not state this; then returns True if its other fields suggest such a doubt."""
     if explanation.doubted is not None:
         return explanation.doubted
     # A doubt is the stop reason only if nothing else, such as a limit, stopped the search. After a limit,

@@ -30,8 +30,8 @@ class ProbedSubsets:
     """
 
     def __init__(self, explanation: "Explanation", tied: Tied, counted: Collection[str]) -> None:
-        """Reads the probes of the explanation. ``tied``: its ties. ``counted``: the units that rules
-        depend on."""
+        """Reads the probes of an explanation. ``tied``: its ties. ``counted``: the units whose probes
+        are counted: those that occur in a rule."""
         self._places = {unit: place for place, unit in enumerate(counted)}
         self._rows = defaultdict[_Key, bytearray](bytearray)
         self._columns = dict[tuple[_Key, int], int]()

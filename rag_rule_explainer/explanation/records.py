@@ -19,8 +19,8 @@ DOUBTED = "what replays show may not be the doing of their sources alone, as the
 than the sources may have changed the answers of the replays."""
 
 DROPPED = "sources that no rule over groups named were dropped, so rules that name them may be missing"
-"""The ``stop_reason`` of a grouped search that finished, but dropped sources. It first searches for rules
-over groups of sources, and drops the sources of groups that no rule names."""
+"""The ``stop_reason`` of a grouped search that finished, but dropped sources. Such a search first looks
+for rules over groups of sources, and drops the sources of groups that no rule names."""
 
 Relation = Literal["absolute", "relative"]
 
@@ -62,12 +62,12 @@ class Votes:
 class ProbeRecord:
     """A ``ProbeRecord`` holds one list of retained sources, in order, that was replayed and judged.
 
-    ``kept``: the ids of the sources shown. ``answers``: one answer per sample; if there are several, the
-    first is one that itself got the verdict of the vote. Empty if the replay failed (``error`` then gives
-    the reason), or if the explanation keeps no answers. ``verdicts``: the judgement, by the kind of rule.
-    ``votes``: the votes on the samples, by the kind of rule; empty without votes. ``latency``: the
-    seconds of the replay; for a stored answer, the seconds of its original replay. None if the
-    application did not run.
+    ``kept``: the ids of the sources shown. ``answers``: the answer of each sample. If samples vote, the
+    first answer is one whose own verdict equals the result of the vote. ``answers`` is empty if the
+    replay failed (``error`` then gives the reason), or if the explanation keeps no answers.
+    ``verdicts``: the judgement, by the kind of rule. ``votes``: the votes on the samples, by the kind of
+    rule; empty without votes. ``latency``: the seconds of the replay; for a stored answer, the seconds
+    of its original replay. None if the application did not run.
     """
 
     kept: tuple[str, ...]

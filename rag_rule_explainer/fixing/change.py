@@ -72,13 +72,13 @@ class CorpusChange:
     ) -> "CorpusChange":
         """Returns a change that also leaves out these ``sources`` of ``explanation``.
 
-        A document may have another id after each retrieval. ``before``: the explanation before any
-        change; a document that is among its sources gets the id that it has there. None if each document
-        always has the same id.
+        A document may have different ids in different retrievals. ``before``: the explanation before any
+        change. If a document is among its sources, the change names the document by its id in
+        ``before``. None if each document always has the same id.
         """
         among = {*sources}
         more = [each for each in sources_in(explanation) if each.id in among]
-        # If a document still causes the bad outcome with its new text, it is left out.
+        # A document that got a new text, but still causes the bad outcome, is now left out.
         gone = [pair for pair in self.replaced if any(_is_one(pair[1], each) for each in more)]
         more = [each for each in more if not any(_is_one(new, each) for _, new in gone)]
         excluded = [*self.excluded, *(old for old, _ in gone)]
@@ -166,7 +166,8 @@ def is_same_document(one: Source, other: Source) -> bool:
 
 def _is_one(new: Source, shown: Source) -> bool:
     """Returns True iff the source ``shown`` is the document ``new``, which the change gave a new text. A
-    ranking may have returned only a part of this text, so the same id is enough."""
+    search may have returned only a part of this text, so two sources with the same id count as the same
+    document."""
     return new.id == shown.id or is_same_document(new, shown)
 
 
@@ -176,8 +177,8 @@ def _has_text_of(given: object, shown: Source) -> bool:
 
 
 def _named_once(source: Source, others: Sequence[Source], before: Sequence[Source]) -> Source:
-    """Returns the source with an id that none of the ``others`` has. If it is a document of ``before``,
-    it gets the id that it has there.
+    """Returns a copy of the source with an id that none of the ``others`` has. If the source is also one
+    of ``before``, the copy has its id in ``before``.
 
     Ids are unique only within one retrieval: two documents of the same name, retrieved in different
     rounds, may both have this name as their id. A hash of the text is then added to the id.

@@ -172,9 +172,9 @@ def is_sure_of_promise(rule: Finding) -> bool:
 
 
 def is_about_all(rule: Finding) -> bool:
-    """Returns True iff a rule is about all subsets of the sources. It is not if it holds only on a share
-    of them (*confident*), if some sources were pinned, or if tied near-duplicates were only retained or
-    omitted together."""
+    """Returns True iff a rule is about all subsets of the sources. Returns False for a rule that holds
+    only on a share of them (*confident*), if some sources were pinned, or if tied near-duplicates were
+    only retained or omitted together."""
     return rule.claim != "confident" and not (rule.tied_beside or rule.pinned)
 
 

@@ -27,7 +27,7 @@ rules that are sure and known to be minimal are considered: others may name docu
 @dataclass(frozen=True, slots=True)
 class AnswerToNothing:
     """An ``AnswerToNothing`` is the application's answer if no document is retrieved any more.
-    ``verdict``: HOLDS if this answer is the bad outcome."""
+    ``verdict``: HOLDS if it is the bad outcome, else BREAKS or UNKNOWN."""
 
     text: str
     verdict: Verdict
@@ -78,8 +78,8 @@ class RecheckRound:
 
     @property
     def lasting(self) -> Finding | None:
-        """Returns the rule which says that the bad outcome occurs on no subset of the new sources, with
-        its claim; None if there is no such rule. See ``is_about_all``."""
+        """Returns the rule, with its claim, that the bad outcome occurs on no subset of the new sources.
+        Returns None if no such rule is about all subsets (see ``is_about_all``)."""
         rules = () if self.explanation is None else self.explanation.omission_rules
         about_all = (rule for rule in rules if not rule.sources and is_about_all(rule))
         return next(about_all, None)
@@ -206,8 +206,8 @@ def rechecking(
 
 
 def rechecked(course: Rechecking, explain: Callable[[CorpusChange], AfterChange]) -> Recheck:
-    """Runs ``course``, a generator of ``rechecking``, to its end, and returns its result. ``explain``: a
-    function that retrieves after a change, and explains the answer."""
+    """Runs a generator that ``rechecking`` has returned (``course``) to its end, and returns the
+    ``Recheck``. ``explain``: a function that retrieves after a change, and explains the answer."""
     change = next(course)
     while True:
         try:
@@ -270,8 +270,8 @@ def _by_which_rule(
 def _rules_before(
     earlier: Explanation, explanation: Explanation
 ) -> Iterator[tuple[RuleKind, frozenset[str]]]:
-    """Yields each earlier rule about the bad outcome: its kind, and the ids in ``explanation`` of those
-    of its documents that are still shown."""
+    """Yields each rule of the earlier explanation about the bad outcome, as its kind and the ids of
+    those of its documents that are still shown. The ids are those in ``explanation``."""
     now = list(sources_in(explanation))
     names = {
         old.id: next((each.id for each in now if is_same_document(old, each)), "")
@@ -285,13 +285,13 @@ def _rules_before(
 
 
 def _of_bad_outcome(explanation: Explanation) -> tuple[Finding, ...]:
-    """Returns the omission rules, and the retention rules if they have the opposite condition."""
+    """Returns the rules whose condition is about the bad outcome, of one kind or of both."""
     return explanation.rules if explanation.conditions_are_opposite else explanation.omission_rules
 
 
 def outcome_with_all(explanation: Explanation) -> tuple[Verdict, str | None]:
-    """Returns whether the answer from all sources is the bad outcome, and this answer. The verdict is
-    UNKNOWN if no probe of all sources has a verdict."""
+    """Returns whether the answer from all sources is the bad outcome (UNKNOWN if no probe of them has a
+    verdict), and this answer (None if it is not known)."""
     count = len(explanation.sources)
     for probe in explanation.probes:
         badness = badness_of(explanation, probe) if len(probe.kept) == count else None

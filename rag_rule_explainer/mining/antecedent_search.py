@@ -140,9 +140,10 @@ class AntecedentSearch:
         self.remainders.hit(candidate)
 
     def ruled_out(self, falsifier: Mask) -> MiningSteps:
-        """Excludes a falsifier (an antecedent whose own subset breaks the condition) and all antecedents
-        that it contains, because they are no rules. First grows it, so that it excludes more. An
-        antecedent with the verdict UNKNOWN is excluded in the same way, because it cannot be tested."""
+        """Excludes all antecedents that a falsifier contains, because they are no rules. A falsifier is
+        an antecedent whose own subset breaks the condition. It is first enlarged as far as possible, so
+        that more antecedents are excluded. An antecedent with the verdict UNKNOWN is excluded in the
+        same way, because it cannot be tested."""
         self.exclude((yield from self.grown(falsifier)))
 
     def exclude(self, falsifier: Mask) -> None:
@@ -154,8 +155,8 @@ class AntecedentSearch:
         self.remainders.block(outside)
 
     def leave_in_doubt(self, left_out: Mask) -> None:
-        """Records that the search from above must not omit exactly these units again, because the verdict
-        without them is UNKNOWN. The search from below can find the rules there."""
+        """Records that the search from above must not omit exactly these units again, because the
+        verdict without them is UNKNOWN. Rules among the other units are left to the search from below."""
         self.doubtful.append(left_out)
         self.remainders.block(left_out)
 
@@ -173,10 +174,10 @@ class AntecedentSearch:
         return candidate
 
     def grown(self, falsifier: Mask) -> Growing:
-        """Returns a falsifier (an antecedent whose own subset breaks the condition) that contains this
-        one and as many further units as this search can add. A step adds units up to the first one with
-        which the condition holds again, and leaves this unit out. The search ends when each unit was
-        tried, or ``STUCK`` steps in a row could add no unit."""
+        """Returns a falsifier (an antecedent whose own subset breaks the condition) that contains
+        ``falsifier``, and as many further units as this search can add. A step adds units up to the
+        first one with which the condition holds again, and leaves this unit out. The search ends when
+        each unit was tried, or ``STUCK`` steps in a row could add no unit."""
         rest = list(self.lattice.units(self.lattice.complement(falsifier)))
         self.random(falsifier).shuffle(rest)
         stuck = 0
@@ -216,8 +217,9 @@ class AntecedentSearch:
         return self.seen[mask] is Verdict.BREAKS
 
     def fails(self, mask: Mask) -> Test:
-        """Returns True iff a known falsifier contains the antecedent, or its own subset does not have the
-        verdict HOLDS. The second is checked only if the first is false."""
+        """Returns True iff a known falsifier contains the antecedent, or the own subset of the
+        antecedent does not have the verdict HOLDS. The own subset is probed only if no known falsifier
+        contains the antecedent."""
         if self.is_falsified(mask):
             return True
         yield from self.learn([mask])

@@ -79,7 +79,7 @@ def confident(
 
 def superset_sums(counts: Sequence[int], size: int) -> Sequence[int]:
     """Returns, for each of the 2^``size`` masks over ``size`` units, the sum of the counts of all masks
-    that contain it. Every count and every sum must be below 2^32."""
+    that contain this mask. Every count and every sum must be below 2^32."""
     # All counts are packed into one integer, 32 bits each. One addition of such integers then adds the
     # counts of all masks at once.
     layout = f"<{1 << size}I"

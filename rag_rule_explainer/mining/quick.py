@@ -115,15 +115,18 @@ class _QuickSearch:
         known.record(candidate, RandomTest(0, ""))
 
     def ruled_out(self, antecedent: Mask) -> MiningSteps:
-        """Excludes an antecedent that is contained in one with the verdict BREAKS or UNKNOWN: the largest
-        of these is excluded, with all antecedents that it contains. BREAKS takes precedence."""
+        """Excludes an antecedent that is no rule, because one that contains it has the verdict BREAKS or
+        UNKNOWN. Of all probed antecedents with BREAKS that contain it, the largest is excluded together
+        with everything that it contains; if there are none, the largest of those with UNKNOWN."""
         known, verdicts = self.known, (Verdict.BREAKS, Verdict.UNKNOWN)
         found = (known.largest(antecedent, known.seen, verdict) for verdict in verdicts)
         yield from known.ruled_out(next(each for each in found if each is not None))
 
     def found_within(self, left_out: Mask) -> MiningSteps:
-        """Continues the search from above, with a set of units that contains no known rule. If the
-        condition holds on it, shrinks it to a candidate. ``left_out``: all other units."""
+        """Makes the next step of the search from above, with a set of units that contains no known rule:
+        all units except ``left_out``. If the condition holds on this set, shrinks the set to a
+        candidate; if it breaks, excludes the set. If the verdict is UNKNOWN, this set is not tried
+        again."""
         known, start = self.known, self.lattice.complement(left_out)
         yield from known.learn([start])
         if known.seen[start] is Verdict.BREAKS:
@@ -163,7 +166,7 @@ class _QuickSearch:
 
     def passed(self) -> Test:
         """Tests the pending rules; those that name the same number of units are tested together. Returns
-        False if a rule was seen to break; it is then excluded."""
+        False if a rule was seen to break, and excludes this rule; else True."""
         known, before = self.known, list(self.known.found)
         by_size: dict[int, list[Mask]] = {}
         for rule in self.pending():

@@ -27,7 +27,8 @@ Guessed = TypeVar("Guessed")
 
 
 class Guesses(Protocol[Guessed]):
-    """This class chooses keys to probe that a miner will probably request later; see ``Speculation``."""
+    """An object with these methods chooses keys (subsets) to probe that a miner will probably request
+    later; see ``Speculation``."""
 
     @property
     def wasted(self) -> frozenset[Guessed]:
@@ -172,7 +173,8 @@ class RuleSearch(Generic[Key, ClaimType]):
 
     @property
     def claims(self) -> tuple[ClaimType, ...]:
-        """Returns the claims of the miner so far, smallest antecedent first. Each is true at any time."""
+        """Returns the claims of the miner so far, smallest antecedent first. Each claim is true, given
+        the verdicts so far, even if the search goes on."""
         return self._wanted.claims() if self._final is None else self._final
 
     @property
@@ -198,8 +200,8 @@ class RuleSearch(Generic[Key, ClaimType]):
 
     @property
     def wasted(self) -> frozenset[Key]:
-        """Returns the guesses known to be unneeded; after the end, all guesses that were never
-        requested."""
+        """Returns the keys that were probed as guesses and that the miner will certainly not request.
+        After the search has ended, these are all guesses that the miner never requested."""
         if self._speculation is None:
             return frozenset()
         return self._speculation.unneeded if self.finished else self._speculation.wasted
@@ -215,7 +217,7 @@ class RuleSearch(Generic[Key, ClaimType]):
         return Evidence(self.kind, self.lattice, self.verdicts)
 
     def decisive(self: "RuleSearch[Subset, Claim]") -> list[Subset]:
-        """Returns the keys of the subsets on whose verdicts the claims depend."""
+        """Returns the keys of the subsets on whose verdicts the claims so far depend."""
         depended_on = dict.fromkeys(own for claim in self.claims for own in claim.hangs_on)
         return [self.kind.subset(self.lattice, antecedent) for antecedent in depended_on]
 
@@ -226,15 +228,16 @@ class RuleSearch(Generic[Key, ClaimType]):
         return is_subset(antecedent, self.kind.antecedent(self.lattice, retained))
 
     def _step(self, verdicts: Mapping[Key, Verdict]) -> None:
-        # The miner's next asks may have verdicts that are known already. It gets these at once, which may
-        # lead to further asks, until an ask has no known verdict.
+        # The verdicts on the miner's next asks may already be known. The miner gets these verdicts at
+        # once, and may then make further asks, until no ask has a known verdict.
         while verdicts:
             self.verdicts.update(verdicts)
             try:
                 self._wanted = self._mining.send(verdicts)
             except StopIteration as end:
                 self._final = end.value
-                # With a reason to stop, there may be more rules, so the search has not finished.
+                # If the miner gives a reason for its end, there may be more rules, so the search has
+                # not finished.
                 self.finished = not self._wanted.stop
                 if self.finished:
                     # There may have been a stop while the last probes were running. The miner got all its

@@ -45,7 +45,8 @@ def _as_text(answer: Answer) -> str | None:
 
 
 def _made(calls: Sequence[ToolCall]) -> str:
-    """Returns the calls of a run as a reason, such as "the run calls search(q="x"), then stop()"."""
+    """Returns a sentence that lists the calls of a run, to be used as a reason, such as "the run calls
+    search(q="x"), then stop()"."""
     if not calls:
         return "the run calls no tool"
     return f"the run {printable(shortened(calls_said(calls), _LONGEST))}"
@@ -61,8 +62,8 @@ def _breaks_by(case: Case) -> Judgement:
 
 
 def _next_step(calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
-    """Returns the calls that the first reply with calls has after its first call. Returns none if the
-    step of that call is not known (0)."""
+    """Returns the calls that the first reply with calls makes after its first call. If it is not known
+    which calls belong to one reply (the ``step`` of the first call is 0), returns an empty sequence."""
     return [each for each in calls[1:] if each.step == calls[0].step > 0] if calls else []
 
 
@@ -99,7 +100,7 @@ class CallsTool(Combinable):
 
     @property
     def on_arguments(self) -> tuple[Predicate, ...]:
-        """Returns the predicates on arguments."""
+        """Returns the predicates that judge arguments of the calls; an empty tuple if there are none."""
         return self.test.judges
 
     def __str__(self) -> str:
@@ -171,7 +172,7 @@ class CallsInOrder(Combinable):
 
     @property
     def on_arguments(self) -> tuple[Predicate, ...]:
-        """Returns the predicates on arguments."""
+        """Returns the predicates that judge arguments of the calls; an empty tuple if there are none."""
         return tuple(each for test in self.tests for each in test.judges)
 
     def __str__(self) -> str:

@@ -1,4 +1,5 @@
-"""This module marks conditions of explanations whose replays ask a model only for its next action."""
+"""This module defines a wrapper for conditions. It is used if replays ask a model only for its next
+action, that is, its next reply in a recorded conversation."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass

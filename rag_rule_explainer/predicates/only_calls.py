@@ -62,8 +62,8 @@ def _is_about_calls(part: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class IfAnswered(Combinable):
-    """This predicate judges as ``inner`` does, but gives UNKNOWN for an answer that is only a tool
-    call."""
+    """This predicate gives UNKNOWN for an answer that is only a tool call. Every other answer gets the
+    judgement of ``inner``."""
 
     inner: Predicate
 

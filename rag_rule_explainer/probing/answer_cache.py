@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # not imported at run time, since a search without a store ne
     from ..storing.answers import QuestionAnswers
 
 MOST_IN_MEMORY = 4096
-"""With a store, all replies in memory are dropped when their number reaches this one, since the store has
-them. Without a store, all replies are kept."""
+"""The number of replies in memory at which all of them are dropped, if there is a store, because the
+store has them. Without a store, all replies are kept."""
 
 Make = Callable[[Arrangement], Awaitable[Reply]]
 
@@ -105,9 +105,10 @@ class AnswerCache:
         return reply
 
     async def offered(self, arrangement: Arrangement, answer: Answer) -> tuple[Answer, bool]:
-        """Offers to the store an answer that the caller got without this cache, as sample 0, the first
-        answer to the arrangement (an ordered list of sources). If the store already has a sample 0, that
-        one stays. Returns the answer that is used from now on, and True iff it is the offered one."""
+        """Offers to the store an answer that the caller got without this cache. The store keeps this
+        answer as sample 0, the first answer to the arrangement (an ordered list of sources), unless it
+        already has a sample 0. Returns the answer that is used from now on, and True iff it is the
+        offered one."""
         first = Reply(answer)
         offered = False
 

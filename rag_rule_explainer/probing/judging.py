@@ -151,8 +151,8 @@ class Judging:
         return [judged[key] for key in keys]
 
     def _key(self, case: Case) -> Hashable:
-        """Returns the memo key of a case. If there is none, returns a new object. It equals no other
-        key, so the case is judged separately."""
+        """Returns the memo key of a case. If the case has none, returns a new object, which equals no
+        other key. So the case is judged separately."""
         try:
             key = self.base.memo_key(case)
             hash(key)

@@ -104,8 +104,8 @@ class _Presses:
 
 
 _current: ContextVar[_Presses | None] = ContextVar("rag_rule_presses", default=None)
-"""The handler of Ctrl-C that is installed; None if there is none. Tasks that the main task starts inherit
-it."""
+"""The handler of Ctrl-C that is installed; None if there is none. Tasks that the main task starts have
+the same value."""
 
 
 @contextmanager

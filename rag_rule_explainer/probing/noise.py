@@ -108,8 +108,8 @@ class Noise:
 
     @property
     def count(self) -> Count:
-        """Returns the rule that decides when there are enough votes for a verdict, and which verdict it
-        is."""
+        """Returns the rule by which votes are counted. This rule says when there are enough votes for a
+        verdict, and what the verdict is."""
         if self.vote == "sequential":
             return Sequential(self.samples, self.false_holds, self.false_breaks, self.margin)
         return Majority(self.samples)
@@ -128,7 +128,7 @@ class Noise:
 
     @property
     def wording(self) -> str:
-        """Returns the words of a report for the kind of votes on which its rules are based."""
+        """Returns the words with which a report says by what kind of votes its rules were found."""
         if self.everywhere:
             return f"majority of {self.samples} on every subset"
         if self.vote == "sequential":

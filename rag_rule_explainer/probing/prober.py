@@ -39,7 +39,7 @@ class Probe(NamedTuple):
     ballot: Ballot | None = None
 
     def without_answer(self) -> "Probe":
-        """Returns this probe without its answers, which take memory."""
+        """Returns a copy of this probe without its answers, which needs less memory."""
         silent = self.reply._replace(answer=None)
         ballot = None if self.ballot is None else self.ballot._replace(replies=(), representative=silent)
         return self._replace(reply=silent, ballot=ballot)

@@ -152,7 +152,7 @@ class ReplayFidelity(Protocol):
 @dataclass(slots=True)
 class Promotion:
     """A Promotion holds a ``warning`` with those held-out or dropped sources (see ``Baseline``) that
-    reach the model when others are omitted; empty if no such source was observed so far."""
+    reach the model when other sources are omitted; empty if this was observed of no source so far."""
 
     warning: str = ""
 
@@ -163,7 +163,7 @@ class Baseline:
     provides it.
 
     ``answer``: the answer to explain. ``current``: the answer that the application gives now on exactly
-    these sources; None if it did not run on exactly these sources. It is the same as ``answer``, unless
+    these sources; None if it did not run on exactly these sources. ``current`` equals ``answer``, unless
     ``answer`` is from a log. ``logged``: True if ``answer`` is from a log; a different ``current`` is
     then no fault. ``input``: the application's input, if it is more than the question. ``scope``: where
     the sources come from. ``held_out``: the sources that were retrieved but not shown to the model.
@@ -182,18 +182,17 @@ class Baseline:
     they count for ``limits`` too.
 
     ``warnings``: texts that a report shows before the rules; ``notes``: texts that it shows after them.
-    ``late_warnings`` and ``late_notes``: functions that return the warnings and notes that are known only
-    at the end. ``fidelity``: the checks whether replays differ from the baseline only in their sources;
-    None if only the answers of replays can be observed, as with a function of question and sources.
-    ``chance``: a function that returns a warning if code of the application decides by chance, else an
-    empty text.
-    ``served_otherwise``: a function that returns the reason why a real search may find other sources than
-    replays were served, or an empty text. ``application``: the application's name. ``versions``: the
-    versions of the libraries that it uses. ``trace``: the data about this explanation for tracers such as
-    LangSmith; None if the integration did not begin a trace.
-    ``stale``: the reason why the store's answers may come from another version of the application; empty
-    if there is none. ``promoted``: whether sources of ``held_out`` or ``dropped`` reach the model
-    when other sources are omitted.
+    ``late_warnings`` and ``late_notes``: functions that return the warnings and notes that are known
+    only at the end. ``fidelity``: the checks whether replays differ from the baseline only in their
+    sources; None if only the answers of replays can be observed, as with a function of question and
+    sources. ``chance``: a function that returns a warning if code of the application decides by chance,
+    else an empty text. ``served_otherwise``: a function that returns the reason why a real search may
+    find other sources than replays were served, or an empty text. ``application``: the application's
+    name. ``versions``: the versions of the libraries that it uses. ``trace``: the data about this
+    explanation for tracers such as LangSmith; None if the integration did not begin a trace. ``stale``:
+    the reason why the store's answers may come from another version of the application; empty if there
+    is none. ``promoted``: whether sources of ``held_out`` or ``dropped`` reach the model when other
+    sources are omitted.
     """
 
     answer: Answer
@@ -239,8 +238,9 @@ class Baseline:
         return self.stale or checked or self.doubt_about_answers() or self.promoted.warning
 
     def doubt_about_answers(self) -> str:
-        """Returns the reason to distrust the answers of these replays themselves, as far as it is part of
-        ``doubt``. A later explanation that takes these answers from a store must repeat it."""
+        """Returns the reason to distrust the answers that these replays gave, if this is the reason in
+        ``doubt``; else an empty text. A later explanation that takes these answers from a store must
+        repeat this reason."""
         served = "" if self.served_otherwise is None else self.served_otherwise()
         return served or self.chance()
 
@@ -256,6 +256,6 @@ class Baseline:
         return () if self.late_notes is None else tuple(self.late_notes())
 
     def counted_before(self) -> "Baseline":
-        """Returns the baseline for a further search of the same call. Its runs, its tokens and its trace
-        belong to the first search."""
+        """Returns a copy of the baseline for a further search of the same call. The copy has no runs, no
+        tokens and no trace, because they belong to the first search and must not be counted twice."""
         return replace(self, replays=0, usage={}, models=None, failed=(), seconds=0.0, trace=None)

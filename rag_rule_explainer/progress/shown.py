@@ -19,7 +19,7 @@ class Shown(Protocol):
         ...
 
     def finish(self, row: Row) -> None:
-        """Takes the last row of an explanation."""
+        """Takes the last row of an explanation that has ended."""
         ...
 
     def close(self) -> None:

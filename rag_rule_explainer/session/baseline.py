@@ -23,8 +23,9 @@ class Established(NamedTuple):
 
     ``traced``: the data for tracers about the run that gave the answer; None if it is not traced.
     ``now``: the answer that the application gave during this call, if the explained answer was read from
-    the store; else None. ``fresh``: the same as ``now``; but None if there is a doubt (a reason to
-    distrust replays), because the answer must then not be compared with the stored one.
+    the store; else None. ``fresh``: equal to ``now`` as long as nothing makes replays doubtful; None if
+    there is such a doubt, because the application's answer must then not be compared with the stored
+    one.
     """
 
     baseline: Baseline

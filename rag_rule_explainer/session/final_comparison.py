@@ -56,7 +56,7 @@ class FinalComparison:
 
     @property
     def replayer(self) -> Replayer:
-        """Runs the application."""
+        """Returns the object that runs the application."""
         return self.prober.sampler.replayer
 
     async def run(self, fidelity: ReplayFidelity) -> None:

@@ -23,7 +23,8 @@ them."""
 _SURE = {"proved", "confident", "tested", "voted"}
 """The statuses of a rule that are certain enough to compare it with rules of the other kind."""
 _OF_SUPERSETS = {"proved", "voted"}
-"""The statuses in ``_SURE`` that also apply to every larger antecedent."""
+"""The statuses in ``_SURE`` that are passed on: if a rule has such a status, every larger antecedent
+makes a rule with this status too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,8 @@ class SearchReport:
         return {antecedent: status for antecedent, status in known.items() if status != "unverified"}
 
     def finding(self, claim: Claim, rules: Mapping[Antecedent, ClaimStatus]) -> Finding:
-        """Returns the finding for one claim of the search. ``rules``: the antecedents of all known rules.
-        They show whether this rule is minimal."""
+        """Returns the finding for one claim of the search. ``rules``: the antecedents of all known
+        rules. By them, it is decided whether the rule of this claim is minimal."""
         evidence, tied = self.evidence, self.sources.tied_in(claim.antecedent)
         own_antecedent = claim.hangs_on[0]
         return Finding(
@@ -232,8 +233,8 @@ class SearchReport:
 
     def _is_minimal(self, claim: Claim, rules: Mapping[Antecedent, ClaimStatus]) -> bool | None:
         """Returns True if no smaller antecedent is a rule, and False if one is. Returns None if this is
-        not known: a smaller antecedent has no certain verdict, or this rule is proved and the smaller
-        rules are not."""
+        not known. That is so if the verdict on a smaller antecedent is not certain, or if this rule is
+        proved and the smaller rules have weaker evidence."""
         antecedent = claim.antecedent
         if self.noise.min_confidence < 1:
             # With a minimum confidence, an antecedent with two sources fewer may be a rule even if no

@@ -36,8 +36,9 @@ class TrackedSearch:
     _holding: dict[ArrangementKey, Probe] = field(default_factory=dict[ArrangementKey, Probe])
 
     def keep(self, key: ArrangementKey, probe: Probe) -> None:
-        """Keeps a probe, unless there are ``MOST_PROBES`` already and none of them can be dropped for
-        it."""
+        """Keeps a probe. If ``MOST_PROBES`` probes are kept already, a new probe with the verdict HOLDS
+        is not kept. Any other new probe then replaces a kept one with the verdict HOLDS; if there is
+        none, it is not kept either."""
         if probe.ballot is not None:
             # An earlier probe of this arrangement, by a single answer, may have had another verdict. It
             # is dropped, since a vote is more reliable.

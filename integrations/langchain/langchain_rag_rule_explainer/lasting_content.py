@@ -91,7 +91,8 @@ class _Lasting:
         return ["message", type(message).__module__, type(message).__qualname__, self._renamed(fields)]
 
     def _renamed(self, value: Any) -> Any:
-        """Returns a part of a message, with a number for each text that is one of the random ids."""
+        """Returns a value from a message, such as a text, a list or a dict. Each text in it that is a
+        random id is replaced by this id's number."""
         if isinstance(value, str):
             return ["id", self._numbers[value]] if value in self._numbers else value
         if type(value) is dict:

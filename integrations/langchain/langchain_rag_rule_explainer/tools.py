@@ -149,7 +149,8 @@ def _has_conversation(result: Any) -> bool:
 def result_content(result: Any) -> ResultContent:
     """Returns the content that a model is shown of a tool's result: the content of its tool message if
     the result is a tool message or a command with one, otherwise the result itself. A command without a
-    tool message has no content. A changed message loses its artifact, which may hold omitted texts."""
+    tool message has no content. If the content is later replaced, the new message has no artifact,
+    because the old artifact may hold texts of omitted sources."""
     if isinstance(result, ToolMessage):
         return ResultContent(_content_of(result), partial(_with_content, result))
     if not isinstance(result, ToolOutputMixin):
@@ -193,7 +194,7 @@ def _given_by_the_model(tool: BaseTool, given: Any) -> Any:
 
 
 def _fields_of(schema: Any) -> Any:
-    """Returns the names of the fields of a pydantic model, of either version."""
+    """Returns the fields of a pydantic model (of version 1 or 2), by their names."""
     # Version 2 of pydantic still has the older name ``__fields__`` but warns about its use. So the newer
     # name is preferred, also if it holds no fields.
     return schema.model_fields if hasattr(schema, "model_fields") else getattr(schema, "__fields__", {})

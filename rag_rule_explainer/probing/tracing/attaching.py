@@ -21,7 +21,8 @@ class Attached:
 
 
 def contexts() -> Any:
-    """Returns OpenTelemetry's module of contexts, which ``in_use`` has found."""
+    """Returns OpenTelemetry's module ``context``. It must be called only if ``spans.in_use`` has found
+    that OpenTelemetry is loaded."""
     from opentelemetry import context
 
     return context
