@@ -148,7 +148,8 @@ class Blaming:
             return FreshVerdicts(reason=error_text(error))
 
     def _baseline_of(self, before: AuditedQuestion) -> Answer:
-        """Returns the answer of a question: the whole one, if its explanation was saved."""
+        """Returns the answer to a question: the whole answer if its explanation was saved, otherwise the
+        beginning that the audit keeps."""
         saved = None if self.file is None else _explanation(self.file.parent, before)
         return Answer(before.answer) if saved is None else saved.baseline
 

@@ -14,7 +14,8 @@ MOST_CORES: Final = 2_000
 
 
 def cover(wanted: Iterable[Choices], most_cores: int = MOST_CORES) -> tuple[Choice, int]:
-    """Returns the smallest set that contains one choice of each question, and a lower bound of its size.
+    """Returns the smallest set of documents that contains one choice of each question, and a lower bound
+    of its size. ``wanted``: the choices of each question.
 
     ``most_cores``: the number of conflicts after which the solver gives up. It solves groups of questions
     that have no document in common one by one. If it gives up for a group, the set may not be the

@@ -14,9 +14,11 @@ _MARK = "#"
 """The character between the name of a document and a hash, if several documents of one explanation have
 the same name."""
 _BY_PLACE = re.compile(r"D\d+(\.\d+)?")
-"""The ids that are made up for documents that a caller gives without a name, from their places."""
+"""Matches the ids, such as "D3" or "D3.2", that are made of the place of a document if a caller gives the
+document without a name."""
 _BY_TEXT = re.compile(r"doc-[0-9a-f]{8,64}")
-"""The ids that are made up for documents without a name that an application retrieves."""
+"""Matches the ids, such as "doc-1f2e3d4c", that are made of the text of a document if an application
+retrieves the document without a name."""
 _SHORT = 8
 
 

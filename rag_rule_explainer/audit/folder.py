@@ -129,8 +129,8 @@ class AuditFolder:
         return mark
 
     def mixed_settings(self, now: str, asked: Iterable[AuditedQuestion]) -> Iterator[str]:
-        """Yields a sentence for each other settings with which some of the questions were explained.
-        ``now``: the mark of the settings of this run."""
+        """Yields a sentence for each set of earlier settings that differs from the present settings, and
+        with which some of the questions were explained. ``now``: the mark of the settings of this run."""
         often = Counter(each.settings for each in asked if each.is_explained and each.settings != now)
         current = self.settings.get(now, {})
         for mark, count in sorted(often.items()):

@@ -1,5 +1,5 @@
-"""This module lets many explanations spend from one budget: each run of the application is paid from a
-meter before it begins."""
+"""This module lets many explanations share one budget: before each run of the application, a meter counts
+the run, or refuses it if a limit is reached."""
 
 import asyncio
 from collections.abc import AsyncGenerator

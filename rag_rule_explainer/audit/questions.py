@@ -51,8 +51,8 @@ class LoggedQuestion:
     @property
     def mark(self) -> str:
         """Returns a hash of the input and of the documents that are given, with their metadata but not
-        their scores; empty if neither is. Of an object in the input that is no JSON data, only the type
-        is part of the hash."""
+        their scores; empty if the question has neither. Of an object in the input that is no JSON data,
+        only the type is part of the hash."""
         if self.input is None and self.documents is None:
             return ""
         documents = None if self.documents is None else [_marked(each) for each in self.documents]

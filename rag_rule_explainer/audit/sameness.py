@@ -210,8 +210,8 @@ def _parts_of(value: Any) -> list[Any] | None:
 
 
 def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yields the globals that a function uses, with their names. One that the function itself sets, such
-    as a counter, is no part of what it is."""
+    """Yields the globals that a function uses, with their names. A global that the function itself sets,
+    such as a counter, is left out."""
     used, own = set[str](), set[str]()
     for code in codes_in(function.__code__):
         used.update(code.co_names)

@@ -133,7 +133,8 @@ class _Rule:
         return self.kind, self.outcome
 
     def is_within(self, other: "_Rule") -> bool:
-        """Returns True iff the other rule is not minimal, since this one names fewer documents."""
+        """Returns True iff this rule shows that the other rule is not minimal: it promises the same
+        outcome, and its documents are a part of the other's."""
         return self.counts and self.way == other.way and self.documents < other.documents
 
 

@@ -29,14 +29,15 @@ class TracedQuestion:
 
     @property
     def models(self) -> tuple[TracedSpan, ...]:
-        """Returns the requests to models, without the steps around them that are recorded as requests,
-        too."""
+        """Returns the requests to models. Some tracers also record the step around a request as a
+        request; such outer steps are left out."""
         asked = [each for each in self.spans if each.kind == "model" and each.request is not None]
         around = {each.parent for each in asked}
         return tuple(each for each in asked if each.id not in around)
 
     def question(self) -> tuple[str, str]:
-        """Returns the question, and a note on where it was read if not in the input (else "").
+        """Returns the question, and a note that says where it was read; the note is empty if this was the
+        input.
 
         Raises NotInTrace if there is none.
         """
@@ -63,7 +64,8 @@ class TracedQuestion:
         )
 
     def answer(self) -> tuple[str, str]:
-        """Returns the answer, and a note on where it was read if not in the output (else "").
+        """Returns the answer, and a note that says where it was read; the note is empty if this was the
+        output.
 
         Raises NotInTrace if there is none.
         """

@@ -43,8 +43,9 @@ class _Place(NamedTuple):
 def cuts_of(
     messages: Sequence[TracedMessage], sources: Sequence[Source], question: str, times: Mapping[str, int]
 ) -> tuple[Cut, ...]:
-    """Returns the places of the sources in a request, in their order. ``question``: the user's, which may
-    stand there, too. ``times``: how often each source was retrieved, by its id; once if it is missing.
+    """Returns the places of the sources in a request, in their order. ``question``: the user's question,
+    which the request may also contain. ``times``: how often each source was retrieved, by its id; once if
+    it is missing.
 
     Raises NotInTrace if it is not certain which places are to be cut out.
     """
@@ -85,7 +86,8 @@ def _check_distinctive(
 def _free(
     alike: Mapping[str, list[Source]], messages: Sequence[TracedMessage]
 ) -> dict[str, list[_Place]]:
-    """Returns the places of each text that are not inside of a longer one."""
+    """Returns, for each text of a source, the places where it stands in the messages. Places inside of a
+    longer text of another source are left out. ``alike``: the sources by their texts."""
     found = sorted(
         (
             _Place(number, at, at + len(text), text)
@@ -132,7 +134,9 @@ def _check_now(
 def _owners(
     found: Sequence[_Place], several: Sequence[Source], times: Mapping[str, int]
 ) -> Sequence[Source]:
-    """Returns the source of each place of one text."""
+    """Returns, for each place of one text, the source that stands there. ``several``: the sources with
+    this text. ``times``: as for ``cuts_of``. Raises NotInTrace if there are more or fewer places than the
+    text was retrieved."""
     count, retrieved = len(found), sum(times.get(each.id, 1) for each in several)
     if not found or (len(several) == 1 and count <= retrieved):
         return [several[0]] * count

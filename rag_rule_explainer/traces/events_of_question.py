@@ -58,8 +58,8 @@ class EventsOfQuestion:
 
 
 def check_nesting(place: str, opened: Iterable[str], now: str) -> None:
-    """Raises InvalidInput if a question begins inside of other ones. ``opened``: those that have not
-    ended. ``now``: the one that begins."""
+    """Raises InvalidInput if a question begins inside of other ones. ``opened``: the texts of the
+    questions that have not ended. ``now``: the text of the question that begins."""
     asked = {each for each in opened if each}
     if asked and now not in asked:
         raise InvalidInput(f"{place}: a query begins inside of another one, and {_ADVICE}")

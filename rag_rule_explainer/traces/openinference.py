@@ -107,5 +107,6 @@ def _reply(envelope: Envelope) -> str | None:
 
 
 def _is_json(attributes: SpanAttributes) -> bool:
-    """Returns True iff the output is data: a text may look like JSON, too."""
+    """Returns True iff the span says that its output is JSON. The output alone does not show this,
+    because an answer in words may look like JSON."""
     return attributes.text("output.mime_type") == "application/json"

@@ -29,11 +29,12 @@ _LESS_SURE = (
 _SELDOM = ("messages", "message", "content", "text", "raw", "outputs", "generations", "blocks")
 _DEEPEST = 6
 _OBJECT = re.compile(r"\s*<[\w. ]*(?:object|generator)[^>]*>\s*|[A-Z]\w+\((?:\w+=.*|\)\s*)", re.DOTALL)
-"""Matches what may be the ``repr`` of an object that a tracer could not write as data."""
+"""Matches a text that may be the ``repr`` of an object, such as "<Answer object at 0x7f3a>" or
+"Answer(text='yes')". Tracers write it if they cannot write the object as data."""
 _ID = re.compile(
     r"(?:^|_)(?:id|uuid|lang|language|locale|user|session|thread|tenant)$|[a-z](?:Id|ID|Lang|Session)$"
 )
-"""Matches the names of arguments that are no questions."""
+"""Matches the names of arguments that are no questions, such as "user_id" or "language"."""
 _STOPPED = re.compile(r"StopEvent\(result=(?P<quote>['\"])(?P<said>[^\\]*?)(?P=quote)\)")
 
 

@@ -44,7 +44,8 @@ class SpansOfTrace:
     weight: int = 0
 
     def add(self, span: TracedSpan) -> None:
-        """Adds a span. Raises InvalidInput if the trace is then larger than any that is read."""
+        """Adds a span. Raises InvalidInput if the trace then has more than ``MOST_SPANS`` spans or
+        ``LARGEST_TRACE`` characters."""
         self.spans.append(span)
         self.session = self.session or span.session
         self.weight += _weight(span)

@@ -70,7 +70,7 @@ def request_of(
     question: TracedQuestion, asked: str, answer: str, documents: FoundDocuments
 ) -> RecordedRequest:
     """Returns the request from which the answer came. ``asked``: the user's question. If the request
-    cannot be replayed, it says why."""
+    cannot be replayed, the ``refusal`` of the result gives the reason."""
     models = question.models
     if len(models) != 1:
         count = (

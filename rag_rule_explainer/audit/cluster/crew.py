@@ -1,5 +1,5 @@
 """This module gives the questions of an audit to the workers on a Ray cluster, and takes their answers.
-Where workers run, and what becomes of dead ones, is Ray's affair."""
+Ray decides on which machines workers run, and restarts those that die."""
 
 import asyncio
 import os
@@ -43,7 +43,7 @@ class Crew:
             "num_cpus": 1,
             "max_restarts": -1,
             "max_task_retries": RETRIES,
-            # One more, because a worker must also say how it is while it explains.
+            # One call more than questions, because a worker must also answer ``state`` while it explains.
             "max_concurrency": job.workers + 1,
             **actor_options,
         }

@@ -34,12 +34,13 @@ class OnRay:
     ``address``: "local" (this machine, for as long as the audit lasts), "auto", "HOST:PORT" or
     "ray://HOST:PORT". ``actors``: the number of workers; None for one per processor of the cluster.
     ``rates``: how fast all workers together may go. ``audit``: the id of the account, of letters, digits
-    and ``-``; None for that of the audit's folder, or one made of the job. ``actor_options``: options of
-    the actors, such as ``{"num_cpus": 0.5}``. ``ray_options``: arguments of ``ray.init``, such as
-    ``runtime_env``. ``patience``: the seconds to wait for the first worker.
+    and ``-``; None for the id of the audit's folder or, without a folder, for an id that is made of the
+    job. ``actor_options``: options of the actors, such as ``{"num_cpus": 0.5}``. ``ray_options``:
+    arguments of ``ray.init``, such as ``runtime_env``. ``patience``: the seconds to wait for the first
+    worker.
 
-    A worker that dies is restarted by Ray, and its questions are asked again, from the store as far as
-    answers were committed. A question whose worker dies four times is "failed".
+    A worker that dies is restarted by Ray, and its questions are asked again. Answers that were already
+    committed to the store are taken from there. A question whose worker dies four times is "failed".
 
     Raises InvalidInput for an application that is not given by its name, and for a store that is not in
     PostgreSQL; see ``AuditEngine`` for all else.

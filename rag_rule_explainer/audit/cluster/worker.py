@@ -30,7 +30,8 @@ class Worker:
     """A ``Worker`` explains questions in one process of a cluster. It is an actor of Ray, which restarts
     it where it died; it then builds the application anew.
 
-    ``folder``: the folder of the driver, where applications may be, if there is such a folder here.
+    ``folder``: the working folder of the driver, the process that began the audit. If this machine has a
+    folder with this path, applications can be imported from it.
     """
 
     def __init__(self, job: AuditJob, plan: LedgerPlan, folder: str) -> None:

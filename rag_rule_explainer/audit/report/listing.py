@@ -1,5 +1,5 @@
-"""This module writes a list that a reader searches by typing. A script does this from data in the page;
-without it, the page has the first entries."""
+"""This module writes a list that a reader can search by typing. A script searches data in the page. If
+the browser runs no scripts, the page shows the first entries only."""
 
 import json
 from collections.abc import Sequence

@@ -82,8 +82,8 @@ class VerifiedRule(BaseModel):
 
 
 class ShownExplanation(BaseModel):
-    """This model holds a saved explanation, or the names of all. ``text``: the report, or one name on
-    each line. ``summary``: None for a list of names."""
+    """This model holds a saved explanation, or the names of all saved explanations. ``text``: the report,
+    or one name on each line. ``summary``: None for a list of names."""
 
     names: list[str]
     text: str

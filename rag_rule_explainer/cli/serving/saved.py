@@ -49,8 +49,9 @@ class SavedFolder:
         return cls(folder)
 
     def kept(self, explanation: Explanation) -> SavedPlace:
-        """Writes the explanation into a new file, and returns where. What was paid for is not lost if
-        this is not possible: the client still gets it, with the reason."""
+        """Writes the explanation into a new file, and returns its place. If the file cannot be written,
+        the place holds the reason, and no error is raised: the client still gets the explanation, which
+        is paid for."""
         try:
             return SavedPlace(self.save(explanation))
         except InvalidInput as error:

@@ -63,8 +63,8 @@ class ServedSpending:
     namespace: VersionOfApplication = None
 
     def settings(self) -> SettingsFields:
-        """Returns the settings of all calls. Raises InvalidInput for a value that cannot be used, since
-        the agent would else be told of it, at each call."""
+        """Returns the settings of all calls. Raises InvalidInput for a value that cannot be used.
+        Otherwise the error would be raised at each call, and only the agent would see it."""
         fields: SettingsFields = {
             "concurrency": self.concurrency,
             "timeout": self.timeout,
