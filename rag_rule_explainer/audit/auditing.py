@@ -273,8 +273,8 @@ class _Run:
 
 
 def _store_in(folder: AuditFolder, job: AuditJob) -> Store:
-    """Returns the store in the folder, for an engine that runs where the folder is. Another application,
-    such as a function whose code was changed, does not find the answers of this one."""
+    """Returns the store in the folder, for an engine that runs on the machine with the folder. Another
+    application, such as a function whose code was changed, does not find the answers of this one."""
     return Store(folder.path / ANSWERS, application_of(job))
 
 

@@ -90,7 +90,7 @@ class BlamePlan:
 
     @property
     def replays(self) -> int:
-        """Returns the number of replays of the whole plan. Retries of failed ones are not among them."""
+        """Returns the number of replays of the whole plan. Retries of failed replays are not counted."""
         return _replays(self.tested)
 
     @property

@@ -34,8 +34,9 @@ def cover(wanted: Iterable[Choices], most_cores: int = MOST_CORES) -> tuple[Choi
 
 
 def _forced(questions: set[Choices]) -> tuple[Choice, list[Choices]]:
-    """Returns the documents that every solution needs, because a question has no other choice, and those
-    questions of which they contain no choice. Their choices are returned without these documents."""
+    """Returns the documents that every solution needs, because they are the only choice of a question.
+    Also returns the questions of which these documents contain no choice; their choices are returned
+    without these documents."""
     forced, left = frozenset[DocumentKey](), questions
     while single := [next(iter(each)) for each in left if len(each) == 1]:
         forced = forced.union(*single)

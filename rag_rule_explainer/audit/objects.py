@@ -26,8 +26,8 @@ _ENDS_A_STATEMENT = ("STORE_", "DELETE_", "POP_", "RETURN_")
 
 
 def module_of(value: object) -> str:
-    """Returns the name of the module that a function or a class is defined in; otherwise that of the
-    class of an object, and of the object of a method."""
+    """Returns the name of the module in which a function or a class is defined. For any other object,
+    this is the module of its class, and for a method, the module of its object."""
     held: Any = value.__self__ if isinstance(value, MethodType) else value
     module: object = getattr(
         held if isinstance(held, (type, FunctionType)) else type(held), "__module__", None
@@ -36,8 +36,8 @@ def module_of(value: object) -> str:
 
 
 def members_of(kind: type) -> dict[str, Any]:
-    """Returns the functions and the values that a class has, with those of its bases in the same
-    package."""
+    """Returns the functions and the values of a class by name, also those that it inherits from classes
+    of the same package."""
     found: dict[str, Any] = {}
     for each in reversed(kind.__mro__):
         if _package_of(each) != _package_of(kind):

@@ -45,7 +45,7 @@ class LoggedQuestion:
 
     @property
     def given(self) -> Any:
-        """Returns the input that the application is given."""
+        """Returns the input of the application: ``input``, or the question if there is no ``input``."""
         return self.question if self.input is None else self.input
 
     @property

@@ -68,23 +68,25 @@ class DocumentRow:
 
     @property
     def implicated_share(self) -> Share:
-        """Returns the share of questions in which it is implicated, of those questions that decide it."""
+        """Returns the share of the questions in which the document is implicated, among the questions
+        that decide whether it is."""
         return share(len(self.implicated), len(self.implicated) + len(self.clear), _NEVER_SHOWN)
 
     @property
     def bad_share(self) -> Share:
-        """Returns the share of bad answers where it was shown, of those with a verdict."""
+        """Returns the share of bad answers among the answers that have a verdict and for which the
+        document was shown."""
         return share(len(self.bad), len(self.bad) + len(self.not_bad), _NEVER_SHOWN)
 
     @property
     def open(self) -> int:
-        """Returns the number of questions that do not decide whether it is implicated."""
+        """Returns the number of questions that do not decide whether the document is implicated."""
         return len(self.shown) - len(self.implicated) - len(self.clear)
 
     @property
     def never_needed(self) -> bool | None:
-        """Returns True iff no rule of any question names it, and there are no other rules; False if a
-        sure rule does; None if this is not decided."""
+        """Returns True iff no rule names the document in any question that shows it, and no rules are
+        missing there; False if a sure rule names it; None if this is not decided."""
         if self.named:
             return False
         return True if self.shown and len(self.unneeded) == len(self.shown) else None

@@ -70,8 +70,8 @@ class AnnotateOptions:
                 check_place(annotations_file(self._folder, name, incident.traced.trace, ""))
 
     def made(self, explanation: Explanation, incident: Incident | None) -> list[Annotations]:
-        """Returns the annotations for each tool. Raises InvalidInput if the explanation is not that of
-        the incident."""
+        """Returns the annotations for each tool. Raises InvalidInput if the explanation is not about the
+        answer of the incident."""
         return [Annotations(explanation, incident, each) for each in self.annotate or () if incident]
 
     def put(self, made: list[Annotations], *, stopped: bool = False) -> None:

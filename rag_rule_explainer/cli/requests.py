@@ -81,8 +81,8 @@ class Condition:
 
     @property
     def written(self) -> tuple[str, str | None]:
-        """Returns the predicates as the user wrote them: for retention rules, and for omission rules
-        (None if it is the negation)."""
+        """Returns the predicates of retention rules and of omission rules as the user wrote them. The
+        second is None if it is the negation of the first."""
         return self.predicate, self.omission_predicate
 
     @property

@@ -161,10 +161,10 @@ def _check_left(
     sources: Sequence[Source],
     question: str,
 ) -> None:
-    """Raises NotInTrace if what is left of the request contains a part of a source's text, or this text
-    in another form. This is also checked for sources that are cut out elsewhere. Earlier messages of the
-    conversation are not checked, but the system's messages before them are, because an application writes
-    them anew for each question."""
+    """Raises NotInTrace if the rest of the request, after the cuts, contains a part of a source's text,
+    or the text in another form. This is also checked for sources that are cut out elsewhere. Earlier
+    messages of the conversation are not checked, but the system's messages before them are, because an
+    application writes them anew for each question."""
     left = Remains(
         piece
         for number, (role, said) in enumerate(messages)

@@ -11,7 +11,8 @@ from .spans import TracedDocument
 _LISTS = ("documents", "nodes", "source_nodes", "source_documents", "context", "output", "result")
 """The keys under which the output of a search has its documents."""
 _ARTIFACTS = ("artifact", "raw_output")
-"""The keys under which the result of a tool has what it found, beside its text."""
+"""The keys under which the result of a tool holds the documents that the tool found, in addition to its
+text."""
 _WRAPPERS = ("output", "data", "kwargs", "tool_output", "update", "messages", "result")
 _DEEPEST = 6
 

@@ -61,8 +61,8 @@ def _documents(kind: TracedKind, made: Any) -> Any:
 
 
 def _alone(given: Any, key: str) -> Any:
-    """Returns the only value of a dict whose only key is ``key``, and anything else as it is. LangChain
-    makes such dicts of values that are no dicts, because inputs and outputs have to be dicts."""
+    """Returns the value of a dict whose only key is ``key``; anything else unchanged. LangChain puts
+    inputs and outputs that are no dicts into such dicts."""
     if isinstance(given, Mapping) and set(cast("Mapping[str, Any]", given)) == {key}:
         return cast("Mapping[str, Any]", given)[key]
     return cast("Any", given)

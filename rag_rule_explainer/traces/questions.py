@@ -40,8 +40,8 @@ _STOPPED = re.compile(r"StopEvent\(result=(?P<quote>['\"])(?P<said>[^\\]*?)(?P=q
 
 def traced_question(given: Any, depth: int = 0, *, alone: bool = True) -> str | None:
     """Returns the question in an input: a text, the last message of a user, or the entry under a usual
-    key, such as "question". Returns None if there is none. ``alone``: True if the text of a dict with one
-    entry is the question, unless its key shows that it is not, as "user_id" does."""
+    key, such as "question". Returns None if there is none. ``alone``: True if the only entry of a dict
+    may be the question whatever its key is, except for keys such as "user_id"."""
     given = as_structure(given)
     if isinstance(given, str):
         return (given.strip() and not _is_object(given) and given) or None

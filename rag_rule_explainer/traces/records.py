@@ -186,7 +186,7 @@ class _Reading:
                 yield from self._object(depth + 1, outermost=False)
             else:
                 own[key] = self._value(kind, value, depth + 1)
-        # Each record has bounds of its own.
+        # The limits on size hold for each record, so counting begins anew.
         self._values = self._watched.unread = 0
         if own:
             yield own

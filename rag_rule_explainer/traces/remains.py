@@ -18,8 +18,8 @@ _SPACE = re.compile(r"\\[nrtbf]")
 
 
 class Remains:
-    """The ``Remains`` are what is left of a prompt, in which parts of texts are looked for. ``pieces``:
-    its texts. Each is prepared once, however many texts are looked for."""
+    """A ``Remains`` holds the rest of a prompt after sources were cut out, and finds parts of texts in
+    it. ``pieces``: the texts of the rest. They are prepared once for all searches."""
 
     def __init__(self, pieces: Iterable[str]) -> None:
         forms = {form for piece in pieces for form in (piece, _unescaped(piece))}

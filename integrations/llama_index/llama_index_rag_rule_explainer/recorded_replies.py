@@ -62,8 +62,8 @@ def served(model: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 
 def is_asked_whole() -> bool:
     """Returns True iff a streamed reply must be read to its end before the application gets any part of
-    it. This is so in a replay of the next action: it must end before a tool runs for a call in the
-    reply."""
+    it. This is so if only the next action is replayed: the replay must end before a tool runs for a call
+    in the reply."""
     return ends_at_next_action() and is_within_no_model()
 
 

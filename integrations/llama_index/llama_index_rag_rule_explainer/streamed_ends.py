@@ -70,8 +70,8 @@ class StreamedEnds:
         return self._reasons.get(span) or (None if events is None else events.reason)
 
     def forget(self, span: _Span) -> None:
-        """Forgets a reply that has ended. Replies whose events have no span all have the id None, so the
-        next of them must find nothing here."""
+        """Forgets a reply that has ended. All replies without a span have the same key, None, so the
+        values of one reply must not stay for the next."""
         self._reasons.pop(span, None)
         self._refusing.discard(span)
         self._read_from.pop(span, None)

@@ -91,8 +91,8 @@ def _without_context(tool: Any, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hands_over(tool: Any) -> bool:
-    """Returns True iff the tool is the one by which an agent of an ``AgentWorkflow`` passes the task to
-    the next agent."""
+    """Returns True iff an agent of an ``AgentWorkflow`` calls this tool to pass the task to the next
+    agent."""
     return tool.metadata.name == _HANDOFF and getattr(tool, "_async_fn", None) is handoff
 
 

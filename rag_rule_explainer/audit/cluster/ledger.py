@@ -58,7 +58,7 @@ class LedgerPlan:
     """A ``LedgerPlan`` says where the account of an audit is, and which limits and rates hold for it. It
     can be sent to other processes. ``url``: the URL of a PostgreSQL database. ``audit``: the id of the
     audit, of letters, digits and ``-``. ``until``: the time by the server's clock after which no run
-    begins, in seconds since 1970; None for no such time. Seconds of ``limits`` are not looked at."""
+    begins, in seconds since 1970; None for no such time. The seconds in ``limits`` are ignored."""
 
     url: str
     audit: str

@@ -20,8 +20,8 @@ NEEDED: Mapping[bool | None, str] = {True: "yes", False: "no", None: "undecided"
 
 
 def document_table(audit: Audit) -> Iterator[TableRow]:
-    """Yields a row for each document, with numbers of questions, such as those in which a rule names
-    it."""
+    """Yields a row for each document. Its numbers count questions, such as the questions in which a rule
+    names the document."""
     removed, blame = set(audit.removal.documents), blame_by_name(audit)
     for row in audit.documents:
         yield {

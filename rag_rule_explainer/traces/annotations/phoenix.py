@@ -14,7 +14,7 @@ def phoenix_payload(notes: PlacedNotes) -> dict[str, Any]:
     """Returns the bodies of the requests ``POST /v1/span_annotations`` and
     ``POST /v1/document_annotations``, by the last part of their paths.
 
-    Phoenix has annotations on documents of retrievers and rerankers alone. It keeps only one annotation
+    Phoenix allows annotations only on documents of retrievers and rerankers. It keeps only one annotation
     of each name on a document, and accepts no identifiers there, so the name depends on the condition. If
     another step, such as a tool, returned the document, the note is put on the span of that step.
     """
