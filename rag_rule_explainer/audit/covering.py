@@ -115,8 +115,8 @@ class _GivenUp(Exception):
 
 
 def _greedy(questions: Sequence[Choices]) -> Choice:
-    """Returns a small set that contains a choice of each question: again and again, the choice that ends
-    the most questions for each of its documents is taken."""
+    """Returns a small set that contains a choice of each question. It is built step by step: each step
+    adds the choice that ends the most bad answers per document."""
     left, taken = list(questions), set[DocumentKey]()
     while left:
         gains = dict[Choice, int]()

@@ -48,7 +48,7 @@ class DocumentNames:
         self.names = _names(self.questions, self._of_questions)
 
     def keys(self, question: AuditedQuestion) -> Mapping[str, DocumentKey]:
-        """Returns the document of each id that a question shows."""
+        """Returns, for each id of a question, the document for which it stands."""
         return self._of_questions[question.id]
 
     def named(self, question: AuditedQuestion, ids: Iterable[str]) -> tuple[str, ...]:

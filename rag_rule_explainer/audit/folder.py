@@ -121,7 +121,7 @@ class AuditFolder:
         write_whole(self.path / _SPENT, f"{json.dumps(list(spent))}\n")
 
     def note_settings(self, settings: Mapping[str, str]) -> str:
-        """Writes the settings of this run if they are new. Returns their mark."""
+        """Writes the settings of this run if they are new. Returns their mark, which is a short hash."""
         mark = sha256(json.dumps(settings, sort_keys=True).encode("ascii")).hexdigest()[:8]
         if mark not in self.settings:
             self.settings[mark] = dict(settings)

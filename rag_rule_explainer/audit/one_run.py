@@ -46,7 +46,7 @@ class OneRun:
         self._file = file
 
     def close(self) -> None:
-        """Gives the folder back. Does nothing if that was done before."""
+        """Releases the lock, so that another run may use the folder. Does nothing at a second call."""
         file, self._file = self._file, None
         if file is None:
             return

@@ -124,8 +124,8 @@ def _why_not(question: AuditedQuestion) -> str:
 
 
 def _surest(names: DocumentNames, question: AuditedQuestion, chosen: Choice) -> AuditedRule:
-    """Returns the surest rule that ends the bad answer of a question, once the chosen documents are
-    removed."""
+    """Returns the surest rule among the omission rules of a question whose documents are all in
+    ``chosen``, the documents that are removed."""
     keys = names.keys(question)
     rules = [each for each in _sure(question) if chosen.issuperset(keys[name] for name in each.documents)]
     return max(

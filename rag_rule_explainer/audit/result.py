@@ -59,7 +59,7 @@ class Audit:
 
     @property
     def counts(self) -> Mapping[AnswerOutcome, int]:
-        """Returns the number of questions by what became of them."""
+        """Returns, for each outcome, the number of questions with this outcome."""
         return Counter(each.outcome for each in self.questions)
 
     @property

@@ -85,8 +85,8 @@ class DocumentRow:
 
     @property
     def never_needed(self) -> bool | None:
-        """Returns True iff no rule names the document in any question that shows it, and no rules are
-        missing there; False if a sure rule names it; None if this is not decided."""
+        """Returns True iff no rule names the document in any question that shows it, and the searches of
+        these questions found all rules; False if a sure rule names it; None if this is not decided."""
         if self.named:
             return False
         return True if self.shown and len(self.unneeded) == len(self.shown) else None

@@ -87,8 +87,8 @@ def _places(text: str, part: str) -> Iterator[int]:
 
 
 class AskedCorpus:
-    """An ``AskedCorpus`` is a corpus that is a function from an id to a text, or to None if it has no
-    such text."""
+    """An ``AskedCorpus`` is a corpus that the caller gave as a function, which returns the text with an
+    id, or None if there is no such text."""
 
     def __init__(self, name: str, function: Callable[[str], Any]) -> None:
         self.name = name

@@ -69,7 +69,7 @@ def connected(address: str, options: dict[str, Any]) -> Generator[Any, None, Non
 
 
 def check_answers(address: str) -> None:
-    """Raises InvalidInput if this is no address, or if nothing answers there."""
+    """Raises InvalidInput if the address is malformed, or if no cluster answers there."""
     host, colon, port = address.removeprefix(_CLIENT).rpartition(":")
     if not (host and colon and port.isdecimal()):
         raise InvalidInput(

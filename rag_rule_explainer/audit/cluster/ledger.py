@@ -113,7 +113,8 @@ class Ledger:
             self._cost += cost
 
     def after(self, seconds: float | None) -> float | None:
-        """Returns the server's time after so many seconds, for ``LedgerPlan.until``; None for None."""
+        """Returns the time by the server's clock in this number of seconds from now, for
+        ``LedgerPlan.until``; None for None."""
         return None if seconds is None else self._database.now + seconds
 
     def spent(self) -> SpentTogether:

@@ -31,7 +31,8 @@ class SavedPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SavedFolder:
-    """A ``SavedFolder`` holds saved explanations. ``path``: the folder, without links."""
+    """A ``SavedFolder`` holds saved explanations. ``path``: the path of the folder, in which symbolic
+    links are resolved."""
 
     path: Path
 

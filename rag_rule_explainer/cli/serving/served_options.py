@@ -63,8 +63,8 @@ class ServedSpending:
     namespace: VersionOfApplication = None
 
     def settings(self) -> SettingsFields:
-        """Returns the settings of all calls. Raises InvalidInput for a value that cannot be used.
-        Otherwise the error would be raised at each call, and only the agent would see it."""
+        """Returns the settings of all calls. Raises InvalidInput for a value that cannot be used, so that
+        the user sees the error at the start, and not the agent at each call."""
         fields: SettingsFields = {
             "concurrency": self.concurrency,
             "timeout": self.timeout,
