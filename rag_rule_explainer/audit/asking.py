@@ -274,8 +274,8 @@ def _why_open(explanation: Explanation) -> str:
 
 
 def _limits(explanation: Explanation) -> Iterator[tuple[bool, str]]:
-    """Yields each reason why even a complete search may not have tried every subset, and True iff the
-    reason applies."""
+    """Yields pairs of a bool and a sentence. The sentence is a reason why even a complete search may not
+    have tried every subset; the bool is True iff the reason applies."""
     name = explanation.miner.name
     yield bool(explanation.ties), TIED
     yield any(each.pinned for each in explanation.sources), PINNED

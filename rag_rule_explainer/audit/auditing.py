@@ -1,5 +1,5 @@
-"""This module audits a corpus by the questions that people asked: it asks them all, and reads from their
-rules what the documents do."""
+"""This module audits a corpus by the questions that people asked: it asks all of them, and reads from the
+rules of the answers what the documents do."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable

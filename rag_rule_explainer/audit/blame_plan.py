@@ -78,8 +78,8 @@ class BlamePlan:
     ``fdr``: the share of innocent documents that is allowed, on average, among those that are listed.
     ``proved``: documents of a deterministic application that a proved rule names, which need no test.
     ``tested``: the other ones, each with the number of replays on each subset of its pairs. ``left_out``:
-    documents that stay untested, because the limit of replays does not reach for them, or because no pair
-    of theirs is known.
+    documents that stay untested, because the limit of replays is too low for them, or because no pair of
+    subsets is known on which they could be tested.
     """
 
     fdr: float

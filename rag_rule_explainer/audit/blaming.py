@@ -89,8 +89,8 @@ class Blaming:
     async def found(
         self, asked: Mapping[str, LoggedQuestion], audited: Mapping[str, AuditedQuestion]
     ) -> BlameList:
-        """Returns the documents to blame. ``asked``, ``audited``: the questions of the plan, by their
-        ids, as they were asked and what became of them."""
+        """Returns the documents to blame. ``asked``: the questions of the plan as they were asked, by
+        their ids. ``audited``: what the audit found of them, by their ids."""
         known, verdicts = _kept(self.file), dict[Trial, Verdict]()
         async for question, trials, found in self._made(known, asked, audited):
             verdicts.update(zip(trials, found, strict=True))
@@ -184,7 +184,8 @@ def _kept(file: Path | None) -> dict[str, Sequence[Verdict | None]]:
 
 
 def _kept_budget(file: Path | None, mark: str) -> int | None:
-    """Returns how many replays an earlier run had for the same plan; None if there was none."""
+    """Returns the number of replays that an earlier run allowed for the same plan; None if there was no
+    such run. ``mark``: the result of ``_mark``."""
     for read in _lines(file):
         with suppress(KeyError, TypeError, ValueError):
             if read["plan"] == mark:

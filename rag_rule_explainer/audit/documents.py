@@ -24,8 +24,9 @@ _SHORT = 8
 
 @dataclass(frozen=True, slots=True, order=True)
 class DocumentKey:
-    """A ``DocumentKey`` identifies a document over all questions. ``name``: its name without what an
-    explanation adds to it; empty if it has none. ``sha256``: the hash of its text."""
+    """A ``DocumentKey`` identifies a document over all questions. ``name``: its name, without the mark
+    that an explanation adds if several of its documents have this name; empty if it has none. ``sha256``:
+    the hash of its text."""
 
     name: str
     sha256: str

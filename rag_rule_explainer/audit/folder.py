@@ -96,8 +96,8 @@ class AuditFolder:
 
     @property
     def spent(self) -> SpentTogether:
-        """Returns what all runs of the audit have spent, as far as it is known: a run that was killed
-        may have spent more. Raises InvalidInput if it cannot be read."""
+        """Returns what all runs of the audit have spent, as far as it is known: a run that was killed may
+        have spent more. Raises InvalidInput if the file cannot be read."""
         # A question whose id has changed is in the folder under both ids. It must count only once.
         known = {_asked_as(each): each for each in self.known.values()}.values()
         file, noted = self.path / _SPENT, list[Any]()
@@ -162,8 +162,8 @@ class AuditFolder:
                 self._write(replace(known, id=each.id))
 
     def keep(self, answer: AuditedAnswer) -> AuditedQuestion:
-        """Writes what became of a question, and its explanation; returns it with the place of the
-        explanation. Raises InvalidInput if it cannot be written."""
+        """Writes what became of a question, and its explanation. Returns the question with the path of
+        the explanation. Raises InvalidInput if a file cannot be written."""
         question = answer.question
         for explanation in answer.explanations[:1]:
             question = replace(question, explanation=self._saved(question, explanation))

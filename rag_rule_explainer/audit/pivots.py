@@ -14,11 +14,11 @@ from .documents import DocumentNames
 from .questions import AuditedQuestion
 
 _Strength = tuple[int, int]
-"""It says how much evidence a pair rests on: the number of samples on each of its subsets (0 if it was
-made from a rule), and the number of documents of the larger subset."""
+"""The strength of the evidence of a pair: the number of samples on each of its subsets (0 if it was made
+from a rule), and the number of documents of the larger subset."""
 Named = Callable[[str, str], str]
-"""A function that returns the name that a document has in the log, from the question's id and its id
-there."""
+"""A function that gets the id of a question and the id of a document in this question, and returns the
+name of the document in the log."""
 
 
 def suspects_of(explanations: Iterable[tuple[str, Explanation]]) -> tuple[Suspect, ...]:

@@ -37,9 +37,9 @@ class DocumentRow:
     a rule names it by which answers are not bad while its documents are omitted. ``omitted_good``: as
     ``omitted``, and the answers are good. ``implicated``: at least one of the last three. ``unsure``:
     only a rule that is not sure, or perhaps not minimal, implicates it. ``clear``: no rule implicates it,
-    and there are no further rules. ``unneeded``: no rule of any outcome names it, and there are no
-    further rules. ``decisive``: the answer is bad, but never bad without this document, whichever other
-    documents are shown (pinned ones always are, and near-duplicates that were tied are shown together).
+    and all rules are known. ``unneeded``: no rule of any outcome names it, and all rules are known.
+    ``decisive``: the answer is bad, but never bad without this document, whichever other documents are
+    shown (pinned ones always are, and near-duplicates that were tied are shown together).
     ``single_point``: the answer is not bad (or is good, if there is such a condition), and never so
     without this document. ``redundant``: by the name of another document, the questions in which that
     document is enough in place of this one. ``conflicts``: by the name of another document, the questions

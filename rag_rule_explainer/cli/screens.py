@@ -158,7 +158,8 @@ def _paragraph(sentence: str, heading: str = "") -> Iterator[Text]:
 
 
 def option_lines(option: Any, ctx: Any) -> Iterator[Text]:
-    """Yields an option with the form of its value, and below it what it does and its default."""
+    """Yields the lines about an option: its names with the form of its value, and below them what it
+    does, with its default."""
     is_argument = option.param_type_name != "option"
     names = option.metavar or option.name
     value = ""

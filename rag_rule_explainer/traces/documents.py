@@ -18,8 +18,8 @@ _DEEPEST = 6
 
 
 def traced_documents(given: Any) -> tuple[TracedDocument, ...] | None:
-    """Returns the documents in the output of a search; None if it is anything else. Either all items of
-    a list are documents, or none is read."""
+    """Returns the documents in the output of a search; None if the output is anything else. If an item of
+    a list is no document, no item of the list is read."""
     given = as_data(given)
     if isinstance(given, Mapping):
         fields = cast("Mapping[str, Any]", given)

@@ -171,7 +171,8 @@ def _filled(document: TracedDocument, found: TracedDocument) -> TracedDocument:
 
 
 def _named(batches: Sequence[_Batch]) -> list[list[Source]]:
-    """Returns the documents as sources, under the names that an explanation of a live run gives them."""
+    """Returns the documents as sources, with the ids that they would have in an explanation of a live
+    run."""
     texts = [
         [RetrievedText(each.text or "", each.id, each.metadata) for each in batch] for batch in batches
     ]

@@ -108,7 +108,7 @@ def traced_answer(given: Any, depth: int = 0) -> str | None:
     """Returns the answer in an output: a text, the last message that no user wrote, or the entry under a
     usual key, such as "answer". Returns None if there is none, or if two entries may be it.
 
-    A text is the answer as it is: an application may answer with JSON.
+    If the output is a text, the whole text is the answer, even if it is JSON.
     """
     if isinstance(given, str):
         return _said(given)

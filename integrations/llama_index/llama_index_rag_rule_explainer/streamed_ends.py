@@ -1,5 +1,5 @@
-"""This module records how streamed replies end, as far as chunks before the last one, or the client's own
-events, report it.
+"""This module records how streamed replies end, if only a chunk before the last one, or an event of the
+provider's client, reports it.
 
 LlamaIndex does not keep the refusals of OpenAI's protocol, and drops the event by which Bedrock reports
 the finish reason of a stream. Without these, a reply that was cut off would look whole.

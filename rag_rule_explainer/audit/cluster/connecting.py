@@ -1,4 +1,4 @@
-"""This module connects to a Ray cluster, and says in one sentence why it cannot."""
+"""This module connects to a Ray cluster. If that fails, the error says why in one sentence."""
 
 import os
 import socket
@@ -40,8 +40,8 @@ def connected(address: str, options: dict[str, Any]) -> Generator[Any, None, Non
     already has is used and left open.
 
     ``address``: "local", "auto", "HOST:PORT" or "ray://HOST:PORT". ``options``: further arguments of
-    ``ray.init``. Raises InvalidInput, in one sentence, if there is no such cluster, or if its version of
-    Ray or Python is another one; MissingExtra without Ray.
+    ``ray.init``. Raises InvalidInput, in one sentence, if there is no such cluster, or if it has another
+    version of Ray or Python; MissingExtra without Ray.
     """
     ray = ray_module()
     if ray.is_initialized():

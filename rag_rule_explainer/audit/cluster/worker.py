@@ -27,8 +27,8 @@ class WorkerState(NamedTuple):
 
 
 class Worker:
-    """A ``Worker`` explains questions in one process of a cluster. It is an actor of Ray, which restarts
-    it where it died; it then builds the application anew.
+    """A ``Worker`` explains questions in one process of a cluster. It is an actor of Ray. If it dies, Ray
+    restarts it, and it builds the application anew.
 
     ``folder``: the working folder of the driver, the process that began the audit. If this machine has a
     folder with this path, applications can be imported from it.

@@ -38,8 +38,8 @@ class SavedFolder:
 
     @classmethod
     def of(cls, path: Path) -> "SavedFolder":
-        """Returns the folder. It is made if the folder around it exists. Raises InvalidInput if it cannot
-        be made or written."""
+        """Returns the folder. If it does not exist, it is made in its parent folder, which must exist.
+        Raises InvalidInput if the folder cannot be made or written."""
         try:
             path.mkdir(exist_ok=True)
             folder = path.resolve(strict=True)

@@ -1,4 +1,5 @@
-"""This module annotates a traced answer with the rules of its explanation, in the form of a tool."""
+"""This module annotates a traced answer with the rules of its explanation, in the form that a tracing
+tool accepts."""
 
 import json
 import re

@@ -1,4 +1,5 @@
-"""This module lists the tracing tools that take annotations, each with its form and its client."""
+"""This module lists the tracing tools that accept annotations, each with the form of its annotations and
+its client."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
