@@ -51,8 +51,8 @@ class OneRun:
         if file is None:
             return
         if os.getpid() == self._process:
-            # A forked process of the application has the open file, too, and may live longer. Without
-            # this, it would keep the lock.
+            # A forked process of the application has the open file, too, and may live longer. Without an
+            # explicit unlock, it would keep the lock.
             with suppress(OSError):
                 _locks.flock(file, _locks.LOCK_UN)
         os.close(file)

@@ -52,7 +52,8 @@ def stratified_p_value(tables: Iterable[PairTable]) -> Fraction:
     for table in tables:
         of_with = table.of_with + table.unknown_with
         of_without = table.of_without + table.unknown_without
-        # More bad replays without the document, and fewer with it, never make the probability smaller.
+        # The probability is largest if all unknown replays without the document are bad, and none of the
+        # unknown replays with it is.
         bad = table.bad_with + table.bad_without + table.unknown_without
         seen += table.bad_with
         chances = _added(chances, _hypergeometric(of_with, of_without, bad))

@@ -56,7 +56,7 @@ class Removal:
             claim = f"{self.claim}: {limits}" if limits else f"{self.claim}"
             effects.append(f"ends {_counted(len(self.ended), 'bad answer')} [{claim}]")
         if self.rare:
-            # Rounded down, so that it is never said to be away on more subsets than it is.
+            # Rounded down, so that the report never promises more subsets than there are.
             share = f"on {floor(self.confidence * 1000) / 10:g} % of the subsets or more"
             claim = f"confident: {limits}" if limits else "confident"
             effects.append(f"keeps {_counted(len(self.rare), 'bad answer')} away {share} [{claim}]")

@@ -128,7 +128,7 @@ class _Reading:
             if isinstance(value, (list, tuple)):
                 return [self.data(each, depth - 1) for each in cast("list[Any]", value)]
             if isinstance(value, (set, frozenset)):
-                # Their order differs between runs.
+                # The order of a set differs between runs.
                 within = [self.data(each, depth - 1) for each in cast("set[Any]", value)]
                 return sorted(within, key=json.dumps)
             if isinstance(value, Mapping):

@@ -35,8 +35,8 @@ def _streaming(_name: str, method: Any) -> Any:
             async for event in events:
                 yield event
             return
-        # The task is not cancelled when the caller stops reading events, because its end would cancel the
-        # run of the workflow.
+        # If this task were cancelled, the run of the workflow would be cancelled, too. So the task goes
+        # on when the caller stops reading events.
         running = asyncio.ensure_future(handler)
         running.add_done_callback(read_error)
         try:

@@ -28,8 +28,9 @@ class OnRay:
 
     Each worker is an actor of Ray, which builds the application once from its name and explains
     ``AuditJob.workers`` questions at the same time. Answers are in the job's store, which must be in
-    PostgreSQL: an answer that one worker has paid is never paid by another. There, too, is the account of
-    the audit, so limits and rates hold for all workers, and for later runs of the same audit.
+    PostgreSQL: an answer that one worker has paid is never paid by another. The database also has the
+    account of what the audit has spent, so limits and rates hold for all workers, and for later runs of
+    the same audit.
 
     ``address``: "local" (this machine, for as long as the audit lasts), "auto", "HOST:PORT" or
     "ray://HOST:PORT". ``actors``: the number of workers; None for one per processor of the cluster.
@@ -84,7 +85,7 @@ class OnRay:
 
     @asynccontextmanager
     async def metered(self, job: AuditJob, began: float, /) -> AsyncGenerator[Ledger, None]:
-        """Provides the account of the audit, with its limits and rates; see ``MeteredEngine``."""
+        """Provides the ``Ledger`` of the audit, with its limits and rates; see ``MeteredEngine``."""
         seconds = job.limits.seconds
         left = None if seconds is None else max(0.0, seconds - (monotonic() - began))
         ledger = await asyncio.to_thread(Ledger, self._plan(job))
