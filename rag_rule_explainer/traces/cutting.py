@@ -210,8 +210,8 @@ def _with_metadata(
 def _with_spaces(
     placed: Sequence[tuple[_Place, Source]], messages: Sequence[TracedMessage]
 ) -> Sequence[tuple[_Place, Source]]:
-    """Returns the places with the white space at the ends of each text, unless the application has
-    removed it."""
+    """Returns the places, extended by the white space at the ends of each source's text, unless the
+    application has removed this white space."""
     wider = list[tuple[_Place, Source]]()
     for place, source in placed:
         before, _, after = source.text.partition(place.text)
