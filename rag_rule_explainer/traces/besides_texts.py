@@ -1,5 +1,5 @@
-"""This module finds what a recorded request to a model holds beside its texts. A replay sends texts
-alone."""
+"""This module finds out whether a recorded request to a model holds more than texts, such as pictures or
+tools. Such a request cannot be replayed, because a replay sends only texts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +18,8 @@ _DEEPEST = 12
 
 
 def besides_texts(given: Any) -> str:
-    """Returns what a request holds that is no text, in words; empty if there is nothing of that kind."""
+    """Returns in words what a request holds that is no text, such as "calls of tools"; empty if it holds
+    only texts."""
     return next(_unread(as_data(given), 0), "")
 
 

@@ -151,7 +151,7 @@ def _raw(response: ChatResponse | CompletionResponse | None) -> Mapping[str, Any
 
 
 _EVENTS_OF_BEDROCK = ({"contentBlockDelta"}, {"contentBlockStart"}, {"metadata"})
-"""The keys of the events of Bedrock's streams that LlamaIndex shows."""
+"""The keys of those events of Bedrock's streams that LlamaIndex passes on."""
 
 
 def _always_reports(raw: Mapping[str, Any]) -> bool:
