@@ -62,9 +62,8 @@ def opposite(predicate: Predicate) -> "Not":
 
 
 def unwrapped(predicate: Predicate) -> tuple[Predicate, bool]:
-    """Returns the predicate without ``~``, and whether it had one. A caller that judges only the
-    returned predicate, and then inverts the verdict, never gets contradicting verdicts for a predicate
-    and its negation."""
+    """Returns the predicate without ``~``, and True iff it had one. A caller that judges the returned one
+    and inverts the verdict never gets contradicting verdicts for a predicate and its negation."""
     return (predicate.inner, True) if isinstance(predicate, Not) else (predicate, False)
 
 
