@@ -112,7 +112,7 @@ class Held:
 
     def _sorted(self, name: str, value: Any) -> tuple[int, Any]:
         """Returns the kind of a value, and what is stored of it."""
-        if type(value) in _SIMPLE:  # most values are of these types
+        if type(value) in _SIMPLE:  # a fast path for most values
             return _FOLLOWED, value
         if is_opaque(value):
             return _UNREAD, None
