@@ -59,7 +59,7 @@ class Node:
     holder: "Node | None" = None
     owner: Owner = Owner.USER
     steps: int = 0
-    contents: list[tuple[Part, Any]] = field(default_factory=list)
+    contents: list[tuple[Part, Any]] = field(default_factory=list[tuple[Part, Any]])
 
     @property
     def is_passed_by(self) -> bool:

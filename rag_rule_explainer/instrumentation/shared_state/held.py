@@ -28,6 +28,15 @@ Plain = str | int | float
 NamedValues: TypeAlias = list[tuple[str, Any]]
 
 
+# An alias such as ``list[int]`` takes several times as long to make a list.
+def _empty_list() -> list[Any]:
+    return []
+
+
+def _empty_dict() -> dict[str, Any]:
+    return {}
+
+
 @dataclass(slots=True)
 class Held:
     """A ``Held`` is one object that was found in an application, with its content.
@@ -49,14 +58,13 @@ class Held:
     is_users: bool
     size: int = 0
     is_of_model: bool = False
-    # An alias such as ``list[int]`` would take five times as long to make a list.
-    plain: list[tuple[str, Plain]] = field(default_factory=list)
-    states: dict[str, str] = field(default_factory=dict)
-    values: dict[str, object] = field(default_factory=dict)
-    followed: NamedValues = field(default_factory=list)
-    outside: list[int] = field(default_factory=list)
+    plain: list[tuple[str, Plain]] = field(default_factory=_empty_list)
+    states: dict[str, str] = field(default_factory=_empty_dict)
+    values: dict[str, object] = field(default_factory=_empty_dict)
+    followed: NamedValues = field(default_factory=_empty_list)
+    outside: list[int] = field(default_factory=_empty_list)
     _entries: NamedValues | None = None
-    _changing: list[tuple[int, int, Any]] = field(default_factory=list)
+    _changing: list[tuple[int, int, Any]] = field(default_factory=_empty_list)
 
     @property
     def is_code(self) -> bool:

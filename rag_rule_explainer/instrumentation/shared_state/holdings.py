@@ -155,7 +155,8 @@ class Holdings:
         return held
 
     def _entries(self, thing: object) -> NamedValues:
-        entries = self._entries_of_dict(thing) if type(thing) is dict else list(self._inside(thing))
+        is_dict = type(cast("object", thing)) is dict
+        entries = self._entries_of_dict(cast("Any", thing)) if is_dict else list(self._inside(thing))
         if self._tools is None:
             return entries
         return [each for each in entries if not is_resting(thing, each[1], self._tools)]
