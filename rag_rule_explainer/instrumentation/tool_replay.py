@@ -16,7 +16,8 @@ from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
 from .call_keys import CallKeys
 from .copies.copying import copied
-from .named_tools import NamedTools
+from .made_tools import MadeTools
+from .named_tools import OF_ANOTHER_TOOL, NamedTools
 from .requests.exchanges import moment
 from .shared_state.reaching import FRAMEWORKS
 
@@ -149,11 +150,10 @@ class ToolRecord:
                 )
             known.append(kept)
 
-    def key_of(self, name: str, given: object, tool: object, *, is_new: bool) -> str:
-        """Returns the key of a call. ``given``: its way and arguments; ``tool``: see ``NamedTools``;
-        ``is_new``: True if the baseline makes the call."""
-        number = self.tools.note(name, tool) if is_new else self.tools.recognised(name, tool)
-        return self.keys.of(name, (number, given))
+    def key_of(self, name: str, given: object, tool: object) -> str:
+        """Returns the key of a call of the baseline. ``given``: its way and arguments; ``tool``: see
+        ``NamedTools``."""
+        return self.keys.of(name, (self.tools.note(name, tool), given))
 
     def inside(self, at: int) -> list[ExecutedCall]:
         """Returns the calls of tools that ran, at any depth, inside the call of this moment."""
@@ -177,7 +177,8 @@ class ToolReplay:
     ``on_new``: the outcome of a call that is not in the record: "unknown" ends the replay, "live" runs
     the tool, a function gives the result. ``cut``: why the replay was ended; empty if it was not.
     ``late``: the calls that were tried after that. ``omitting``: removes omitted sources from results;
-    None if no result has any.
+    None if no result has any. ``others``: a hint for each tool of which the baseline called another one
+    of the same name; ``uncertain``: the tools of which it is not sure that it called the same.
     """
 
     record: ToolRecord
@@ -187,9 +188,21 @@ class ToolReplay:
     omitting: Omits | None = None
     cut: str = ""
     late: list[ToolCall] = field(default_factory=list[ToolCall])
+    others: dict[str, str] = field(default_factory=dict[str, str])
+    uncertain: set[str] = field(default_factory=set[str])
     _made: dict[str, int] = field(default_factory=dict[str, int])
     _refused: int = 0
     _guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def key_of(self, name: str, given: object, tool: object, made: MadeTools) -> str:
+        """Returns the key of a call of the replay. ``given``, ``tool``: see ``ToolRecord.key_of``;
+        ``made``: the tools that the replay made itself."""
+        found = self.record.tools.recognised(name, tool, made)
+        if found.number is None:
+            self.others[name] = OF_ANOTHER_TOOL.format(name=name)
+        elif not found.is_sure:
+            self.uncertain.add(name)
+        return self.record.keys.of(name, (found.number, given))
 
     def outcome(self, call: ToolCall, key: str) -> ToolOutcome | None:
         """Returns the outcome that the call gets in place of a run of its tool; None if the tool is to
@@ -211,7 +224,8 @@ class ToolReplay:
             return ToolOutcome(self.lasting(self.on_new(call)))
         if self.on_new == "live" or call.name in self.safe:
             return None
-        self.cut = self.cut or _NEW.format(call=call, name=call.name)
+        new = _NEW.format(call=call, name=call.name)
+        self.cut = self.cut or new + self.others.get(call.name, "")
         self.check()
         return None
 

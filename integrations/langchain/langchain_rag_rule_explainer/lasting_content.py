@@ -1,5 +1,5 @@
-"""This module describes what a checkpointer holds, so that equal conversations give equal descriptions in
-every process."""
+"""This module describes what a checkpointer or a long-term store holds, so that equal content gives equal
+descriptions in every process."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,23 +7,31 @@ from typing import Any, cast
 
 from langchain_core.messages import BaseMessage
 
+from rag_rule_explainer.instrumentation.isolation.redirecting import Original
+
 _RANDOM = re.compile(
     r"(?:[a-z]+[-_]+)*[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}(?:-\d+)?", re.IGNORECASE
 )
 """Ids that LangChain and LangGraph make up anew: a UUID, such as in lc_run--<uuid>-0."""
+_OF_ID = re.compile(r"(?:^|_)ids?$|I[dD]s?$", re.ASCII)
+"""The ends of the names of ids, such as tool_call_id and requestId."""
 _CALLS = ("tool_calls", "invalid_tool_calls")
 _WRITTEN = ("args", "arguments", "input", "text", "artifact")
 """The parts of a message that a model, a tool or a user wrote. Nothing in them is taken for an id."""
+_ITEM = ("langgraph.store.base", "Item")
 _MADE_ANEW = ("checkpoint_id", "run_id")
 
 
 def lasting_content(remembered: Any) -> Any:
     """Returns what an application remembers without the ids and times that LangGraph makes up whenever it
-    saves a checkpoint. Anything but checkpoints is returned as it is.
+    saves a checkpoint or an item. Anything else is returned as it is.
 
     Ids of messages and of calls that are UUIDs become numbers, in the order of their first appearance.
     Ids that the application chose stay, and so does the thread.
     """
+    items = _items_of(remembered)
+    if items is not None:
+        return items
     is_list = isinstance(cast("object", remembered), list)
     saved = cast("list[Any]", remembered if is_list else [remembered])
     if not saved or not all(_is(each, "langgraph.checkpoint.base", "CheckpointTuple") for each in saved):
@@ -33,6 +41,26 @@ def lasting_content(remembered: Any) -> Any:
         return [lasting.checkpoint(each) for each in saved]
     except RecursionError:  # a value that contains itself, or that is nested too deeply
         return remembered
+
+
+def _items_of(remembered: Any) -> list[Any] | None:
+    """Returns the content of a long-term store without the times of its items; None if this is none."""
+    if isinstance(remembered, Original):
+        return _in_memory(remembered.twin)
+    items = cast("dict[Any, Any]", remembered) if type(remembered) is dict else {}
+    if not items or not all(each is None or _is(each, *_ITEM) for each in items.values()):
+        return None
+    return [[place, None if each is None else each.value] for place, each in items.items()]
+
+
+def _in_memory(store: Any) -> list[Any] | None:
+    """Returns the content of a store in memory, in the order in which it was filled: a search finds items
+    in this order."""
+    if not _is(store, "langgraph.store.memory", "InMemoryStore"):
+        return None
+    held = [(name, key, each) for name, found in store._data.items() for key, each in found.items()]
+    index = {name: getattr(store, name, None) for name in ("index_config", "_vectors")}
+    return [*([name, key, each.value] for name, key, each in held), index]
 
 
 class _Lasting:
@@ -88,18 +116,19 @@ class _Lasting:
                 self._number(identity)
         return ["message", type(message).__module__, type(message).__qualname__, self._renamed(fields)]
 
-    def _renamed(self, value: Any) -> Any:
-        """Returns a part of a message, with a number for each text that is one of the random ids."""
+    def _renamed(self, value: Any, *, is_id: bool = False) -> Any:
+        """Returns a part of a message, with numbers in place of the random ids. ``is_id``: True if the
+        part has the name of an id."""
         if isinstance(value, str):
-            return ["id", self._numbers[value]] if value in self._numbers else value
+            return ["id", self._numbers[value]] if is_id and value in self._numbers else value
         if type(value) is dict:
             parts = cast("dict[Any, Any]", value)
             return {
-                name: each if _is_said(name, each) else self._renamed(each)
+                name: each if _is_said(name) else self._renamed(each, is_id=_is_of_id(name))
                 for name, each in parts.items()
             }
         if type(value) in (list, tuple):
-            return [self._renamed(each) for each in cast("Sequence[Any]", value)]
+            return [self._renamed(each, is_id=is_id) for each in cast("Sequence[Any]", value)]
         return self.of(value)
 
     def _number(self, identity: str) -> int:
@@ -109,8 +138,12 @@ class _Lasting:
         return {name: each for name, each in entries.items() if name not in _MADE_ANEW}
 
 
-def _is_said(name: object, part: object) -> bool:
-    return name in _WRITTEN or (name == "content" and isinstance(part, str))
+def _is_said(name: object) -> bool:
+    return name in _WRITTEN
+
+
+def _is_of_id(name: object) -> bool:
+    return isinstance(name, str) and _OF_ID.search(name) is not None
 
 
 def _without_chance(versions: Any) -> Any:

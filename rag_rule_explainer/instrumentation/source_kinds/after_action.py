@@ -17,8 +17,9 @@ _AFTER = (
     "sources they may. replay_of='next_action' leaves them out"
 )
 _REPEATED = (
-    "replies of the model before the explained action repeat {named}, and every replay has these "
-    "replies; what it does through them is not seen; replay_of='whole_run' shows it"
+    "fidelity not checked: replies of the model before the explained action repeat {named}, and every "
+    "replay has these replies, also where they are omitted. What they do through these replies is not "
+    "seen; replay_of='whole_run' shows it"
 )
 _DROPPED = (
     "later requests of the run lack messages of {named}, as the application drops old ones; a replay "
@@ -34,16 +35,15 @@ def dropped_by_the_application(first: Participation) -> Iterator[str]:
         yield _DROPPED.format(named=few_of(dropped, 120))
 
 
-def repeated_by_replies(first: Participation, sight: Sight) -> Iterator[str]:
-    """Yields a note if the next action is explained, and recorded replies before it hold the text of
-    sources. Such a text stays in the conversation when the source is omitted."""
+def repeated_by_replies(first: Participation, sight: Sight) -> str:
+    """Returns a doubt if the next action is explained, and recorded replies before it hold the text of
+    sources: such a text stays in the conversation when the source is omitted. Empty if none does."""
     if first.action is None:
-        return
+        return ""
     before = first.watch.said[:-1]
     calls = (str(call.arguments) for each in before for call in each.called)
     ids = sorted(sight.seen_in([Request(text) for text in (*(each.text for each in before), *calls)]))
-    if ids:
-        yield _REPEATED.format(named=few_of(ids, 120))
+    return _REPEATED.format(named=few_of(ids, 120)) if ids else ""
 
 
 def came_after_the_action(first: Participation, manner: Manner, question: str) -> Iterator[str]:
