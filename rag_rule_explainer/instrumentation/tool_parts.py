@@ -157,6 +157,7 @@ def _is_a_module(value: Any) -> bool:
 
 
 def _inside(value: Any, seen: dict[int, tuple[int, Any]]) -> Iterator[Any]:
+    kind = cast("type[Any]", type(value))
     if isinstance(value, type):
         yield from _in_class(cast("type[Any]", value), seen)
         return
@@ -176,7 +177,7 @@ def _inside(value: Any, seen: dict[int, tuple[int, Any]]) -> Iterator[Any]:
         yield from (_content(each, seen) for each in cast("Sequence[Any]", value))
     elif isinstance(value, Set):
         yield frozenset(_content(each, seen) for each in cast("Set[Any]", value))
-    if cast("type[Any]", type(value)) in _CONTAINERS:
+    if kind in _CONTAINERS:
         return
     yield from _in_attributes(value, seen)
 
