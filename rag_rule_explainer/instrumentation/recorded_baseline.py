@@ -139,7 +139,7 @@ class RecordedBaseline(Generic[Item]):
     def _notes_on_conversations(self) -> Iterator[str]:
         run = self.replays
         yield from came_after_the_action(run.first, run.manner, run.case.question)
-        yield from dropped_by_the_application(run.first)
+        yield from dropped_by_the_application(run.first, run.case.given)
 
     def _notes_on_searches(self) -> Iterator[str]:
         captured = self.replays.captured
