@@ -169,6 +169,7 @@ def test_tools_of_classes_that_a_function_makes_are_known_by_themselves() -> Non
     assert number_of(tools, "look", of_a_class_made_here("b")) == 1
 
 
+@pytest.mark.waits
 def test_the_order_of_tools_that_several_threads_made_is_chance() -> None:
     made = MadeTools()
     made.note("look", one := Client(), is_early=True)
