@@ -68,6 +68,13 @@ class ReadingOptions:
         )
 
 
+_NOTHING_CITED = (
+    "no answer cites one of its sources ({kinds}), so nothing is checked: an answer cites them by their "
+    "ids or numbers, such as [search #1, item 2] or [1]. Have the model cite so, or ask which sources an "
+    "answer needs by rag-rules explain with the same --source-kinds"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class CiteWritten:
     """These options say how the result is written. Raises InvalidInput if the command cannot write this
@@ -176,6 +183,9 @@ class _Surveying:
         if self._is_capped:
             say(f"at most {ASK_ABOVE} replays for each question; --yes lifts this limit")
         done, interrupted = until_interrupted(lines, self._surveyed, _was_interrupted)
+        kinds = self._recording.source_kinds
+        if kinds is not None and not any(each.verdicts or each.error for each in done):
+            say(_NOTHING_CITED.format(kinds=kinds))
         return CitationSurvey(tuple(done), len(lines), interrupted)
 
     def _surveyed(self, asked: AskedCitations, folder: Path) -> SurveyedAnswer:

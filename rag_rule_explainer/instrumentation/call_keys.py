@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
-_SAID: tuple[type, ...] = (
+SAID: tuple[type, ...] = (
     *(bool, int, float, complex, bytes, range, slice, uuid.UUID, decimal.Decimal, fractions.Fraction),
     *(datetime.date, datetime.timedelta, datetime.timezone),
 )
@@ -50,7 +50,7 @@ class CallKeys:
         kind = cast("Any", type(value))
         if value is None or kind is str:
             return value
-        if kind in _SAID:
+        if kind in SAID:
             return [kind.__name__, repr(value)]
         if kind in _TIMES:
             plain = value.replace(tzinfo=None)

@@ -40,6 +40,11 @@ ASKED = (
     "runs ask {services}, besides models and what retrieves: rules hold as long as it keeps nothing from "
     "one run to the next"
 )
+UNCERTAIN_TOOL = (
+    "fidelity not checked: runs make the tool {name} themselves after they have asked a model or "
+    "searched, around an object such as a client. A replay may so have made another tool of this name, "
+    "and got what the baseline's returned. Make the tool before, or around texts and numbers alone"
+)
 SAMPLED = (
     "a model worded a reply otherwise when the application was run again, and requests after it were "
     "others as well, so they could not be compared; a lower temperature makes them comparable"

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import InvalidInput
 from ..predicates import Predicate
-from ..predicates.combine import AnyOf
+from ..predicates.combine import AnyOf, Not
 from ..predicates.next_action import OfNextAction
 from ..predicates.only_calls import CALLS_ONLY, reads_calls
 from ..probing.prices import TokensByModel
@@ -140,11 +140,16 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
 
 def judged_by_each(manner: Manner, conditions: Iterable[Predicate]) -> tuple[Manner, list[Predicate]]:
     """Returns the options and the conditions of an explanation by several conditions. If only the next
-    action is replayed, the next action is the first reply that meets any of them."""
+    action is replayed, the next action is the first reply that meets any of them, except for a condition
+    that is the opposite of another; rules say so."""
     judged: list[Predicate] = list(conditions)
+    choosing = judged
     if manner.replay_of == "next_action":
+        # An opposite, such as an audit adds, holds of the first reply that does nothing.
+        opposites = [each for each in judged if isinstance(each, Not) and each.inner in judged]
+        choosing = [OfNextAction.of(each) for each in judged if each not in opposites]
         judged = list(map(OfNextAction.of, judged))
-    any_of = judged[0] if len(judged) == 1 else AnyOf(tuple(judged))
+    any_of = choosing[0] if len(choosing) == 1 else AnyOf(tuple(choosing))
     reads = any(map(reads_calls, judged))
     return replace(manner, condition=any_of, accepts_calls=reads), judged
 

@@ -18,7 +18,6 @@ from .requests.marks import texts_of
 from .source_kinds.after_action import (
     came_after_the_action,
     dropped_by_the_application,
-    repeated_by_replies,
 )
 
 Item = TypeVar("Item")
@@ -140,8 +139,7 @@ class RecordedBaseline(Generic[Item]):
     def _notes_on_conversations(self) -> Iterator[str]:
         run = self.replays
         yield from came_after_the_action(run.first, run.manner, run.case.question)
-        yield from repeated_by_replies(run.first, run.exposure.sight)
-        yield from dropped_by_the_application(run.first)
+        yield from dropped_by_the_application(run.first, run.case.given)
 
     def _notes_on_searches(self) -> Iterator[str]:
         captured = self.replays.captured

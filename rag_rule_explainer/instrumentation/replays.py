@@ -15,7 +15,7 @@ from .application import Application
 from .beginnings import begin_replay
 from .bounds import Bound, Extent, ReplayEnded
 from .copies.state import State
-from .doubts import named
+from .doubts import UNCERTAIN_TOOL, named
 from .fidelity import Fidelity
 from .inner_calls import check_replay
 from .inside_runs import inside_run, replays_muted
@@ -32,6 +32,7 @@ from .run_context import Participation, check_not_ended
 from .run_failures import failed_reply, failing, unusable
 from .shared_state.lasting import EVERYTHING
 from .shared_state.threadbound import served_by
+from .source_kinds.after_action import repeated_by_replies
 from .source_kinds.gathering import only_running_tools
 from .starts import Starts
 from .state_watch import StateWatch
@@ -60,6 +61,8 @@ class Replays(Generic[Item]):
 
     def __post_init__(self) -> None:
         self.state.limit_to(only_running_tools(self.first, self.manner))
+        repeated = repeated_by_replies(self.first, self.exposure.sight)
+        self.fidelity.doubt = self.fidelity.doubt or repeated
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """Makes one replay on the sources ``kept`` through the application's sync interface, and returns
@@ -189,6 +192,7 @@ class Replays(Generic[Item]):
             raise TypeError("a replay is served")
         serving = cast("Serving[object]", run.gate)
         check_not_ended(run)
+        self._note_uncertain_tools(run)
         action = self.first.action
         if action is None:
             check_replay(run, self.manner, self.case.question)
@@ -219,6 +223,11 @@ class Replays(Generic[Item]):
         if leftover is not None:
             self.fidelity.take(leftover, kept)
         return checked
+
+    def _note_uncertain_tools(self, run: Participation) -> None:
+        found = () if run.tool_replay is None else sorted(run.tool_replay.uncertain)
+        for each in found[:1]:
+            self.fidelity.doubt = self.fidelity.doubt or UNCERTAIN_TOOL.format(name=repr(each))
 
     def _check_not_waiting(self, output: Any, run: Participation) -> None:
         stopped = self.application.stopped(output, self.case)

@@ -142,6 +142,11 @@ class Participation:
         if self.bound is not None:
             self.bound.check_retrievals(made)
 
+    def note_made_tool(self, name: str, tool: object) -> None:
+        """Records a tool that the run has made itself. ``tool``: see ``NamedTools``."""
+        obtained = self.tool_calls or self.watch.said or self.watch.requests or self.retrievals
+        self.tool_record.tools.made.note(name, tool, is_early=not obtained)
+
     def use_tool(
         self,
         name: str | None,
@@ -169,17 +174,17 @@ class Participation:
             self.stubbed.add(name)
             return UsedTool(None, None, ToolOutcome(self.stubs[name]))
         replay = self.tool_replay
-        record = self.tool_record if replay is None else replay.record
-        key = record.key_of(name, (way, arguments), tool, is_new=replay is None)
         if replay is None:
-            record.executed.append(made)
-            return UsedTool(call, record, None, key, replies, within, at=now)
+            self.tool_record.executed.append(made)
+            key = self.tool_record.key_of(name, (way, arguments), tool)
+            return UsedTool(call, self.tool_record, None, key, replies, within, at=now)
+        key = replay.key_of(name, (way, arguments), tool, self.tool_record.tools.made)
         try:
             outcome = replay.outcome(call, key)
         except (NewToolCall, ReplayEnded) as error:
             keep_loop_quiet(error)
             raise
-        for each in record.inside(outcome.at) if outcome is not None else ():
+        for each in replay.record.inside(outcome.at) if outcome is not None else ():
             self.inside.append(each._replace(before=replies, at=moment()))
         return UsedTool(call, None, outcome, replay=None if name in replay.retrieving else replay, at=now)
 

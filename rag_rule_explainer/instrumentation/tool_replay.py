@@ -16,7 +16,8 @@ from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
 from .call_keys import CallKeys
 from .copies.copying import copied
-from .named_tools import NamedTools
+from .made_tools import MadeTools
+from .named_tools import OF_ANOTHER_TOOL, NamedTools
 from .requests.exchanges import moment
 from .shared_state.reaching import FRAMEWORKS
 
@@ -73,8 +74,8 @@ class ExecutedCall(NamedTuple):
 class NotedResult(NamedTuple):
     """A ``NotedResult`` is the result of a tool call of the baseline. ``key``: identifies equal calls;
     ``place``: the number of equal calls before it; ``replies``: the number of the models' replies before
-    it; ``within``: the tools inside which it was called, the outermost first; ``at``: the
-    moment of the result."""
+    it; ``within``: the tools inside which it was called, the outermost first; ``at``: the moment of the
+    result."""
 
     call: ToolCall
     key: str
@@ -114,12 +115,11 @@ class ResultSources(Protocol):
 
 @dataclass(slots=True, eq=False)
 class ToolRecord:
-    """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and
-    arguments, in order. Thread-safe. ``executed``: these calls; ``noted``: their results, in the
-    order in which the tools ended; ``not_begun``: the calls of tools that lack the interface
-    (sync or async) that was called, with their errors; ``keys``: makes the keys of calls; ``tools``:
-    tells tools of one name apart; ``faults``: the error message for each tool that a replay may have
-    run although it must not."""
+    """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and arguments, in
+    order. Thread-safe. ``executed``: these calls; ``noted``: their results, in the order in which the
+    tools ended; ``not_begun``: the calls of tools that lack the interface (sync or async) that was
+    called, with their errors; ``keys``: makes the keys of calls; ``tools``: tells tools of one name
+    apart; ``faults``: the error message for each tool that a replay may have run although it must not."""
 
     executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
     noted: list[NotedResult] = field(default_factory=list[NotedResult])
@@ -151,12 +151,10 @@ class ToolRecord:
                 )
             known.append(kept)
 
-    def key_of(self, name: str, given: object, tool: object, *, is_new: bool) -> str:
-        """Returns the key of a call. ``given``: the way in which the tool was called (see
-        ``recording_calls``) and its arguments; ``tool``: see ``NamedTools``; ``is_new``: True if the
-        baseline makes the call."""
-        number = self.tools.note(name, tool) if is_new else self.tools.recognised(name, tool)
-        return self.keys.of(name, (number, given))
+    def key_of(self, name: str, given: object, tool: object) -> str:
+        """Returns the key of a call of the baseline. ``given``: the way in which the tool was called (see
+        ``recording_calls``) and its arguments; ``tool``: see ``NamedTools``."""
+        return self.keys.of(name, (self.tools.note(name, tool), given))
 
     def inside(self, at: int) -> list[ExecutedCall]:
         """Returns the tool calls that were made, at any depth, inside the tool call of the moment
@@ -181,7 +179,8 @@ class ToolReplay:
     ``on_new``: the outcome of a call that is not in the record: "unknown" ends the replay, "live" runs
     the tool, a function gives the result. ``cut``: why the replay was ended; empty if it was not.
     ``late``: the tool calls that were tried after the end. ``omitting``: removes omitted sources from
-    results; None if no result has any.
+    results; None if no result has any. ``others``: by name, a hint that the baseline called another tool
+    of this name; ``uncertain``: names of tools that may not be the ones that the baseline called.
     """
 
     record: ToolRecord
@@ -191,9 +190,21 @@ class ToolReplay:
     omitting: Omits | None = None
     cut: str = ""
     late: list[ToolCall] = field(default_factory=list[ToolCall])
+    others: dict[str, str] = field(default_factory=dict[str, str])
+    uncertain: set[str] = field(default_factory=set[str])
     _made: dict[str, int] = field(default_factory=dict[str, int])
     _refused: int = 0
     _guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def key_of(self, name: str, given: object, tool: object, made: MadeTools) -> str:
+        """Returns the key of a call of the replay. ``given``, ``tool``: see ``ToolRecord.key_of``;
+        ``made``: the tools that the replay made itself."""
+        found = self.record.tools.recognised(name, tool, made)
+        if found.number is None:
+            self.others[name] = OF_ANOTHER_TOOL.format(name=name)
+        elif not found.is_sure:
+            self.uncertain.add(name)
+        return self.record.keys.of(name, (found.number, given))
 
     def outcome(self, call: ToolCall, key: str) -> ToolOutcome | None:
         """Returns the outcome that the call gets without a run of its tool; None if the tool is to run.
@@ -208,14 +219,14 @@ class ToolReplay:
             self._made[key] = place + 1
         known = self.record.outcome(key, place)
         if known is not None:
-            omitting = self.omitting
-            left = known if omitting is None else omitting.recorded(key, place, known)
+            left = known if self.omitting is None else self.omitting.recorded(key, place, known)
             return left._replace(at=known.at)
         if callable(self.on_new):
             return ToolOutcome(self.lasting(self.on_new(call)))
         if self.on_new == "live" or call.name in self.safe:
             return None
-        self.cut = self.cut or _NEW.format(call=call, name=call.name)
+        new = _NEW.format(call=call, name=call.name)
+        self.cut = self.cut or new + self.others.get(call.name, "")
         self.check()
         return None
 
@@ -244,9 +255,8 @@ class ToolReplay:
 class UsedTool:
     """A ``UsedTool`` is a tool call of a run. ``outcome``: the result that the call gets if the tool must
     not run; None if the tool is to run. ``record``: stores the outcome of a tool that ran; None if that
-    is not stored.
-    ``key``, ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the calls of the replay;
-    None in the baseline, and for a tool that retrieves. ``at``: the moment of the call."""
+    is not stored. ``key``, ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the calls of
+    the replay; None in the baseline, and for a tool that retrieves. ``at``: the moment of the call."""
 
     call: ToolCall | None
     record: ToolRecord | None

@@ -1,5 +1,6 @@
 """A memory that says what a tool of this run returns once more."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -27,3 +28,17 @@ def test_what_a_tool_repeats_is_no_leak_of_the_memory(replay_of: Any) -> None:
     assert retention(explanation) == sets("")
     assert explanation.complete
     assert sorted(ran) == ["calendar", "pay", "search_inbox"]
+
+
+@pytest.mark.waits
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("limit", [45, 3000])
+def test_a_limit_of_a_memory_that_cuts_the_first_request_is_noted(limit: int) -> None:
+    llama = pytest.importorskip("tests.agents.zoo.of_llama_index")
+    memory = llama.ChatMemoryBuffer.from_defaults(llama.history(), token_limit=limit)
+    explainer: Any = pytest.importorskip("llama_index_rag_rule_explainer").RuleExplainer(
+        llama.agent_of([], day=""), calls_tool("pay"), source_kinds=["memory"]
+    )
+    explanation = asyncio.run(explainer.aexplain({"user_msg": "What is new?", "memory": memory}))
+    found = [each for each in explanation.notes if "the first request of the run lacks 2 of" in each]
+    assert len(found) == (limit == 45)

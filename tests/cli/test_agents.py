@@ -124,3 +124,22 @@ def test_commands_of_many_questions_have_the_limit_of_agents(
     run = rag_rules(command, "--questions", "q.txt", *agent, *own)
     assert "300" not in run.err
     assert ("at most 120 replays for each question" in run.err) is (command == "check")
+
+
+def test_an_audit_explains_the_next_action(rag_rules: RagRules, here: Path) -> None:
+    folder(here, {"q.txt": "What is new?\n"})
+    asked = ["--questions", "q.txt", "--app", "mail_agent:agent", "--input-key", "messages"]
+    run = rag_rules(
+        "audit", *asked, "--predicate", "calls:pay", *NEXT, *TOOLS, "--out", "report", "--yes"
+    )
+    assert run.code == 1, run.err
+    assert "inbox #1, item 2" in run.out
+
+
+def test_answers_that_cite_no_result_of_a_tool_are_noted(rag_rules: RagRules, here: Path) -> None:
+    folder(here, {"q.txt": "What is new?\n"})
+    agent = ("--app", "mail_agent:agent", "--input-key", "messages", *TOOLS)
+    run = rag_rules("cite", "--questions", "q.txt", *agent, "--yes")
+    assert run.code == 0
+    assert "no answer cites one of its sources (tools), so nothing is checked" in run.err
+    assert "rag-rules explain" in run.err

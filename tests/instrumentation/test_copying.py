@@ -103,3 +103,9 @@ def test_arrays_are_told_by_all_that_is_in_them() -> None:
     assert described([first]) != described([second])
     assert described(first) != described(first.astype("float64"))
     assert described(first) != described(first[0])
+
+
+def test_keys_of_a_dict_are_described_as_they_are() -> None:
+    dicts: list[dict[Any, str]] = [{1: "a"}, {"1": "a"}, {True: "a"}, {"true": "a"}, {None: "a"}]
+    assert len({described(each) for each in (*dicts, [dicts[0]], [dicts[1]])}) == 7
+    assert described({1: "a", "b": [{2: 3}]}) == described({"b": [{2: 3}], 1: "a"})

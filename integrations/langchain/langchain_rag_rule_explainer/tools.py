@@ -17,6 +17,7 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.late_calls import in_its_run, late_use
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
 from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctions
+from rag_rule_explainer.instrumentation.searches.tools import noting_made
 from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent, as_content
 from rag_rule_explainer.instrumentation.tool_replay import ToolOutcome, UsedTool
 
@@ -219,6 +220,13 @@ def _model_arguments(tool: BaseTool, given: Mapping[str, Any]) -> Any:
     return _given_by_the_model(tool, given)
 
 
+def _own_name_of(tool: BaseTool) -> str:
+    """Returns the name of a tool of the application. Raises TypeError for a stub, which is none of it."""
+    if isinstance(tool, StubTool):
+        raise TypeError("a stub is no tool of the application")
+    return tool.name
+
+
 _NONE = re.compile("(?!)")
 _TOOL = ("langchain_core.tools.base", "BaseTool")
 _FUNCTIONS = OwnFunctions(
@@ -226,5 +234,6 @@ _FUNCTIONS = OwnFunctions(
 )
 INTERCEPTIONS = (
     Interception(*_TOOL, re.compile("a?run"), _running),
+    Interception(*_TOOL, re.compile("__init__"), noting_made(_own_name_of)),
     Interception(*_TOOL, _NONE, _FUNCTIONS.getting, added=("__getattribute__",)),
 )

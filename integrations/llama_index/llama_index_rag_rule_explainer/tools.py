@@ -18,6 +18,7 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.late_calls import in_its_run, late_use
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
 from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctions
+from rag_rule_explainer.instrumentation.searches.tools import noting_made
 from rag_rule_explainer.instrumentation.tool_replay import ToolOutcome, UsedTool
 
 _HANDOFF = "handoff"
@@ -150,14 +151,19 @@ def _was_made_async(function: Any) -> bool:
     return str(getattr(function, "__qualname__", "")).startswith("sync_to_async.")
 
 
+def _name_of(tool: Any) -> str:
+    return str(tool.metadata.name)
+
+
 TOOL = ("llama_index.core.tools.types", "BaseTool")
 _NONE = re.compile("(?!)")
 _FUNCTIONS = OwnFunctions(
     frozenset({"fn", "async_fn", "real_fn", "_fn", "_async_fn", "_real_fn"}),
-    lambda tool: str(tool.metadata.name),
+    _name_of,
     _without_context,
 )
 INTERCEPTIONS = (
     Interception(*TOOL, re.compile("call|acall|__call__"), _calling),
+    Interception(*TOOL, re.compile("__init__"), noting_made(_name_of), inherited=("__init__",)),
     Interception(*TOOL, _NONE, _FUNCTIONS.getting, added=("__getattribute__",)),
 )

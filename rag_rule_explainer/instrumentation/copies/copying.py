@@ -4,7 +4,7 @@ compared."""
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy, deepcopy
 from functools import partial
@@ -47,13 +47,30 @@ def _description(value: Any, depth: int) -> str:
         return _shown(inner, depth)
 
     try:
-        return json.dumps(value, sort_keys=True, default=shown)
+        return json.dumps(_with_keys_as_they_are(value, depth), sort_keys=True, default=shown)
     # JSON cannot hold keys of several types, a value that contains itself, or too many levels. Such a
     # value is described by its ``repr``.
     except (TypeError, ValueError, RecursionError):
         with suppress(RecursionError):
             return _ADDRESS.sub("", repr(value))
         return type(value).__qualname__
+
+
+def _with_keys_as_they_are(value: Any, depth: int) -> Any:
+    """Returns JSON values in which a dict with other keys than texts is a list: JSON would turn a key 1
+    into "1"."""
+    if isinstance(value, (list, tuple)):
+        return [_with_keys_as_they_are(each, depth) for each in cast("Sequence[Any]", value)]
+    if not isinstance(value, dict):
+        return value
+    entries = cast("dict[Any, Any]", value)
+    if all(isinstance(key, str) for key in entries):
+        return {key: _with_keys_as_they_are(each, depth) for key, each in entries.items()}
+    told = [
+        [type(key).__qualname__, _inside(key, depth), _with_keys_as_they_are(each, depth)]
+        for key, each in entries.items()
+    ]
+    return ["dict", sorted(told, key=lambda each: each[:2])]
 
 
 def _shown(value: object, depth: int) -> Any:

@@ -156,8 +156,7 @@ class ExposureChecks:
         if leaks:
             raise self._leak_of(leaks, serving)
         remarks = {answer.note, *serving.remarks}
-        remarks.update(self._check_served(answer, ids, serving, requests, seen))
-        remarks.update(self._check_seen(answer, ids, serving, requests, seen))
+        remarks.update(self._remarks(answer, ids, serving, requests, seen))
         # A request that is equal with and without sources, such as a request to rewrite the question,
         # does not ask the model for an answer from sources.
         asked = requests if ids else {*requests}.difference(self.requests)
@@ -168,7 +167,7 @@ class ExposureChecks:
             seen=tuple(identity for identity in ids if identity in seen) if asked else None,
         )
 
-    def _check_served(
+    def _remarks(
         self,
         answer: Answer,
         ids: Sequence[str],
@@ -176,8 +175,9 @@ class ExposureChecks:
         requests: Sequence[Request],
         seen: frozenset[str],
     ) -> Iterator[str]:
-        """Yields the remarks on what was delivered, or on a replay that retrieved nothing. Raises
-        ReplayMissedGate if ``on_no_retrieval`` does not accept such a replay."""
+        """Yields the remarks on what was delivered and on what reached the model, or on a replay that
+        retrieved nothing. Raises ReplayMissedGate if ``on_no_retrieval`` does not accept such a replay,
+        and UnusableReply if no model was called that could have seen what was delivered."""
         if serving.served:
             yield from self._check_delivered(answer, ids, serving, seen)
             if serving.order:
@@ -186,17 +186,6 @@ class ExposureChecks:
             raise ReplayMissedGate(MISSED + self._anew())
         else:
             yield NOT_RETRIEVED
-
-    def _check_seen(
-        self,
-        answer: Answer,
-        ids: Sequence[str],
-        serving: Serving[object],
-        requests: Sequence[Request],
-        seen: frozenset[str],
-    ) -> Iterator[str]:
-        """Yields a remark if a delivered source did not reach the model. Raises UnusableReply if no model
-        was called that could have seen it."""
         unseen = serving.delivered & self.sight.recognisable - seen - self.unrecognised
         if unseen and not requests and self.scope == "seen":
             raise UnusableReply(NOT_ASKED, answer.usage, answer.models)

@@ -95,11 +95,17 @@ def _is_equal_inside(first: Any, second: Any, depth: int) -> bool:
 def _has_equal_attributes(first: Any, second: Any, depth: int, *, is_needed: bool) -> bool:
     """Returns True iff the attributes of two objects of the same class are equal. ``is_needed``: True if
     the result is False for objects without attributes, because nothing else of them can be compared."""
-    members = _slots_of(type(first))
-    if members is None:
+    held, others = held_by(first), held_by(second)
+    if held is None or others is None:
         return False
-    held, others = _attributes_of(first, members), _attributes_of(second, members)
     return bool(held or not is_needed) and is_equal(held, others, depth)
+
+
+def held_by(thing: Any) -> dict[str, Any] | None:
+    """Returns what an object holds in attributes and slots, by name; None if C code may keep something
+    else in it."""
+    members = _slots_of(type(thing))
+    return None if members is None else _attributes_of(thing, members)
 
 
 def _attributes_of(thing: Any, members: tuple[tuple[str, Any], ...]) -> dict[str, Any]:

@@ -41,6 +41,6 @@ class OwnFunctions:
             own = self.name_of(tool)
             if not is_users(str(caller)) or tools_in_use.get()[-1:] == (own,):
                 return found
-            return recording_calls(found, own, partial(self.arguments_of, tool), name)
+            return recording_calls(found, own, partial(self.arguments_of, tool), name, tool)
 
         return got

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 from ...allowed import checked_function
@@ -27,23 +27,48 @@ def tool(function: ToolFunction) -> ToolFunction:
     replies are counted even without the mark. Outside of an explanation, the function does the same as
     before.
     """
-    return recording_calls(function, checked_function("tool", function, "a function").__name__)
+    name = checked_function("tool", function, "a function").__name__
+    note_made(lambda _: name, function)
+    return recording_calls(function, name)
 
 
-def recording_calls(function: Any, name: str, arguments_of: ArgumentsOf = dict, way: str = "") -> Any:
-    """Returns a function, sync or async, that does the same as ``function``, and whose calls count as
-    calls of the tool ``name``. ``way``: how the application calls the tool, if it can be called in
-    several ways that return different things."""
+def note_made(name_of: Callable[[Any], str], tool: object) -> None:
+    """Records on the current run that it has made a tool. ``name_of``: returns its name; ``tool``: the
+    tool, or its function. A tool whose name is not known yet is not recorded."""
+    run = participation()
+    with suppress(Exception):  # the name may be read by the user's code
+        if run is not None:
+            run.note_made_tool(name_of(tool), tool)
+
+
+def noting_made(name_of: Callable[[Any], str]) -> Callable[[str, Any], Any]:
+    """Returns a function that makes the replacement of the method ``__init__`` of tools: tools that a run
+    makes are recorded. ``name_of``: see ``note_made``."""
+
+    def replacement(_: str, method: Any) -> Any:
+        @wraps(method)
+        def init(self: Any, *args: Any, **kwargs: Any) -> None:
+            method(self, *args, **kwargs)
+            note_made(name_of, self)
+
+        return init
+
+    return replacement
+
+
+def recording_calls(
+    function: Any, name: str, arguments_of: ArgumentsOf = dict, way: str = "", own: object = None
+) -> Any:
+    """Returns a function, sync or async, that does as ``function`` does, and whose calls are those of the
+    tool ``name``. ``way``: how the application calls it; ``own``: the tool, if ``function`` is not."""
     signature = inspect.signature(function)
 
     def used_by(args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
-        def given() -> object:
-            return _arguments(signature, args, kwargs, arguments_of)
-
+        given = partial(_arguments, signature, args, kwargs, arguments_of)
         run = participation()
         if run is None:
             return late_use(name, given)
-        return run.use_tool(name, given(), way=way, tool=function)
+        return run.use_tool(name, given(), way=way, tool=own or function)
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -2,23 +2,27 @@
 action, and on sources whose texts are repeated by recorded replies before it."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 from ...explanation.wording import few_of
 from ...predicates.only_calls import reads_only_calls
+from ...printable import shortened
 from ...probing.wholeness import Said
 from ...verdicts import Answer
 from ..chosen_reply import holds_at_once
 from ..options import Manner
 from ..requests.source_recognition import Request, Sight
 from ..run_context import Participation
+from .prompt_sources import SPEAKING
 
 _AFTER = (
     "{named} came after the action of the first run and did not lead to it there; in runs without other "
     "sources they may. replay_of='next_action' leaves them out"
 )
 _REPEATED = (
-    "replies of the model before the explained action repeat {named}, and every replay has these "
-    "replies; what it does through them is not seen; replay_of='whole_run' shows it"
+    "fidelity not checked: replies of the model before the explained action repeat {named}, and every "
+    "replay has these replies, also where they are omitted. What they do through these replies is not "
+    "seen; replay_of='whole_run' shows it"
 )
 _DROPPED = (
     "later requests of the run lack messages of {named}, as the application drops old ones; a replay "
@@ -27,23 +31,52 @@ _DROPPED = (
 )
 
 
-def dropped_by_the_application(first: Participation) -> Iterator[str]:
-    """Yields a note if the application itself leaves out turns, in later requests of the first run."""
+_LEFT_OUT = (
+    "the first request of the run lacks {count} of the earlier messages that the application remembers "
+    "or was given, the first of them {text}, as a limit of a memory leaves them out: they are no sources"
+)
+
+
+def dropped_by_the_application(first: Participation, given: object) -> Iterator[str]:
+    """Yields a note if the application itself leaves out turns, in later requests of the first run or in
+    the first one. ``given``: the input of the run."""
+    prompts = first.prompt_sources
+    remembered = [] if prompts is None else [*first.state.before.values(), given]
+    shown = () if prompts is None else [each.text for each in prompts.messages]
+    found = dict.fromkeys(text for each in remembered for text in _said_in(each))
+    left = [text for text in found if not any(text in each for each in shown)]
+    if shown and left:
+        yield _LEFT_OUT.format(count=len(left), text=repr(shortened(left[0], 60)))
     dropped: Sequence[str] = () if first.prompt_sources is None else first.prompt_sources.dropped
     if dropped:
         yield _DROPPED.format(named=few_of(dropped, 120))
 
 
-def repeated_by_replies(first: Participation, sight: Sight) -> Iterator[str]:
-    """Yields a note if the next action is explained, and recorded replies before it hold the text of
-    sources. Such a text stays in the conversation when the source is omitted."""
+def _said_in(value: Any) -> Iterator[str]:
+    """Yields the texts of the messages of users and models in a value, which is as a memory of LlamaIndex
+    keeps them."""
+    if isinstance(value, (list, tuple)):
+        for each in cast("Sequence[Any]", value):
+            yield from _said_in(each)
+    elif isinstance(value, dict):
+        entries = cast("dict[str, Any]", value)
+        if entries.get("role") in SPEAKING:
+            blocks: Any = entries.get("blocks") or ()
+            texts = [entries.get("content"), *(each.get("text") for each in blocks)]
+            yield from (each for each in texts if isinstance(each, str) and each.strip())
+        else:
+            yield from _said_in(list(entries.values()))
+
+
+def repeated_by_replies(first: Participation, sight: Sight) -> str:
+    """Returns a doubt if the next action is explained, and recorded replies before it hold the text of
+    sources: such a text stays in the conversation when the source is omitted. Empty if none does."""
     if first.action is None:
-        return
+        return ""
     before = first.watch.said[:-1]
     calls = (str(call.arguments) for each in before for call in each.called)
     ids = sorted(sight.seen_in([Request(text) for text in (*(each.text for each in before), *calls)]))
-    if ids:
-        yield _REPEATED.format(named=few_of(ids, 120))
+    return _REPEATED.format(named=few_of(ids, 120)) if ids else ""
 
 
 def came_after_the_action(first: Participation, manner: Manner, question: str) -> Iterator[str]:

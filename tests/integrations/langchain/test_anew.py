@@ -11,8 +11,15 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableLambda
+from langchain_rag_rule_explainer import RuleExplainer
 from langchain_rag_rule_explainer.lasting_content import lasting_content
 from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.store.memory import InMemoryStore
+
+from rag_rule_explainer import contains
+from tests.integrations.langchain.models import Telling
+from tests.integrations.langchain.zoo.remembered import retriever_of
 
 pytestmark = pytest.mark.waits
 
@@ -83,8 +90,9 @@ def saved(*messages: Any, identity: str = "1f1e", thread: str = "1", writes: Any
 
 def conversation(ids: list[str], *, answered: int = 0, **changed: Any) -> CheckpointTuple:
     call = {"name": "pay", "args": {"to": changed.pop("to", "Ann")}, "id": ids[0]}
+    asked: Any = changed.pop("parts", changed.pop("asked", "Pay."))
     return saved(
-        HumanMessage(changed.pop("asked", "Pay."), id=changed.pop("named", ids[1])),
+        HumanMessage(asked, id=changed.pop("named", ids[1]), name=changed.pop("called", None)),
         AIMessage("", tool_calls=[call, {**call, "id": ids[1]}]),
         ToolMessage(changed.pop("result", "Paid."), tool_call_id=ids[answered]),
         **changed,
@@ -106,6 +114,8 @@ def test_ids_that_were_made_up_do_not_count() -> None:
         {"result": "Refused."},
         {"result": IDS[1]},
         {"named": "first"},
+        {"called": IDS[1]},
+        {"parts": [IDS[0]]},
         {"answered": 1},
         {"thread": "2"},
         {"writes": [("task", "messages", "more")]},
@@ -114,12 +124,46 @@ def test_ids_that_were_made_up_do_not_count() -> None:
 def test_all_else_counts(changed: dict[str, Any]) -> None:
     assert lasting_content(conversation(IDS, **changed)) != lasting_content(conversation(IDS))
     # An id in a text is no id that was made up.
-    if IDS[0] in changed.values() or IDS[1] in changed.values():
+    if any(each in str(changed) for each in IDS):
         other = [IDS[0].replace("1", "2"), IDS[1].replace("e", "a")]
-        quoted: dict[str, Any] = {name: other[IDS.index(value)] for name, value in changed.items()}
+        written = json.dumps(changed)
+        for old, new in zip(IDS, other, strict=True):
+            written = written.replace(old, new)
+        quoted: dict[str, Any] = json.loads(written)
         assert lasting_content(conversation(IDS, **changed)) != lasting_content(
             conversation(other, **quoted)
         )
+
+
+class Seen:
+    """What an application finds in a long-term store of the items that it is filled with."""
+
+    def __init__(self, items: dict[str, str]) -> None:
+        retriever, self.store = retriever_of(), InMemoryStore()
+        for key, text in items.items():
+            self.store.put(("said",), key, {"text": text})
+
+        def answer(question: str) -> str:
+            found = [each.value["text"] for each in self.store.search(("said",))]
+            context = " ".join(each.page_content for each in retriever.invoke(question))
+            return Telling().invoke(f"{found} {context} {question}").text
+
+        self.application = RunnableLambda(answer)
+
+
+def test_a_long_term_store_that_is_filled_anew_pays_nothing_again(tmp_path: Path) -> None:
+    def paid(items: dict[str, str]) -> tuple[int, int]:
+        explainer = RuleExplainer(
+            Seen(items).application, contains("bad"), store=str(tmp_path / "a.db"), rules="retention"
+        )
+        counts = explainer.explain("why?").counts
+        return counts.replays, counts.stored
+
+    first, again = paid({"1": "It was Ann.", "2": "Or Bob."}), paid({"1": "It was Ann.", "2": "Or Bob."})
+    assert first[1] == 0
+    assert again == (ALWAYS_PAID, first[0] - ALWAYS_PAID)
+    for others in ({"1": "It was Bob.", "2": "Or Bob."}, {"2": "Or Bob.", "1": "It was Ann."}):
+        assert paid(others)[1] == 0
 
 
 def test_an_id_that_is_made_to_be_hard_to_read_is_read() -> None:

@@ -1,0 +1,59 @@
+"""This module records which tools a run makes itself, in order. By this order, the tools of a replay are
+known as those of the baseline.
+
+What a run does before its first request to a model, its first search and its first tool call depends on
+no source. So the tools that it makes until then are the same in every run, in the same order.
+"""
+
+import asyncio
+import threading
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class _Made(NamedTuple):
+    tool: object
+    is_early: bool
+    where: tuple[int, int]
+
+
+@dataclass(slots=True, eq=False)
+class MadeTools:
+    """A ``MadeTools`` lists the tools that one run made, by name, in order. Thread-safe."""
+
+    _made: dict[str, list[_Made]] = field(default_factory=dict[str, list[_Made]])
+    _guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def note(self, name: str, tool: object, *, is_early: bool) -> None:
+        """Adds a tool that the run has made. ``is_early``: True if nothing that the run has obtained so
+        far depends on a source."""
+        with self._guard:
+            made = self._made.setdefault(name, [])
+            if all(each.tool is not tool for each in made):
+                made.append(_Made(tool, is_early, _whereabouts()))
+
+    def named(self, name: str) -> list[object]:
+        """Returns the tools of this name."""
+        with self._guard:
+            return [each.tool for each in self._made.get(name, [])]
+
+    def early(self, name: str) -> list[object]:
+        """Returns the tools of this name that were made early. Returns an empty list if their order may
+        be chance, because several threads or tasks made them."""
+        with self._guard:
+            early = [each for each in self._made.get(name, []) if each.is_early]
+        return [each.tool for each in early] if len({each.where for each in early}) == 1 else []
+
+
+def _whereabouts() -> tuple[int, int]:
+    """Returns the numbers of the current thread and task."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no event loop runs in this thread
+        task = None
+    return threading.get_ident(), 0 if task is None else id(task)
+
+
+def place_among(tools: list[object], tool: object) -> int | None:
+    """Returns the place of a tool in a list of tools, from 0; None if it is not in the list."""
+    return next((place for place, each in enumerate(tools) if each is tool), None)

@@ -1,0 +1,213 @@
+"""This module compares two tools by what they are made of: their code, and the values that it uses."""
+
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import partial
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import Any, NamedTuple, cast
+
+from .call_keys import SAID
+from .rewinding.values import held_by
+from .shared_state.per_class import per_class
+
+_PLAIN: tuple[type, ...] = (str, bytes, int, float, bool, type(None), CodeType)
+_LISTED: tuple[type, ...] = (list, tuple, deque)
+_CONTAINERS: tuple[type, ...] = (dict, set, frozenset, *_LISTED)
+_OF_C = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)
+_LOCKS: tuple[type, ...] = (type(threading.Lock()), type(threading.RLock()))
+_DEEPEST = 5
+"""The depth to which the parts of a tool are compared: a tool has a function, which another one makes."""
+_MOST = 2_000
+"""The number of values in a part of a tool that are compared. Of more values, it is not known whether
+they are equal."""
+
+
+class _Unknown(Exception):
+    """This error says that the content of a value cannot be read, or is too large."""
+
+
+class ToolParts(NamedTuple):
+    """A ``ToolParts`` holds the parts of a tool. ``stable``: those that are equal in all tools that the
+    same code makes of the same texts and numbers; ``objects``: everything else in it; ``contents``: the
+    content of each of these objects at this moment; None if it is not known."""
+
+    stable: tuple[Any, ...]
+    objects: tuple[Any, ...]
+    contents: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, tool: object) -> "ToolParts":
+        """Returns the parts of a tool, or of its function."""
+        objects = list[Any]()
+        stable = _stable(tool, objects, 0)
+        return cls((stable,), tuple(objects), tuple(map(_content_of, objects)))
+
+    def does_the_same_as(self, other: "ToolParts") -> bool:
+        """Returns True iff both tools have the same code and use the same objects, or equal ones."""
+        if self.stable != other.stable or len(self.objects) != len(other.objects):
+            return False
+        sides = zip(self.objects, other.objects, self.contents, other.contents, strict=True)
+        return all(
+            mine is others or (content is not None and content == contents)
+            for mine, others, content, contents in sides
+        )
+
+
+def _stable(value: Any, objects: list[Any], depth: int) -> Any:
+    """Returns what is compared of a value. Adds it to ``objects`` if only its type is."""
+    kind = cast("type[Any]", type(value))
+    if isinstance(value, _PLAIN):
+        return kind, value
+    named = cast("type[Any]", value) if isinstance(value, type) else kind
+    if _is_made_by_a_function(named):
+        objects.append(named)
+    if isinstance(value, type):
+        return named.__module__, named.__qualname__
+    parts = _parts_of(value, depth) if depth < _DEEPEST else None
+    if parts is None:
+        objects.append(value)
+        return kind.__module__, kind.__qualname__
+    head, inside = parts
+    return head, tuple(_stable(each, objects, depth + 1) for each in inside)
+
+
+def _is_made_by_a_function(kind: type) -> bool:
+    """Returns True iff a function made the class, perhaps each time of other values."""
+    return "<locals>" in kind.__qualname__
+
+
+def _parts_of(value: Any, depth: int) -> tuple[Any, Sequence[Any]] | None:
+    """Returns what is compared of a value at once, and the values in it that are compared in turn; None
+    if it is not looked into."""
+    if isinstance(value, FunctionType):
+        return _parts_of_function(value)
+    if isinstance(value, MethodType):
+        return "method", (value.__func__, value.__self__)
+    if isinstance(value, partial):
+        call = cast("partial[Any]", value)
+        return ("partial", *call.keywords), (call.func, *call.args, *call.keywords.values())
+    if isinstance(value, tuple):
+        return "tuple", cast("tuple[Any, ...]", value)
+    private: Mapping[str, Any] = getattr(value, "__pydantic_private__", None) or {}
+    attributes = {**getattr(value, "__dict__", {}), **private}
+    if depth > 1 or not attributes:
+        return None
+    kind = cast("type[Any]", type(value))
+    return (kind.__module__, kind.__qualname__, *attributes), tuple(attributes.values())
+
+
+def _parts_of_function(value: FunctionType) -> tuple[Any, Sequence[Any]]:
+    cells = [each.cell_contents for each in value.__closure__ or () if _is_filled(each)]
+    defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+    # Two modules may be made of the same text, so the module itself is compared too.
+    inside = (value.__globals__, *defaults, *cells, *vars(value).values())
+    return (value.__module__, value.__code__), inside
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not _is_filled
+    except ValueError:  # a variable that has no value yet
+        return False
+
+
+def _content_of(value: Any) -> Any:
+    """Returns all that decides what a value does, as nested tuples; None if it is not known."""
+    try:
+        return _content(value, {})
+    except Exception:  # also of the user's code, such as a property that raises
+        return None
+
+
+def _content(value: Any, seen: dict[int, tuple[int, Any]]) -> Any:
+    kind = cast("type[Any]", type(value))
+    if isinstance(value, _PLAIN):
+        return kind, value
+    if kind in SAID:
+        return kind, repr(value)
+    if id(value) in seen:
+        return "again", seen[id(value)][0]
+    if len(seen) >= _MOST or _is_too_long(value) or _is_a_module(value):
+        raise _Unknown
+    seen[id(value)] = len(seen), value
+    if isinstance(value, (ModuleType, BuiltinFunctionType)):
+        return kind, id(value)
+    if isinstance(value, _LOCKS):
+        return (kind,)
+    return kind.__module__, kind.__qualname__, tuple(_inside(value, seen))
+
+
+def _is_too_long(value: Any) -> bool:
+    sized: Any = value
+    return isinstance(value, (Mapping, Set, *_LISTED)) and len(sized) > _MOST
+
+
+def _is_a_module(value: Any) -> bool:
+    """Returns True iff the value is the dict of a module's names, which is compared as one object."""
+    return isinstance(value, dict) and "__builtins__" in value
+
+
+def _inside(value: Any, seen: dict[int, tuple[int, Any]]) -> Iterator[Any]:
+    kind = cast("type[Any]", type(value))
+    if isinstance(value, type):
+        yield from _in_class(cast("type[Any]", value), seen)
+        return
+    parts = _parts_of(value, _DEEPEST)
+    if parts is not None:
+        head, inside = parts
+        yield head
+        if isinstance(value, FunctionType):
+            yield id(value.__globals__)
+            inside = inside[1:]
+        yield from (_content(each, seen) for each in inside)
+        return
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[Any, Any]", value).items()
+        yield from ((_content(key, seen), _content(each, seen)) for key, each in entries)
+    elif isinstance(value, _LISTED):
+        yield from (_content(each, seen) for each in cast("Sequence[Any]", value))
+    elif isinstance(value, Set):
+        yield frozenset(_content(each, seen) for each in cast("Set[Any]", value))
+    if kind in _CONTAINERS:
+        return
+    yield from _in_attributes(value, seen)
+
+
+def _in_class(kind: type[Any], seen: dict[int, tuple[int, Any]]) -> Iterator[Any]:
+    yield kind.__module__, kind.__qualname__
+    if not _is_made_by_a_function(kind):
+        return
+    yield from (_content(each, seen) for each in kind.__bases__)
+    for name, each in vars(kind).items():
+        if isinstance(each, (FunctionType, *_PLAIN)):
+            yield name, _content(each, seen)
+        elif name not in ("__dict__", "__weakref__"):
+            raise _Unknown
+
+
+def _in_attributes(value: Any, seen: dict[int, tuple[int, Any]]) -> Iterator[Any]:
+    """Yields the class and the attributes of an object. Raises _Unknown if it may have more than these,
+    or has none: it may then be the object itself that counts."""
+    kind = cast("type[Any]", type(value))
+    held = None if any(map(_is_made_in_c, kind.__mro__)) else held_by(value)
+    if held is None or not (held or _is_made_by_a_function(kind)):
+        raise _Unknown
+    yield _content(kind, seen)
+    yield from ((name, _content(each, seen)) for name, each in held.items())
+
+
+@per_class
+def _is_made_in_c(kind: type[Any]) -> bool:
+    """Returns True iff C code makes the objects of a class, other than those that only list values."""
+    return kind not in (object, *_CONTAINERS) and any(
+        isinstance(each, _OF_C) for each in vars(kind).values()
+    )
