@@ -30,7 +30,7 @@ OF_ALL = frozenset(
     {
         *("vars", "__dict__", "asdict", "astuple", "model_dump", "model_dump_json", "globals", "eval"),
         *("exec", "getattr", "setattr", "attrgetter", "methodcaller"),
-        *("__getattribute__", "getattr_static"),
+        *("__getattribute__", "getattr_static", "__globals__", "f_globals", "f_builtins"),
     }
 )
 """Names of functions and attributes by which code can read an attribute without naming it, such as

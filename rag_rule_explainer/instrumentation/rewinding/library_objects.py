@@ -42,6 +42,9 @@ _READ_ALWAYS: dict[tuple[str, str], _Ask] = {
     ("_sre", "SRE_Scanner"): lambda _: object(),
 }
 """Functions that read an object's state, by the module and the name of the object's class."""
+_UNREADABLE = frozenset({"zlib", "bz2", "_bz2", "lzma", "_lzma", "select", "pyexpat", "_multibytecodec"})
+"""Modules of C code whose objects show their state by no attribute. If the code calls a method of one
+that lasts, the state counts as changed."""
 
 
 def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]:
@@ -55,9 +58,7 @@ def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]
         return
     if is_of_own(thing):
         return
-    ask = _READ_ALWAYS.get((kind.__module__, kind.__name__))
-    if ask is not None:
-        yield ask
+    yield from _of_its_kind(kind, named)
     if _is_an_iterator(thing):
         yield _place_of_iterator
     if issubclass(kind, io.IOBase):
@@ -68,6 +69,14 @@ def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]
         yield lambda digest: digest.hexdigest()
     for name in sorted(_readable(kind) & named):
         yield lambda thing, name=name: _plain(getattr(thing, name))
+
+
+def _of_its_kind(kind: Any, named: frozenset[str]) -> Iterator[_Ask]:
+    ask = _READ_ALWAYS.get((kind.__module__, kind.__name__))
+    if ask is not None:
+        yield ask
+    if kind.__module__ in _UNREADABLE and named & vars(kind).keys():
+        yield lambda _: object()
 
 
 def is_of_a_librarys_own(node: Node) -> bool:

@@ -19,8 +19,12 @@ _BY_NAME = {
     for each in (getattr, setattr, vars, eval, exec, globals, getattr_static, attrgetter, methodcaller)
 }
 """The functions that take an attribute by its name, by the ``id()`` of each."""
-_LOOKUPS = frozenset({"globals", "vars", "eval", "exec", "__dict__"})
-"""Names by which code looks up globals whose names it computes."""
+WHOLE_NAMESPACES = frozenset(
+    {"globals", "vars", "eval", "exec", "__dict__", "__globals__", "f_globals", "f_builtins", "modules"}
+)
+"""Names by which code reaches all globals of a module, under names that it may compute."""
+_LOOKUPS = WHOLE_NAMESPACES | {"getattr", "setattr", "attrgetter", "import_module", "__import__"}
+"""Names by which code reaches all attributes of an object that it has, such as those of a module."""
 
 
 def named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
@@ -34,12 +38,16 @@ def named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
 
 
 def looked_up_in(held: dict[str, Any], names: frozenset[str], *, is_own: bool) -> frozenset[str]:
-    """Returns the names of the functions and classes in a module that code may look up by a name that it
-    computes; none if it has no such look-ups. ``held``: the module's globals; ``names``: the names in the
-    code; ``is_own``: True for the module of the code itself."""
-    if names.isdisjoint(_LOOKUPS if is_own else _LOOKUPS | {"getattr", "attrgetter"}):
+    """Returns the names of the globals of a module that code may look up by a name that it computes, but
+    not those of other modules; none if it has no such look-ups. ``held``: the module's globals;
+    ``names``: the names in the code; ``is_own``: True for the module of the code itself."""
+    if names.isdisjoint(WHOLE_NAMESPACES if is_own else _LOOKUPS):
         return frozenset()
-    return frozenset(name for name, each in held.items() if isinstance(each, (FunctionType, type)))
+    return frozenset(
+        name
+        for name, each in held.items()
+        if not (isinstance(each, ModuleType) or (name.startswith("__") and name.endswith("__")))
+    )
 
 
 def modules_of(function: FunctionType, names: frozenset[str]) -> Iterator[ModuleType]:

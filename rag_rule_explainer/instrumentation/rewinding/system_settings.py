@@ -41,7 +41,7 @@ def asked_of_the_system(named: frozenset[str]) -> Iterator[tuple[str, Callable[[
     # Libraries may set these when they are first used, so they count only for code that names them.
     if "excepthook" in named:
         yield "sys.excepthook", lambda: (id(sys.excepthook), id(threading.excepthook))
-    if "signal" in named:
+    if named & {"signal", "getsignal"}:
         yield "signal.signal", _handlers
     if named & _SETS_DESCRIPTORS:
         yield "os.set_blocking", _flags_of_descriptors

@@ -3,7 +3,7 @@ a shell."""
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any, cast
 
@@ -14,27 +14,71 @@ _WRITTEN = re.compile(r"\d?(>>?)\s*(\"[^\"]*\"|'[^']*'|[^\s;|&'\"]+)")
 """Matches a file into which a shell writes the output of a command. The command does not read it."""
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 _PATTERN = re.compile(r"[*?\[]")
-_MOST_WORDS, _LONGEST = 500, 1000
+_TIMES = re.compile(
+    r"\b(?:stat|date|make|ninja|rsync)\b|\bls\b.* -\w*[lstuc]"
+    r"| -(?:newer\w*|[acm](?:min|time)|nt|ot|printf|ls)\b| --(?:full-time|time|sort|update|verbose)\b"
+)
+"""Matches commands and options by which a command goes by the times of files."""
+_MOST_WORDS, _LONGEST, _MOST_FOLDERS = 500, 1000, 8
 
 
 def files_named_in(given: object, folder: str | None, environment: object) -> Iterator[str]:
-    """Yields the arguments of a process, and the words in them, that may be names of files or folders.
-    For a pattern, such as ``notes/*``, the folder in which it is matched is yielded.
+    """Yields the arguments of a process, and the words in them, that may be names of files or folders,
+    also where they begin in another folder that is named, as after ``cd app``. For a pattern, such as
+    ``notes/*``, the folder in which it is matched is yielded; for one such as ``part-*.md``, the pattern.
 
     ``given``: the list of arguments, or the text of a command. ``folder``: the folder in which the
     process begins; None for the present one. ``environment``: the variables that it is given; None for
     those of this process.
     """
     known = _variables(environment)
-    seen = set[str]()
     every = _arguments(given)
-    is_shell = isinstance(given, (str, bytes)) or bool(every and Path(every[0]).name in SHELLS)
-    for each in every:
-        text = _VARIABLE.sub(lambda found: known.get(found[1], found[0]), _WRITTEN.sub(" ", each))
-        for word in (each, *_BETWEEN_WORDS.split(text)[:_MOST_WORDS]):
-            if word not in seen:
-                yield from _path_of(word, folder, is_shell=is_shell)
-            seen.add(word)
+    is_shell = _is_of_a_shell(given, every)
+    words = dict.fromkeys(
+        word
+        for each in every
+        for word in (
+            each,
+            *_BETWEEN_WORDS.split(
+                _VARIABLE.sub(lambda found: known.get(found[1], found[0]), _WRITTEN.sub(" ", each))
+            )[:_MOST_WORDS],
+        )
+    )
+    seen = set[str]()
+    for place in _folders_among(words, folder):
+        for word in words:
+            for path in _path_of(word, place, is_shell=is_shell):
+                if path not in seen:
+                    seen.add(path)
+                    yield path
+
+
+def _folders_among(words: Iterable[str], folder: str | None) -> list[str]:
+    """Returns the folders in which the names of files may begin: that in which the process begins, and
+    those that words name, one inside the other."""
+    found = [folder or ""]
+    for word in words:
+        for place in [*found] if 0 < len(word) <= _LONGEST and "\0" not in word else ():
+            inner = str(Path(place, word).expanduser())
+            if inner not in {*found, os.sep} and len(found) < _MOST_FOLDERS and Path(inner).is_dir():
+                found.append(inner)
+    return found
+
+
+def goes_by_times(given: object) -> bool:
+    """Returns True iff a command may go by the times of files. ``given``: as for ``files_named_in``."""
+    return _TIMES.search(" ".join(_arguments(given))) is not None
+
+
+def matches_names(given: object) -> bool:
+    """Returns True iff a shell may replace a pattern in a command by names of files. ``given``: as for
+    ``files_named_in``."""
+    every = _arguments(given)
+    return _is_of_a_shell(given, every) and any(map(_PATTERN.search, every))
+
+
+def _is_of_a_shell(given: object, every: list[str]) -> bool:
+    return isinstance(given, (str, bytes)) or bool(every and Path(every[0]).name in SHELLS)
 
 
 def files_written_in(
@@ -70,6 +114,9 @@ def _path_of(word: str, folder: str | None, *, is_shell: bool = True) -> Iterato
         return
     start = _PATTERN.search(word)
     if start is None:
-        yield str(Path(folder or "", word).expanduser())
+        path = str(Path(folder or "", word).expanduser())
+        yield os.path.normpath(path) if os.pardir in path else path
     elif os.sep in word[: start.start()] or (is_shell and not start.start()):
         yield str(Path(folder or "", word[: start.start()].rpartition(os.sep)[0] or ".").expanduser())
+    elif is_shell:
+        yield str(Path(folder or "", word))
