@@ -93,9 +93,8 @@ class OutsideOfRun:
         times = goes_by_times(told)
         for each in reach.folders:
             files.searched(each, self.run, times=times)
-        if reach.is_closed and not matches_names(told):
-            return
-        for path in files_named_in(told, folder, environment):
+        names_none = reach.is_closed and not matches_names(told)
+        for path in () if names_none else files_named_in(told, folder, environment):
             files.handed(path, self.run, times=times)
         for path, adds in files_written_in(told, folder, environment):
             files.opened(path, self.run, reads=False, writes=True, whole=not adds, adds=adds)
