@@ -18,6 +18,7 @@ from .companies import is_of_own, is_own
 from .named import WHOLE_NAMESPACES, modules_of
 from .owners import Node, Owner
 from .parts import Part
+from .system_settings import names_of_builtins
 
 _MOST = 200
 """The maximum number of modules that are watched."""
@@ -41,6 +42,7 @@ def watched_for_additions(functions: Iterable[Node], reached: Iterable[Any]) -> 
         named |= names
         for module in (*_named_modules(names, node.thing), *modules_of(node.thing, names)):
             modules.setdefault(module.__name__, module)
+    named.update(names_of_builtins([*reached]))
     if named & _SETTING:
         for each in _own_modules(functions, is_any=bool(named & _BY_A_TEXT)):
             modules.setdefault(each.__name__, each)

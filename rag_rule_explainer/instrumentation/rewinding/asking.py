@@ -232,6 +232,11 @@ _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
         frozenset({"get_exception_handler"}),
         lambda loop: loop.get_exception_handler(),
     ),
+    (
+        asyncio.AbstractEventLoop,
+        frozenset({"slow_callback_duration"}),
+        lambda loop: loop.slow_callback_duration,
+    ),
     (asyncio.AbstractEventLoop, frozenset({"get_task_factory"}), lambda loop: loop.get_task_factory()),
     (finalize, frozenset({"alive"}), lambda thing: thing.alive),
     (

@@ -218,6 +218,7 @@ class Bearing:
                     for code in self._codes
                 )
                 or is_in(self._held_texts, name)
+                or is_computed(self._codes, name, of_a_method=True)
             )
         return self._read[key]
 

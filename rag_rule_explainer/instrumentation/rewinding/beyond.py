@@ -29,7 +29,7 @@ _ASKING_FOR_CHANGES = ("changes()", "last_insert_rowid()")
 """Functions of SQL that say what a connection has written, without a read of a table."""
 _OF_THE_SYSTEM = frozenset(
     {
-        *("tzset", "setlocale", "umask", "pwrite", "ftruncate", "mkfifo", "setxattr"),
+        *("tzset", "setlocale", "umask", "captureWarnings", "pwrite", "ftruncate", "mkfifo", "setxattr"),
         *(
             "register_error",
             "posix_fallocate",
@@ -50,7 +50,14 @@ _OF_THE_SYSTEM = frozenset(
 """Names of functions that change state of the operating system or the interpreter."""
 _OF_A_MODULE = frozenset(
     {
-        *("os.nice", "os.setpriority", "os.lseek", "os.dup2", "signal.pthread_sigmask"),
+        *(
+            "os.nice",
+            "os.setpriority",
+            "os.lseek",
+            "os.dup2",
+            "os.eventfd_read",
+            "signal.pthread_sigmask",
+        ),
         *("sys.set_coroutine_origin_tracking_depth", "ctypes.set_errno", "random.getstate"),
         *("typing.get_overloads", "weakref.getweakrefcount", "weakref.getweakrefs", "sys.getrefcount"),
         *("gc.get_referrers", "sys.getallocatedblocks"),

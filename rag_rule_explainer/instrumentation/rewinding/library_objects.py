@@ -26,6 +26,7 @@ _COUNT = "count"
 find out whether code uses the numbers."""
 _SETS_WAITING = frozenset({"settimeout", "gettimeout", "setblocking", "getblocking", "timeout"})
 _SETS_OPTIONS = frozenset({"setsockopt", "getsockopt"})
+_RECEIVES = frozenset({"recv", "recv_into", "recvfrom", "recvmsg", "accept", "makefile"})
 _RETURNS = frozenset({"seek", "truncate"})
 """Methods by which code goes back in a file, so that it does not matter where the file was left."""
 _OF_MOCKS = ("call", "assert_", "await", "mock_calls", "method_calls", "reset_mock")
@@ -40,6 +41,10 @@ _READ_ALWAYS: dict[tuple[str, str], _Ask] = {
     ("multiprocessing.shared_memory", "ShareableList"): tuple,
     # The position of a scanner, as of ``re.finditer``, cannot be read, so it counts as changed.
     ("_sre", "SRE_Scanner"): lambda _: object(),
+    # So is what waits in a queue of processes.
+    ("multiprocessing.queues", "SimpleQueue"): lambda _: object(),
+    ("multiprocessing.queues", "Queue"): lambda _: object(),
+    ("multiprocessing.queues", "JoinableQueue"): lambda _: object(),
 }
 """Functions that read an object's state, by the module and the name of the object's class."""
 _UNREADABLE = frozenset({"zlib", "bz2", "_bz2", "lzma", "_lzma", "select", "pyexpat", "_multibytecodec"})
@@ -160,6 +165,9 @@ def _of_a_socket(named: frozenset[str]) -> Iterator[_Ask]:
         yield lambda held: held.gettimeout()
     if named & _SETS_OPTIONS:
         yield _options_of
+    if named & _RECEIVES:
+        # What waits in it cannot be read without taking it out, so it counts as changed.
+        yield lambda held: object() if held.family == getattr(socket, "AF_UNIX", None) else None
 
 
 def _options_of(held: socket.socket) -> object:

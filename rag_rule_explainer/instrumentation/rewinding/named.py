@@ -5,6 +5,7 @@ import dis
 import gc
 import logging
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cache
 from inspect import getattr_static
@@ -25,6 +26,9 @@ WHOLE_NAMESPACES = frozenset(
 """Names by which code reaches all globals of a module, under names that it may compute."""
 _LOOKUPS = WHOLE_NAMESPACES | {"getattr", "setattr", "attrgetter", "import_module", "__import__"}
 """Names by which code reaches all attributes of an object that it has, such as those of a module."""
+
+
+_CHANGING = (type, dict, list, set, deque)
 
 
 def named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
@@ -48,6 +52,14 @@ def looked_up_in(held: dict[str, Any], names: frozenset[str], *, is_own: bool) -
         for name, each in held.items()
         if not (isinstance(each, ModuleType) or (name.startswith("__") and name.endswith("__")))
     )
+
+
+def held_in(module: ModuleType, names: frozenset[str]) -> frozenset[str]:
+    """Returns the names of the classes and collections in a module that code may change under a name
+    which it computes; none if it has no such look-ups. ``names``: the names in the code."""
+    if names.isdisjoint(_LOOKUPS - {"modules", "import_module", "__import__"}):
+        return frozenset()
+    return frozenset(name for name, each in vars(module).items() if isinstance(each, _CHANGING))
 
 
 def modules_of(function: FunctionType, names: frozenset[str]) -> Iterator[ModuleType]:

@@ -3,6 +3,7 @@ a shell."""
 
 import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any, cast
@@ -13,6 +14,8 @@ _BETWEEN_WORDS = re.compile(r"[\s'\"`|<>;&(),=]+")
 _WRITTEN = re.compile(r"\d?(>>?)\s*(\"[^\"]*\"|'[^']*'|[^\s;|&'\"]+)")
 """Matches a file into which a shell writes the output of a command. The command does not read it."""
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+_SET = re.compile(r"(?:^|[\s;&|(])(\w+)=('[^']*'|\"[^\"]*\"|[^\s;&|)]+)")
+"""Matches a variable that the text of a command sets."""
 _PATTERN = re.compile(r"[*?\[]")
 _TIMES = re.compile(
     r"\b(?:stat|date|make|ninja|rsync)\b|\bls\b.* -\w*[lstuc]"
@@ -31,18 +34,19 @@ def files_named_in(given: object, folder: str | None, environment: object) -> It
     process begins; None for the present one. ``environment``: the variables that it is given; None for
     those of this process.
     """
-    known = _variables(environment)
     every = _arguments(given)
     is_shell = _is_of_a_shell(given, every)
+    known = _variables(environment) | {
+        name: value.strip("'\"") for each in every if is_shell for name, value in _SET.findall(each)
+    }
+    texts = [
+        _VARIABLE.sub(lambda found: known.get(found[1], found[0]), _WRITTEN.sub(" ", each))
+        for each in every
+    ]
     words = dict.fromkeys(
         word
-        for each in every
-        for word in (
-            each,
-            *_BETWEEN_WORDS.split(
-                _VARIABLE.sub(lambda found: known.get(found[1], found[0]), _WRITTEN.sub(" ", each))
-            )[:_MOST_WORDS],
-        )
+        for each, text in zip(every, texts, strict=True)
+        for word in (each, *_BETWEEN_WORDS.split(text)[:_MOST_WORDS], *_quoted(text))
     )
     seen = set[str]()
     for place in _folders_among(words, folder):
@@ -51,6 +55,17 @@ def files_named_in(given: object, folder: str | None, environment: object) -> It
                 if path not in seen:
                     seen.add(path)
                     yield path
+
+
+def _quoted(text: str) -> list[str]:
+    """Returns the words of a text for a shell that quotes or backslashes hold together, such as names
+    with spaces."""
+    if not {"'", '"', "\\"} & set(text):
+        return []
+    try:
+        return [each for each in shlex.split(text)[:_MOST_WORDS] if " " in each]
+    except ValueError:  # a quote is left open
+        return []
 
 
 def _folders_among(words: Iterable[str], folder: str | None) -> list[str]:

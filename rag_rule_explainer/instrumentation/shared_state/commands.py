@@ -31,8 +31,11 @@ from .parsing import syntax_tree
 
 _LARGEST = 100_000
 """The largest number of characters of a program in Python that is parsed."""
-_COMPUTED = re.compile(r"\$\(|`|<\(|\beval\b|\bsource\b|\bread\b|(?:^|[;&|])\s*\.\s")
-"""Matches parts of a shell's command that run what another command prints, or a script."""
+_COMPUTED = re.compile(
+    r"\$\(|`|<\(|\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}|\beval\b|\bsource\b|\bread\b|(?:^|[;&|])\s*\.\s"
+)
+"""Matches parts of a shell's command that run what another command prints, or a script, and several names
+in braces, which are not taken apart here."""
 _SETTING, _OPTION = re.compile(r"\w+="), re.compile(r"-|\w+=|[\d.]+[smhd]?$")
 """Match a variable that is set for a command, and what may stand before the command that another runs."""
 _INSTALLED = (

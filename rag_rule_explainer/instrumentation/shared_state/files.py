@@ -25,6 +25,7 @@ if a run has written the file."""
 _PATTERN = re.compile(r"[*?\[]")
 _ON_DISK = tuple({os.path.realpath(each) for each in (sys.prefix, sys.base_prefix)})
 _UNDER = ("/proc/", "/dev/", "/sys/")
+_OF_PROCESSES = ("/proc/", "/sys/")
 _MEMORY = "/dev/shm/"  # noqa: S108 -- files there are the application's
 
 
@@ -94,6 +95,8 @@ class Files:
         so that the run reads only what it wrote itself. ``adds``: True if the file is opened for
         appending.
         """
+        if writes and path.startswith(_OF_PROCESSES):
+            self._carry(path, f"{path!r}, which belongs to the system, was written by {run.name}")
         path = _absolute(path)
         if not path or (path.endswith(_CODE) and not writes and path not in self._writers):
             return
@@ -147,6 +150,9 @@ class Files:
         if path and Path(path).is_dir():
             if path != os.sep:  # a mark between words rather than a folder
                 self.searched(path, run, times=times)
+                maker = self._writers.get(path)
+                if maker is not None and maker.sources != run.sources:
+                    self._carry(path, f"{path!r} was made by {maker.name} and read by {run.name}")
         elif path and _PATTERN.search(path) and not os.path.lexists(path):
             matched = sorted(map(str, Path(os.sep).glob(path.lstrip(os.sep))))
             others = "\n".join(each for each in matched if (run.number, each) not in self._own)

@@ -15,6 +15,7 @@ from tests.integrations.leaving.parts import Answer, asking, cleared, said
 from tests.integrations.noticing import (
     collected,
     commands,
+    farther,
     harmless,
     harmless_work,
     interpreter,
@@ -35,6 +36,7 @@ CLASSES = (
     interpreter.IN_THE_INTERPRETER,
     objects.OBJECTS,
     collected.COLLECTIONS,
+    farther.FARTHER,
 )
 GUILTY = [[(mode, channel) for channel in channels for mode in MODES] for channels in CLASSES]
 HARMLESS = (*harmless.NAMES_AND_COMMANDS, *harmless_work.IN_THE_PROCESS)

@@ -83,7 +83,7 @@ def a_note_on_an_error_of_the_run() -> Used:
     def use(question: str, found: list[str]) -> None:
         with suppress(ValueError):
             error: Any = ValueError("none")
-            error.add_note("two")
+            getattr(error, "add_note", str)("two")
             raise error
 
     return use

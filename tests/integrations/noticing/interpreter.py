@@ -185,6 +185,6 @@ IN_THE_INTERPRETER = (
     an_open_file,
     in_memory_of_c,
     the_error_number_of_c,
-    among_the_versions_of_a_function,
+    *((among_the_versions_of_a_function,) if hasattr(typing, "get_overloads") else ()),
     what_makes_loops,
 )

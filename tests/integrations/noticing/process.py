@@ -200,7 +200,7 @@ PROCESS = (
     the_zone_of_times,
     a_filter_of_warnings,
     a_warning_that_was_shown,
-    a_note_on_an_error,
+    *((a_note_on_an_error,) if hasattr(BaseException, "add_note") else ()),
     the_context_of_an_error,
     the_traceback_of_an_error,
     among_loggers,
