@@ -80,7 +80,7 @@ def _of_its_kind(kind: Any, named: frozenset[str]) -> Iterator[_Ask]:
     ask = _READ_ALWAYS.get((kind.__module__, kind.__name__))
     if ask is not None:
         yield ask
-    if kind.__module__ in _UNREADABLE and named & vars(kind).keys():
+    if kind.__module__ in _UNREADABLE and any(name in vars(kind) for name in named):
         yield lambda _: object()
 
 

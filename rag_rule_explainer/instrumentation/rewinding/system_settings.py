@@ -118,6 +118,6 @@ def names_of_builtins(things: list[object]) -> Iterator[str]:
     """Yields the names of the functions of C code among these objects, under whatever name code holds
     them."""
     for each in things:
-        owner = getattr(each, "__self__", None)
-        if type(each) is type(len) and isinstance(owner, ModuleType):
+        # An object of the user's may raise any error when it is read, so its type is asked first.
+        if type(each) is type(len) and isinstance(getattr(each, "__self__", None), ModuleType):
             yield str(getattr(each, "__name__", ""))

@@ -9,6 +9,8 @@ from threading import enumerate as listed
 import pytest
 
 from rag_rule_explainer.instrumentation.rewinding.module_calls import functions_of_modules
+from rag_rule_explainer.instrumentation.rewinding.rewinding import Rewinding
+from rag_rule_explainer.instrumentation.rewinding.system_settings import names_of_builtins
 
 
 def by_a_module() -> object:
@@ -69,3 +71,31 @@ def test_a_function_that_an_object_holds_is_known() -> None:
 
 def test_a_builtin_function_is_none_of_a_module() -> None:
     assert "threading.enumerate" not in functions_of_modules([by_a_builtin_function])
+
+
+def clause_of(application: Callable[[], object]) -> str:
+    left = Rewinding(application, lambda _: False, tuple).left()
+    return "" if left is None else left.clause
+
+
+def test_what_a_thread_has_of_its_own_leaves_a_doubt() -> None:
+    """The priority is set on one thread, and another one compares it."""
+    assert "os.nice()" in clause_of(by_an_inner_function)
+    assert not clause_of(lambda: os.getpriority(os.PRIO_PROCESS, 0))
+
+
+def test_a_method_that_is_called_as_a_function_of_a_module_leaves_none() -> None:
+    class Sounds:
+        def nice(self) -> bool:
+            return True
+
+    sounds = Sounds()
+    assert not clause_of(lambda: sounds.nice())
+
+
+def test_what_raises_when_it_is_read_does_no_harm() -> None:
+    class Unlike:
+        def __getattr__(self, name: str) -> object:
+            raise ValueError(name)
+
+    assert not [*names_of_builtins([Unlike()])]

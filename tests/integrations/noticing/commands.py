@@ -14,6 +14,9 @@ from typing import Any
 from tests.integrations.leaving.parts import HELD_OPEN
 from tests.integrations.noticing.modes import Mark
 
+_OS: Any = os
+"""The type checker advises against functions that applications use all the same."""
+
 
 def folder() -> Path:
     return Path(HELD_OPEN.enter_context(tempfile.TemporaryDirectory()))
@@ -194,7 +197,7 @@ def by_an_opened_pipe() -> tuple[Mark, Mark]:
     at = folder()
 
     def told() -> str:
-        with os.popen(f"cat {at}/p*.md 2>/dev/null") as pipe:  # noqa: S605 -- the case at hand
+        with _OS.popen(f"cat {at}/p*.md 2>/dev/null") as pipe:
             return pipe.read()
 
     return _marking(at / "part.md"), told
@@ -203,7 +206,7 @@ def by_an_opened_pipe() -> tuple[Mark, Mark]:
 def by_the_code_of_a_shell() -> tuple[Mark, Mark]:
     path = folder() / "mode"
     command = f"test -e {path}"
-    return _marking(path), lambda: os.system(command) == 0  # noqa: S605 -- the case at hand
+    return _marking(path), lambda: _OS.system(command) == 0
 
 
 def by_what_a_shell_is_given() -> tuple[Mark, Mark]:
@@ -226,9 +229,7 @@ def by_a_forked_process() -> tuple[Mark, Mark]:
     command = f"[ -e {path} ]"
     return (
         _marking(path),
-        lambda: (
-            os.spawnv(os.P_WAIT, "/bin/sh", ["sh", "-c", command]) == 0  # noqa: S606 -- the case at hand
-        ),
+        lambda: _OS.spawnv(os.P_WAIT, "/bin/sh", ["sh", "-c", command]) == 0,
     )
 
 

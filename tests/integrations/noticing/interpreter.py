@@ -22,6 +22,7 @@ from tests.integrations.noticing.modes import Mark
 
 Both = tuple[Mark, Mark]
 _MARK = "rag_rule_mark"
+_LOOPS: Any = asyncio
 
 
 def _undone(undo: Callable[[], object]) -> None:
@@ -160,11 +161,11 @@ def what_makes_loops() -> Both:
     class Policy(asyncio.DefaultEventLoopPolicy):
         pass
 
-    before = asyncio.get_event_loop_policy()
-    HELD_OPEN.callback(asyncio.set_event_loop_policy, before)
+    before = _LOOPS.get_event_loop_policy()
+    HELD_OPEN.callback(_LOOPS.set_event_loop_policy, before)
     return (
-        lambda: asyncio.set_event_loop_policy(Policy()),
-        lambda: isinstance(asyncio.get_event_loop_policy(), Policy),
+        lambda: _LOOPS.set_event_loop_policy(Policy()),
+        lambda: isinstance(_LOOPS.get_event_loop_policy(), Policy),
     )
 
 

@@ -65,7 +65,7 @@ def in_globals_of_a_frame() -> tuple[Mark, Mark]:
     def mark() -> None:
         inspect.stack()[0].frame.f_globals[_name()] = True
 
-    return mark, lambda: sys._getframe().f_globals.get(_name())
+    return mark, lambda: vars(sys)["_getframe"]().f_globals.get(_name())
 
 
 def by_code_that_is_executed() -> tuple[Mark, Mark]:

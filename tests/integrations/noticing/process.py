@@ -134,8 +134,8 @@ def the_zone_of_times() -> Both:
 
 
 def a_filter_of_warnings() -> Both:
-    before = warnings.filters[:]
-    HELD_OPEN.callback(lambda: warnings.filters.__setitem__(slice(None), before))
+    filters: Any = warnings.filters
+    HELD_OPEN.callback(filters.__setitem__, slice(None), filters[:])
     return (
         lambda: warnings.simplefilter("ignore", BytesWarning),
         lambda: any(each[0] == "ignore" and each[2] is BytesWarning for each in warnings.filters),
