@@ -2,7 +2,7 @@
 
 Libraries fill their own modules while they are used, but they rarely add data under a name that the
 user's code reads. Modules, classes and functions that a library adds are ignored, because they are not
-data.
+data. The user's own modules are watched where code may set globals in them whose names it computes.
 """
 
 import sys
@@ -15,21 +15,26 @@ from typing import Any
 from ...probing.whose import is_named_as_ours
 from ..shared_state.contents import names_in
 from .companies import is_of_own, is_own
+from .named import WHOLE_NAMESPACES, modules_of
 from .owners import Node, Owner
 from .parts import Part
+from .system_settings import names_of_builtins
 
 _MOST = 200
 """The maximum number of modules that are watched."""
 _BY_A_TEXT = frozenset({"modules", "import_module", "__import__"})
 """Names by which code can get a module whose name is in a string, as in ``sys.modules["csv"]``. If the
 code uses one of these, all modules whose names occur in its strings are watched too."""
+_SETTING = frozenset({"setattr", "delattr", "__setattr__", *WHOLE_NAMESPACES})
+"""Names by which code may set a global of a module without naming it."""
 _OF_THREADS = frozenset({"main_thread", "current_thread", "currentThread", "enumerate"})
 """Names by which code reaches the main thread."""
 
 
 def watched_for_additions(functions: Iterable[Node], reached: Iterable[Any]) -> list[Node]:
-    """Returns the objects that are watched for added attributes, each as a ``Node``: library modules that
-    the user's functions name, modules in ``reached``, and the main thread if the code names it.
+    """Returns the objects that are watched for added attributes, each as a ``Node``: modules that the
+    user's functions name, modules in ``reached``, and the main thread if the code names it. The user's
+    own modules are left out, unless code may set globals in them by names that it computes.
 
     ``functions``: the user's functions. ``reached``: objects that the application refers to.
     """
@@ -38,15 +43,31 @@ def watched_for_additions(functions: Iterable[Node], reached: Iterable[Any]) -> 
     for node in functions:
         names = frozenset(names_in(node.thing.__code__))
         named |= names
-        for module in _named_modules(names, node.thing):
+        for module in (*_named_modules(names, node.thing), *modules_of(node.thing, names)):
             modules.setdefault(module.__name__, module)
-    others = (each for name, each in modules.items() if not is_own(name) and not is_named_as_ours(name))
-    found: list[Any] = [*islice(others, _MOST)]
-    found += [threading.main_thread()] * bool(named & _OF_THREADS)
-    return [
-        Node(each, each.__name__ if isinstance(each, ModuleType) else "main_thread", owner=Owner.LIBRARY)
-        for each in found
+    named.update(names_of_builtins([*reached]))
+    if named & _SETTING:
+        for each in _own_modules(functions, is_any=bool(named & _BY_A_TEXT)):
+            modules.setdefault(each.__name__, each)
+    else:
+        modules = {name: each for name, each in modules.items() if not is_own(name)}
+    others = (each for name, each in modules.items() if not is_named_as_ours(name))
+    found = [
+        Node(each, each.__name__, owner=Owner.USER if is_own(each.__name__) else Owner.LIBRARY)
+        for each in islice(others, _MOST)
     ]
+    main = Node(threading.main_thread(), "main_thread", owner=Owner.LIBRARY)
+    return [*found, *([main] if named & _OF_THREADS else [])]
+
+
+def _own_modules(functions: Iterable[Node], *, is_any: bool) -> Iterator[ModuleType]:
+    """Yields the user's modules whose globals these functions have. ``is_any``: True to yield all of the
+    user's modules, since code may get one by a name that it computes."""
+    names = {str(node.thing.__globals__.get("__name__", "")) for node in functions}
+    for name, module in list(sys.modules.items()):
+        # A package may have put any object into ``sys.modules``.
+        if type(module) is ModuleType and (name in names or (is_any and is_own(name))):
+            yield module
 
 
 def added_to(thing: Any) -> Part:

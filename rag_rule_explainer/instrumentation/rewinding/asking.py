@@ -50,6 +50,14 @@ _PRAGMAS = (
 )
 """The settings (PRAGMA) of a SQLite connection that are read."""
 
+_OF_ERRORS = frozenset(
+    {
+        *("__notes__", "__cause__", "__context__", "__traceback__", "add_note", "with_traceback"),
+        *("format_exception", "format_exc", "print_exception", "format_tb", "TracebackException"),
+    }
+)
+"""Names by which code reads what was added to an error after it was made."""
+
 _READERS: tuple[tuple[Any, frozenset[str]], ...] = (
     (
         (type(threading.Lock()), type(threading.RLock()), threading.Semaphore, threading.Condition),
@@ -195,6 +203,12 @@ def _of_an_element(thing: Any) -> object:
     return thing.tag, thing.text, thing.tail, dict(thing.attrib), len(thing)
 
 
+def _of_an_error(thing: BaseException) -> object:
+    """Returns the notes of an error, and the identities of the errors and the traceback behind it."""
+    behind = thing.__cause__, thing.__context__, thing.__traceback__
+    return list(getattr(thing, "__notes__", ())), [each and id(each) for each in behind]
+
+
 _ASKED: tuple[tuple[Any, _Ask], ...] = (
     (io.IOBase, lambda thing: thing.closed),
     ((io.TextIOWrapper, io.BufferedRandom, io.FileIO), _of_a_file),
@@ -219,8 +233,19 @@ _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
         frozenset({"get_exception_handler"}),
         lambda loop: loop.get_exception_handler(),
     ),
+    (
+        asyncio.AbstractEventLoop,
+        frozenset({"slow_callback_duration"}),
+        lambda loop: loop.slow_callback_duration,
+    ),
     (asyncio.AbstractEventLoop, frozenset({"get_task_factory"}), lambda loop: loop.get_task_factory()),
     (finalize, frozenset({"alive"}), lambda thing: thing.alive),
+    (
+        decimal.Context,
+        frozenset({"flags", "traps"}),
+        lambda thing: (dict(thing.flags), dict(thing.traps)),
+    ),
+    (BaseException, _OF_ERRORS, _of_an_error),
     (
         BaseModel,
         frozenset({"model_fields_set", "exclude_unset"}),

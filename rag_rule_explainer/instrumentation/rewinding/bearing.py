@@ -30,7 +30,7 @@ OF_ALL = frozenset(
     {
         *("vars", "__dict__", "asdict", "astuple", "model_dump", "model_dump_json", "globals", "eval"),
         *("exec", "getattr", "setattr", "attrgetter", "methodcaller"),
-        *("__getattribute__", "getattr_static"),
+        *("__getattribute__", "getattr_static", "__globals__", "f_globals", "f_builtins"),
     }
 )
 """Names of functions and attributes by which code can read an attribute without naming it, such as
@@ -54,8 +54,7 @@ _ASKING: Any = (attrgetter, itemgetter, methodcaller)
 _LONGEST_TEMPLATE = 20_000
 _RUNNING = frozenset(
     {
-        *("invoke", "ainvoke", "stream", "astream", "batch", "abatch"),
-        *("transform", "run", "arun", "call"),
+        *("invoke", "ainvoke", "stream", "astream", "batch", "abatch", "transform", "run", "arun", "call"),
         *("query", "aquery", "chat", "achat", "stream_chat", "astream_chat", "complete", "acomplete"),
         *("retrieve", "aretrieve", "predict", "apredict", "generate", "agenerate", "synthesize"),
         *("get_relevant_documents", "format", "format_messages", "format_prompt", "with_config", "bind"),
@@ -225,6 +224,7 @@ class Bearing:
                     for code in self._codes
                 )
                 or is_in(self._held_texts, name)
+                or is_computed(self._codes, name, of_a_method=True)
             )
         return self._read[key]
 

@@ -15,6 +15,7 @@ from typing import Any
 from ..shared_state.files import Left
 from ..shared_state.statements import Statements
 from .asking import answer_of, asked_of
+from .module_calls import functions_of_modules
 from .owners import package_of
 from .pipes import call_of_pipes
 from .system_settings import names_of_builtins
@@ -28,7 +29,7 @@ _ASKING_FOR_CHANGES = ("changes()", "last_insert_rowid()")
 """Functions of SQL that say what a connection has written, without a read of a table."""
 _OF_THE_SYSTEM = frozenset(
     {
-        *("tzset", "setlocale", "getsignal", "umask", "pwrite", "ftruncate", "mkfifo", "setxattr"),
+        *("tzset", "setlocale", "umask", "captureWarnings", "pwrite", "ftruncate", "mkfifo", "setxattr"),
         *(
             "register_error",
             "posix_fallocate",
@@ -47,6 +48,25 @@ _OF_THE_SYSTEM = frozenset(
     }
 )
 """Names of functions that change state of the operating system or the interpreter."""
+_OF_A_MODULE = frozenset(
+    {
+        *(
+            "os.nice",
+            "os.setpriority",
+            "os.lseek",
+            "os.dup2",
+            "os.eventfd_read",
+            "signal.pthread_sigmask",
+        ),
+        *("sys.set_coroutine_origin_tracking_depth", "ctypes.set_errno", "random.getstate"),
+        *("typing.get_overloads", "weakref.getweakrefcount", "weakref.getweakrefs", "sys.getrefcount"),
+        *("gc.get_referrers", "sys.getallocatedblocks"),
+    }
+)
+"""Functions that change or show state of a thread, of the process or of the memory, and whose names alone
+do not tell so."""
+_WAITING_FOR_FILES = ("select.", "selectors.")
+"""Modules whose functions show what waits in open files, such as in a pair of sockets."""
 
 
 class Beyond:
@@ -72,11 +92,12 @@ class Beyond:
         self._asked = [
             (thing, ask, answer_of(thing, ask)) for thing in found for ask in asked_of(thing, named)
         ]
+        self._calls = functions_of_modules(found)
         self._call_of_pipes = call_of_pipes(found)
         self._talks = any(issubclass(type(each), subprocess.Popen) for each in found)
         self._worker, self._begun = worker_in(found, writes), processes_begun()
         self._rows = [(each, _state_of_rows(each)) for each in self._connections()]
-        self._settings = settings_of_the_process(named)
+        self._settings = settings_of_the_process(named, self._calls)
         self._names_of_loggers = loggers_named(self._texts)
         self._loggers = settings_of_loggers(named, self._names_of_loggers)
 
@@ -87,7 +108,7 @@ class Beyond:
         objects refer (objects that have their own state in each run). Changes of databases that are
         reachable only through these objects are ignored.
         """
-        called = min(_OF_THE_SYSTEM & self._named, default="") or self._call_of_pipes
+        called = self._called()
         if called:
             yield Left(called, f"the code calls {called}(), which lasts for the process")
         if {"codecs", "register"} <= self._named:
@@ -109,8 +130,15 @@ class Beyond:
             )
             yield Left("sqlite3", wrote)
 
+    def _called(self) -> str:
+        """Returns the name of a function that the code calls and whose effect lasts for the process or
+        for a thread; empty if there is none."""
+        waiting = (each for each in self._calls if each.startswith(_WAITING_FOR_FILES))
+        of_modules = min((*waiting, *(_OF_A_MODULE & self._calls)), default="")
+        return min(_OF_THE_SYSTEM & self._named, default="") or self._call_of_pipes or of_modules
+
     def _of_settings(self) -> Iterator[Left]:
-        now = settings_of_the_process(self._named)
+        now = settings_of_the_process(self._named, self._calls)
         for name, was in self._settings.items():
             if now[name] != was:
                 yield Left(name, f"a run has changed what {name} sets for the whole process")

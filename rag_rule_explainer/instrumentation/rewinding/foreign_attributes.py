@@ -12,6 +12,7 @@ from itertools import islice
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from ..shared_state.computed_names import sets_computed_names
 from ..shared_state.contents import names_in
 from ..shared_state.name_reads import texts_in_code
 from .companies import is_of_own, is_own
@@ -33,10 +34,11 @@ def with_foreign_attributes(
     """
     listed = [node for node in functions if node.owner is Owner.USER]
     names = frozenset(name for node in listed for name in _set_in(node.thing.__code__))
-    if names:
+    is_any = any(sets_computed_names(node.thing.__code__) for node in listed)
+    if names or is_any:
         held = (each for each in nodes if each.owner is Owner.LIBRARY)
         for node in islice(_distinct((*held, *_named(listed))), _MOST):
-            yield node, _set_from_now_on(node.thing, names)
+            yield node, _set_from_now_on(node.thing, None if is_any else names)
 
 
 def _distinct(nodes: Iterable[Node]) -> Iterator[Node]:
@@ -98,16 +100,19 @@ def _attributes(thing: Any) -> Any:
         return None
 
 
-def _set_from_now_on(thing: Any, names: frozenset[str]) -> Part:
-    known = {name: value for name, value in _attributes(thing).items() if name in names}
+def _set_from_now_on(thing: Any, names: frozenset[str] | None) -> Part:
+    """Returns the part with the attributes that are set from now on. ``names``: their names; None for
+    any, since code computes them."""
+    known = {name: value for name, value in _attributes(thing).items() if names is None or name in names}
     is_shared = isinstance(thing, (type, ModuleType, FunctionType))
 
     def read(thing: Any) -> dict[str, Any]:
         now = _attributes(thing)
         return {
             name: now.get(name, ABSENT)
-            for name in names
+            for name in ((known.keys() | now.keys()) if names is None else names)
             if now.get(name, ABSENT) is not known.get(name, ABSENT)
+            and not (names is None and name.startswith("__"))
             and (
                 (is_shared and name in known)
                 or _is_the_users(now.get(name, ABSENT), is_new=name not in known)

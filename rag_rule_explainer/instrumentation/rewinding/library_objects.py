@@ -26,6 +26,7 @@ _COUNT = "count"
 because other checks find out whether code uses the numbers."""
 _SETS_WAITING = frozenset({"settimeout", "gettimeout", "setblocking", "getblocking", "timeout"})
 _SETS_OPTIONS = frozenset({"setsockopt", "getsockopt"})
+_RECEIVES = frozenset({"recv", "recv_into", "recvfrom", "recvmsg", "accept", "makefile"})
 _RETURNS = frozenset({"seek", "truncate"})
 """Methods by which code sets its position in a file. Code that calls one of them does not depend on the
 position at which an earlier run left the file."""
@@ -42,8 +43,15 @@ _READ_ALWAYS: dict[tuple[str, str], _Ask] = {
     ("multiprocessing.shared_memory", "ShareableList"): tuple,
     # The position of a scanner, as of ``re.finditer``, cannot be read, so it counts as changed.
     ("_sre", "SRE_Scanner"): lambda _: object(),
+    # So is what waits in a queue of processes.
+    ("multiprocessing.queues", "SimpleQueue"): lambda _: object(),
+    ("multiprocessing.queues", "Queue"): lambda _: object(),
+    ("multiprocessing.queues", "JoinableQueue"): lambda _: object(),
 }
 """Functions that read an object's state, by the module and the name of the object's class."""
+_UNREADABLE = frozenset({"zlib", "bz2", "_bz2", "lzma", "_lzma", "select", "pyexpat", "_multibytecodec"})
+"""Modules of C code whose objects show their state by no attribute. If the code calls a method of one
+that lasts, the state counts as changed."""
 
 
 def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]:
@@ -57,9 +65,7 @@ def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]
         return
     if is_of_own(thing):
         return
-    ask = _READ_ALWAYS.get((kind.__module__, kind.__name__))
-    if ask is not None:
-        yield ask
+    yield from _of_its_kind(kind, named)
     if _is_an_iterator(thing):
         yield _place_of_iterator
     if issubclass(kind, io.IOBase):
@@ -70,6 +76,14 @@ def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]
         yield lambda digest: digest.hexdigest()
     for name in sorted(_readable(kind) & named):
         yield lambda thing, name=name: _plain(getattr(thing, name))
+
+
+def _of_its_kind(kind: Any, named: frozenset[str]) -> Iterator[_Ask]:
+    ask = _READ_ALWAYS.get((kind.__module__, kind.__name__))
+    if ask is not None:
+        yield ask
+    if kind.__module__ in _UNREADABLE and any(name in vars(kind) for name in named):
+        yield lambda _: object()
 
 
 def is_of_a_librarys_own(node: Node) -> bool:
@@ -156,6 +170,9 @@ def _of_a_socket(named: frozenset[str]) -> Iterator[_Ask]:
         yield lambda held: held.gettimeout()
     if named & _SETS_OPTIONS:
         yield _options_of
+    if named & _RECEIVES:
+        # What waits in it cannot be read without taking it out, so it counts as changed.
+        yield lambda held: object() if held.family == getattr(socket, "AF_UNIX", None) else None
 
 
 def _options_of(held: socket.socket) -> object:

@@ -5,6 +5,7 @@ import dis
 import gc
 import logging
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cache
 from inspect import getattr_static
@@ -20,9 +21,15 @@ _BY_NAME = {
 }
 """The functions, such as ``getattr``, by which code can use an attribute or a global whose name it
 computes: the ``id()`` of each, with its name."""
-_LOOKUPS = frozenset({"globals", "vars", "eval", "exec", "__dict__"})
-"""Names of functions by which code looks up globals with names that it computes, as in
+WHOLE_NAMESPACES = frozenset(
+    {"globals", "vars", "eval", "exec", "__dict__", "__globals__", "f_globals", "f_builtins", "modules"}
+)
+"""Names by which code reaches all globals of a module, also by a name that it computes, as in
 ``globals()["on_" + x]``."""
+_LOOKUPS = WHOLE_NAMESPACES | {"getattr", "setattr", "attrgetter", "import_module", "__import__"}
+"""Names by which code reaches all attributes of an object that it has, such as those of a module."""
+_CHANGING = (type, dict, list, set, deque)
+"""Types of objects in a module that code may change: classes and collections."""
 
 
 def named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
@@ -36,15 +43,27 @@ def named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
 
 
 def looked_up_in(held: dict[str, Any], names: frozenset[str], *, is_own: bool) -> frozenset[str]:
-    """Returns the names of the functions and classes in a module that code may look up by a name that it
-    computes, as in ``globals()["on_" + x]``; none if it has no such look-ups.
+    """Returns the names of the globals of a module, other than modules, that code may look up by a name
+    that it computes, as in ``globals()["on_" + x]``; none if it has no such look-ups.
 
     ``held``: the module's globals. ``names``: the names in the code. ``is_own``: True for the module of
     the code itself.
     """
-    if names.isdisjoint(_LOOKUPS if is_own else _LOOKUPS | {"getattr", "attrgetter"}):
+    if names.isdisjoint(WHOLE_NAMESPACES if is_own else _LOOKUPS):
         return frozenset()
-    return frozenset(name for name, each in held.items() if isinstance(each, (FunctionType, type)))
+    return frozenset(
+        name
+        for name, each in held.items()
+        if not (isinstance(each, ModuleType) or (name.startswith("__") and name.endswith("__")))
+    )
+
+
+def held_in(module: ModuleType, names: frozenset[str]) -> frozenset[str]:
+    """Returns the names of the classes and collections in a module that code may change under a name
+    which it computes; none if it has no such look-ups. ``names``: the names in the code."""
+    if names.isdisjoint(_LOOKUPS - {"modules", "import_module", "__import__"}):
+        return frozenset()
+    return frozenset(name for name, each in vars(module).items() if isinstance(each, _CHANGING))
 
 
 def modules_of(function: FunctionType, names: frozenset[str]) -> Iterator[ModuleType]:

@@ -36,7 +36,7 @@ from ..shared_state.holdings import is_resting
 from ..shared_state.reaching import FRAMEWORKS, SIMPLE, is_opaque, is_ours, is_users
 from .companies import is_of_own, is_own
 from .library_objects import is_a_mock
-from .named import globals_set_in, looked_up_in, modules_of, named_by, own_of_loggers
+from .named import globals_set_in, held_in, looked_up_in, modules_of, named_by, own_of_loggers
 from .owners import Node, Owner, bound_to, is_a_register, is_model, is_of_library, owner_of, package_of
 from .parts import CLASS, parts_of
 from .randomness import hidden_generators
@@ -214,7 +214,7 @@ class Reachable:
         for name, module in list(sys.modules.items()):
             # A package may have put any object into ``sys.modules``.
             if type(module) is ModuleType and (module.__spec__ is None or is_users(name)):
-                self._look_at_module(module, names, node)
+                self._look_at_module(module, names | held_in(module, names), node)
 
     def _take_libraries(self, named: Iterable[Any]) -> None:
         """Collects library modules. ``named``: the objects that code names; each of them is a module, or

@@ -43,7 +43,7 @@ def asked_of_the_system(named: frozenset[str]) -> Iterator[tuple[str, Callable[[
     # only if the application's code names them.
     if "excepthook" in named:
         yield "sys.excepthook", lambda: (id(sys.excepthook), id(threading.excepthook))
-    if "signal" in named:
+    if named & {"signal", "getsignal"}:
         yield "signal.signal", _handlers
     if named & _SETS_DESCRIPTORS:
         yield "os.set_blocking", _flags_of_descriptors
@@ -124,6 +124,6 @@ def names_of_builtins(things: list[object]) -> Iterator[str]:
     """Yields the own name of each function among these objects that is implemented in C, such as
     ``umask``. Code may have imported the function under another name."""
     for each in things:
-        owner = getattr(each, "__self__", None)
-        if type(each) is type(len) and isinstance(owner, ModuleType):
+        # An object of the user's may raise any error when it is read, so its type is asked first.
+        if type(each) is type(len) and isinstance(getattr(each, "__self__", None), ModuleType):
             yield str(getattr(each, "__name__", ""))

@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from multiprocessing import active_children
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,12 +31,15 @@ _OF_LOGGING = frozenset(
     }
 )
 """Names by which code reads the settings of a logger."""
-_OF_THE_COLLECTOR = frozenset({"isenabled", "get_threshold", "get_debug"})
+_OF_THE_COLLECTOR = frozenset(
+    {"isenabled", "get_threshold", "get_debug", "get_freeze_count", "callbacks"}
+)
 _OF_WARNINGS = frozenset({"simplefilter", "filterwarnings", "resetwarnings"})
 """Names of functions that code calls to set filters for warnings. Libraries may set these filters too."""
 _OF_THREADS = frozenset({"active_count", "activeCount"})
 """Names of functions that count the threads of the process. ``threading.enumerate``, which lists them, is
-left out, because its name mostly means the builtin function."""
+not among them, because its name mostly means the builtin function; see ``_LISTS_THREADS``."""
+_LISTS_THREADS = "threading.enumerate"
 _OF_PROGRAMS = frozenset({"argv", "orig_argv", "warnoptions"})
 """Lists in ``sys`` that libraries do not change. If one has changed, the application changed it."""
 _OF_IMPORTS = frozenset({"meta_path", "path_hooks"})
@@ -87,15 +91,16 @@ _OF_THIS_PACKAGE = "rag-rule"
 """The beginning of the names of this package's own threads."""
 
 
-def settings_of_the_process(named: frozenset[str]) -> dict[str, object]:
+def settings_of_the_process(named: frozenset[str], calls: frozenset[str]) -> dict[str, object]:
     """Returns the current settings of the process. The key of each setting is the name of the function or
     module that sets it.
 
     ``named``: the names in the application's code. A setting that libraries also change is returned only
-    if the code contains a name by which code reads this setting.
+    if the code contains a name by which code reads this setting. ``calls``: the functions of modules that
+    the code names, as in ``threading.enumerate``.
     """
     found = dict[str, object]()
-    for name, ask in _asked(named):
+    for name, ask in (*_asked(named), *_asked_of_workers(named, calls)):
         # A name may occur twice: first with its setting, then as a function of ``sys``. The first is
         # kept.
         if name not in found:
@@ -126,10 +131,20 @@ def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
         yield "warnings", lambda: list(warnings.filters)
     if "register" in named:
         yield "ABCMeta.register", abc.get_cache_token
-    if named & _OF_THREADS:
-        yield "threading", _names_of_threads
+    if "loggerDict" in named:
+        yield "logging.getLogger", lambda: frozenset(logging.root.manager.loggerDict)
     if named & _OF_THE_COLLECTOR:
-        yield "gc", lambda: (gc.isenabled(), gc.get_threshold(), gc.get_debug())
+        yield "gc", _of_the_collector
+
+
+def _asked_of_workers(
+    named: frozenset[str], calls: frozenset[str]
+) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yields the threads and processes that go on, if the code asks for them."""
+    if named & _OF_THREADS or _LISTS_THREADS in calls:
+        yield "threading", _names_of_threads
+    if "active_children" in named:
+        yield "multiprocessing", lambda: sorted(str(each.pid) for each in active_children())
 
 
 def _asked_of_registers(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
@@ -211,6 +226,11 @@ def _plain_in(module: ModuleType, name: str) -> Callable[[], object]:
         return value if is_plain(value) else None
 
     return ask
+
+
+def _of_the_collector() -> object:
+    settings = gc.isenabled(), gc.get_threshold(), gc.get_debug(), gc.get_freeze_count()
+    return *settings, tuple(map(id, gc.callbacks))
 
 
 def _levels() -> object:

@@ -3,7 +3,8 @@ The arguments may contain a shell command, such as ``sort notes.txt > sorted.txt
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any, cast
 
@@ -14,28 +15,86 @@ _WRITTEN = re.compile(r"\d?(>>?)\s*(\"[^\"]*\"|'[^']*'|[^\s;|&'\"]+)")
 """Matches the part ``> out.txt`` or ``>> out.txt`` of a shell command, which writes the command's output
 to a file. Such a file is not read by the command."""
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+_SET = re.compile(r"(?:^|[\s;&|(])(\w+)=('[^']*'|\"[^\"]*\"|[^\s;&|)]+)")
+"""Matches a variable that the text of a command sets."""
 _PATTERN = re.compile(r"[*?\[]")
-_MOST_WORDS, _LONGEST = 500, 1000
+_TIMES = re.compile(
+    r"\b(?:stat|date|make|ninja|rsync)\b|\bls\b.* -\w*[lstuc]"
+    r"| -(?:newer\w*|[acm](?:min|time)|nt|ot|printf|ls)\b| --(?:full-time|time|sort|update|verbose)\b"
+)
+"""Matches commands and options by which a command goes by the times of files."""
+_MOST_WORDS, _LONGEST, _MOST_FOLDERS = 500, 1000, 8
 
 
 def files_named_in(given: object, folder: str | None, environment: object) -> Iterator[str]:
     """Yields paths that the process may read: its arguments, and the words in them, that may be names of
-    files or folders. For a pattern, such as ``notes/*``, the path of its folder is yielded.
+    files or folders, also inside another folder that is named, as after ``cd app``. For a pattern such as
+    ``notes/*``, the path of its folder is yielded; for one such as ``part-*.md``, the pattern itself.
 
     ``given``: the list of the process's arguments, or the text of a shell command. ``folder``: the
     working folder of the process; None for the current one. ``environment``: the environment variables of
     the process, with which ``$NAME`` in an argument is replaced; None for those of this process.
     """
-    known = _variables(environment)
-    seen = set[str]()
     every = _arguments(given)
-    is_shell = isinstance(given, (str, bytes)) or bool(every and Path(every[0]).name in SHELLS)
-    for each in every:
-        text = _VARIABLE.sub(lambda found: known.get(found[1], found[0]), _WRITTEN.sub(" ", each))
-        for word in (each, *_BETWEEN_WORDS.split(text)[:_MOST_WORDS]):
-            if word not in seen:
-                yield from _path_of(word, folder, is_shell=is_shell)
-            seen.add(word)
+    is_shell = _is_of_a_shell(given, every)
+    known = _variables(environment) | {
+        name: value.strip("'\"") for each in every if is_shell for name, value in _SET.findall(each)
+    }
+    texts = [
+        _VARIABLE.sub(lambda found: known.get(found[1], found[0]), _WRITTEN.sub(" ", each))
+        for each in every
+    ]
+    words = dict.fromkeys(
+        word
+        for each, text in zip(every, texts, strict=True)
+        for word in (each, *_BETWEEN_WORDS.split(text)[:_MOST_WORDS], *_quoted(text))
+    )
+    seen = set[str]()
+    for place in _folders_among(words, folder):
+        for word in words:
+            for path in _path_of(word, place, is_shell=is_shell):
+                if path not in seen:
+                    seen.add(path)
+                    yield path
+
+
+def _quoted(text: str) -> list[str]:
+    """Returns the words of a text for a shell that quotes or backslashes hold together, such as names
+    with spaces."""
+    if not {"'", '"', "\\"} & set(text):
+        return []
+    try:
+        return [each for each in shlex.split(text)[:_MOST_WORDS] if " " in each]
+    except ValueError:  # a quote is left open
+        return []
+
+
+def _folders_among(words: Iterable[str], folder: str | None) -> list[str]:
+    """Returns the folders in which the names of files may begin: that in which the process begins, and
+    those that words name, one inside the other."""
+    found = [folder or ""]
+    for word in words:
+        for place in [*found] if 0 < len(word) <= _LONGEST and "\0" not in word else ():
+            inner = str(Path(place, word).expanduser())
+            if inner not in {*found, os.sep} and len(found) < _MOST_FOLDERS and Path(inner).is_dir():
+                found.append(inner)
+    return found
+
+
+def goes_by_times(given: object) -> bool:
+    """Returns True iff a command may go by the times of files. ``given``: as for ``files_named_in``."""
+    return _TIMES.search(" ".join(_arguments(given))) is not None
+
+
+def matches_names(given: object) -> bool:
+    """Returns True iff a shell may replace a pattern in a command by names of files. ``given``: as for
+    ``files_named_in``."""
+    every = _arguments(given)
+    return _is_of_a_shell(given, every) and any(map(_PATTERN.search, every))
+
+
+def _is_of_a_shell(given: object, every: list[str]) -> bool:
+    return isinstance(given, (str, bytes)) or bool(every and Path(every[0]).name in SHELLS)
 
 
 def files_written_in(
@@ -76,6 +135,9 @@ def _path_of(word: str, folder: str | None, *, is_shell: bool = True) -> Iterato
         return
     start = _PATTERN.search(word)
     if start is None:
-        yield str(Path(folder or "", word).expanduser())
+        path = str(Path(folder or "", word).expanduser())
+        yield os.path.normpath(path) if os.pardir in path else path
     elif os.sep in word[: start.start()] or (is_shell and not start.start()):
         yield str(Path(folder or "", word[: start.start()].rpartition(os.sep)[0] or ".").expanduser())
+    elif is_shell:
+        yield str(Path(folder or "", word))

@@ -32,9 +32,11 @@ from .parsing import syntax_tree
 
 _LARGEST = 100_000
 """The largest number of characters of a program in Python that is parsed."""
-_COMPUTED = re.compile(r"\$\(|`|<\(|\beval\b|\bsource\b|\bread\b|(?:^|[;&|])\s*\.\s")
+_COMPUTED = re.compile(
+    r"\$\(|`|<\(|\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}|\beval\b|\bsource\b|\bread\b|(?:^|[;&|])\s*\.\s"
+)
 """Matches parts of a shell command whose effect cannot be read from its text, such as ``$(...)``,
-``eval`` and ``source``."""
+``{a,b}``, ``eval`` and ``source``."""
 _SETTING, _OPTION = re.compile(r"\w+="), re.compile(r"-|\w+=|[\d.]+[smhd]?$")
 """Match a variable that is set for a command, as in ``LANG=C sort``, and the words that may precede the
 inner command of a command such as ``timeout 5s grep``: options, variables and durations."""

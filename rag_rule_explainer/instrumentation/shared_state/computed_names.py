@@ -11,6 +11,7 @@ from functools import lru_cache
 from types import CodeType
 
 from .code import tree_of
+from .contents import names_in
 from .writing import label_of
 
 _TAKING = {
@@ -23,6 +24,8 @@ _TAKING = {
 }
 """Functions that take the name of an attribute, each with the index of that argument."""
 _OF_OBJECTS = frozenset({"__getattribute__", "__getattr__"})
+_SETTERS = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
+_FILLING = frozenset({"update", "setdefault", "pop"})
 _NAMESPACES = frozenset({"vars", "globals", "__dict__"})
 _ANYTHING = ".*"
 
@@ -43,6 +46,33 @@ def is_computed(codes: Iterable[CodeType], name: str, *, of_a_method: bool = Fal
 
 
 @lru_cache(maxsize=2048)
+def sets_computed_names(code: CodeType) -> bool:
+    """Returns True iff the code sets or deletes attributes whose names it computes."""
+    if (_SETTERS | _NAMESPACES).isdisjoint(names_in(code)):
+        return False
+    tree = tree_of(code)
+    return tree is None or any(map(_sets_any, ast.walk(tree)))
+
+
+def _sets_any(node: ast.AST) -> bool:
+    if isinstance(node, ast.Subscript):
+        is_read = isinstance(node.ctx, ast.Load) or isinstance(node.slice, ast.Constant)
+        return not is_read and _is_namespace(node.value)
+    if not isinstance(node, ast.Call):
+        return False
+    if label_of(node.func) in _SETTERS:
+        return not any(isinstance(each, ast.Constant) for each in node.args[:2])
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING:
+        return _is_namespace(node.func.value)
+    # A setter may be handed over, as to ``map`` or ``partial``.
+    return any(isinstance(each, ast.Name) and each.id in _SETTERS for each in node.args)
+
+
+def _is_namespace(node: ast.expr) -> bool:
+    return label_of(node.func if isinstance(node, ast.Call) else node) in _NAMESPACES
+
+
+@lru_cache(maxsize=2048)
 def _patterns_in(code: CodeType) -> frozenset[str]:
     """Returns a regular expression for each name that the code computes, such as ``_.*`` for
     ``"_" + x``."""
@@ -57,8 +87,7 @@ def _taken_by(node: ast.AST) -> ast.expr | None:
     """Returns the expression for the name of an attribute that a call or a subscript takes; None for any
     other node."""
     if isinstance(node, ast.Subscript):
-        holder = node.value.func if isinstance(node.value, ast.Call) else node.value
-        return node.slice if label_of(holder) in _NAMESPACES else None
+        return node.slice if _is_namespace(node.value) else None
     if not isinstance(node, ast.Call):
         return None
     name = label_of(node.func)

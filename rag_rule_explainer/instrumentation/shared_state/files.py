@@ -6,31 +6,26 @@ sources.
 """
 
 import os
-import sqlite3
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Hashable
-from contextlib import closing
 from dataclasses import dataclass, field
-from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from .file_contents import content_of, description_of, is_shared_memory
 from .folders import content_of_folder
 
-_LARGEST = 1_000_000
-"""The size in bytes of the largest file that is compared by content. Larger files are compared by their
-size and the time of their last change."""
-_MOST_LINES = 100_000
-"""The largest number of lines (SQL statements) of a database in shared memory that are compared."""
 _OF_IMPORTS = (".pyc", ".so")
 _CODE = (".py", ".pyi")
 """The endings of files with Python code. Imports read such files in any run, so a read is recorded only
 if a run has written the file."""
+_PATTERN = re.compile(r"[*?\[]")
 _ON_DISK = tuple({os.path.realpath(each) for each in (sys.prefix, sys.base_prefix)})
 _UNDER = ("/proc/", "/dev/", "/sys/")
+_OF_PROCESSES = ("/proc/", "/sys/")
 _MEMORY = "/dev/shm/"  # noqa: S108 -- files there are the application's
 
 
@@ -83,6 +78,7 @@ class Files:
     _found: defaultdict[str, dict[Hashable, tuple[bytes, str]]] = field(
         default_factory=lambda: defaultdict[str, dict[Hashable, tuple[bytes, str]]](dict)
     )
+    _setters: dict[str, Reader] = field(default_factory=dict[str, Reader])
     _made: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict[str, set[int]](set))
 
     @property
@@ -99,6 +95,8 @@ class Files:
         so that the run reads only what it wrote itself. ``adds``: True if the file is opened for
         appending.
         """
+        if writes and path.startswith(_OF_PROCESSES):
+            self._carry(path, f"{path!r}, which belongs to the system, was written by {run.name}")
         path = _absolute(path)
         if not path or (path.endswith(_CODE) and not writes and path not in self._writers):
             return
@@ -130,7 +128,7 @@ class Files:
     def connected(self, path: str, run: Reader) -> None:
         """Records that a run is about to connect to a database in a file."""
         self.connects = True
-        path = path if _is_shared_memory(path) else _absolute(_of_uri(path))
+        path = path if is_shared_memory(path) else _absolute(_of_uri(path))
         if path:
             clause = self._difference(path, run)
             self.database = self.database or (Left(path, clause) if clause else None)
@@ -141,26 +139,56 @@ class Files:
         if not _is_of_the_system(full):
             self._carry(full, self._difference(full, run))
 
-    def handed(self, argument: str, run: Reader) -> None:
+    def handed(self, argument: str, run: Reader, *, times: bool = False) -> None:
         """Records that a run is about to start a process with this argument. If it is the name of a file
-        or a folder, the process may read it, or see that it is not there."""
+        or a folder, the process may read it, or see that it is not there, or which mode it has. Of a
+        pattern, such as ``part-*.md``, it may read all files that it matches.
+
+        ``times``: True if the process may go by the times of files.
+        """
         path = _absolute(argument, folders=True)
         if path and Path(path).is_dir():
             if path != os.sep:  # "/" alone is probably no folder, but a separator in a text
-                self.searched(path, run)
+                self.searched(path, run, times=times)
+                maker = self._writers.get(path)
+                if maker is not None and maker.sources != run.sources:
+                    self._carry(path, f"{path!r} was made by {maker.name} and read by {run.name}")
+        elif path and _PATTERN.search(path) and not os.path.lexists(path):
+            matched = sorted(map(str, Path(os.sep).glob(path.lstrip(os.sep))))
+            others = "\n".join(each for each in matched if (run.number, each) not in self._own)
+            names = others.encode("utf-8", "surrogateescape") or b"none"
+            self._carry(path, self._difference(path, run, names))
+            for each in matched:
+                self._asked(each, run, times=times)
         elif path:
-            self._read(path, run)
-            if not os.path.lexists(path):
-                self._carry(path, self._difference(path, run, b"none", known_as=f"{path}{os.sep}"))
+            self._asked(path, run, times=times)
 
-    def searched(self, folder: str, run: Reader) -> None:
+    def _asked(self, path: str, run: Reader, *, times: bool) -> None:
+        self._read(path, run)
+        if not os.path.lexists(path):
+            self._carry(path, self._difference(path, run, b"none", known_as=f"{path}{os.sep}"))
+        if (run.number, path) not in self._own:
+            told, setter = description_of(path, times=times), self._setters.get(path)
+            self._carry(path, self._difference(path, run, told, known_as=f"{path}{os.sep}."))
+            if setter is not None and setter.sources != run.sources:
+                clause = (
+                    f"the mode or the time of {path!r} was set by {setter.name} and read by {run.name}"
+                )
+                self._carry(path, clause)
+
+    def set_for(self, path: str, run: Reader) -> None:
+        """Records that a run sets the mode, the time or the size of a file."""
+        self.touched = self.touched or path
+        self._setters.setdefault(_absolute(path, folders=True), run)
+
+    def searched(self, folder: str, run: Reader, *, times: bool = False) -> None:
         """Records that a run is about to start a process that may read everything in a folder. What the
-        run itself has written there is left out."""
+        run itself has written there is left out. ``times``: see ``handed``."""
         full = str(Path(folder).absolute())
         if _is_of_the_system(full):
             return
         own = {path for number, path in self._own if number == run.number}
-        content = content_of_folder(full, own)
+        content = content_of_folder(full, own, times=times)
         if content is None:
             clause = f"a process is started that may read {full!r}, which is too large to be compared"
             self._carry(full, clause)
@@ -207,7 +235,7 @@ class Files:
         ``content``: a digest of the present content; None to read it from the path. ``known_as``: the key
         under which the digests of earlier runs are stored; empty for the path itself.
         """
-        content, known = content or _content_of(path), self._found[known_as or path]
+        content, known = content or content_of(path), self._found[known_as or path]
         for sources, (found, name) in known.items():
             if sources != run.sources and found != content:
                 return f"{path!r} was not the same when {name} and {run.name} read it"
@@ -253,45 +281,7 @@ def _is_of_the_system(path: str) -> bool:
     return path.startswith((*_ON_DISK, *_UNDER)) and not path.startswith(_MEMORY)
 
 
-def _is_shared_memory(database: str) -> bool:
-    """Returns True for a SQLite database in memory that several connections may open by its name."""
-    is_shared = "cache=shared" in database and "memory" in database
-    return database.startswith("file:") and (is_shared or "vfs=memdb" in database)
-
-
-def _of_memory(database: str) -> bytes:
-    """Returns a digest of the content of a database in shared memory."""
-    digest = blake2b(digest_size=16)
-    try:
-        with closing(sqlite3.connect(database, uri=True, timeout=0)) as connection:
-            for line in islice(connection.iterdump(), _MOST_LINES):
-                digest.update(line.encode("utf-8", "surrogatepass"))
-    except sqlite3.Error:  # another run is writing to it
-        return b"in use"
-    return digest.digest()
-
-
 def _of_uri(database: str) -> str:
     if database in {"", ":memory:"} or "mode=memory" in database:
         return ""
     return unquote(urlsplit(database).path) if database.startswith("file:") else database
-
-
-def _content_of(path: str) -> bytes:
-    """Returns a digest of the content at a path, by which later changes are noticed. The content of a
-    folder is the list of the names in it. For a database, the digest also covers its write-ahead log."""
-    if _is_shared_memory(path):
-        return _of_memory(path)
-    digest = blake2b(digest_size=16)
-    if Path(path).is_dir():
-        names = sorted(each.name for each in Path(path).iterdir())
-        return blake2b("\n".join(names).encode("utf-8", "surrogateescape")).digest()
-    for each in (Path(path), Path(f"{path}-wal")):
-        try:
-            known = each.stat()
-            is_large = known.st_size > _LARGEST
-            content = f"{known.st_size} {known.st_mtime_ns}".encode() if is_large else each.read_bytes()
-            digest.update(b"there" + content)
-        except OSError:
-            digest.update(b"none")
-    return digest.digest()

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
+from .file_contents import description_of
+
 _MOST_ENTRIES = 5000
 """The largest number of entries of a folder that is looked at, counted at all depths."""
 _LARGEST, _MOST_BYTES = 65_536, 4_000_000
@@ -14,10 +16,10 @@ read from all files together. Other files are compared by their size and the tim
 _OF_PYTHON = frozenset({"__pycache__"})
 
 
-def content_of_folder(path: str, without: Collection[str]) -> bytes | None:
+def content_of_folder(path: str, without: Collection[str], *, times: bool = False) -> bytes | None:
     """Returns a digest of everything in a folder; None if the folder is too large to be looked at.
 
-    ``without``: paths of files that are left out.
+    ``without``: paths of files that are left out. ``times``: True to compare the times of files too.
     """
     digest, read = blake2b(digest_size=16), 0
     for number, entry in enumerate(_entries(path)):
@@ -26,6 +28,7 @@ def content_of_folder(path: str, without: Collection[str]) -> bytes | None:
         if entry.path in without:
             continue
         digest.update(f"{entry.path}\0".encode("utf-8", "surrogateescape"))
+        digest.update(description_of(entry.path, times=times and not entry.is_dir()))
         try:
             if entry.is_dir(follow_symlinks=False):
                 continue

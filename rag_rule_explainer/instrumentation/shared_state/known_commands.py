@@ -8,7 +8,7 @@ def _names(text: str) -> frozenset[str]:
 READING = _names(
     """
     [ awk b2sum base32 base64 basename bat bc bzcat cat chardet chmod cksum cmp col column comm cp
-    csplit csvcut csvgrep csvlook csvsort csvstat cut dd df diff dirname djvutxt dos2unix dot dwdiff
+    csplit csvcut csvgrep csvlook csvsort csvstat cut date dd df diff dirname djvutxt dos2unix dot dwdiff
     egrep envsubst exiftool expand ffmpeg ffprobe fgrep file fmt fold gawk gs gunzip gzip head
     hexdump html2text iconv identify join jq ln look magick mawk md5sum mkdir mutool mv nl od pandoc
     paste pathchk pdfinfo pdftohtml pdftoppm pdftotext pr qpdf readlink realpath rev rm rmdir sed
@@ -22,8 +22,8 @@ call."""
 
 CLOSED = _names(
     """
-    : arch cd date echo exit export expr factor false getconf groups hostname id kill locale logname
-    nproc printenv printf ps pwd return seq set shift sleep true tty uname unset uptime w which who
+    : arch cd echo exit export expr factor false getconf groups hostname id locale logname
+    nproc printenv printf pwd return seq set shift sleep true tty uname unset uptime w which who
     whoami yes
     """
 )

@@ -11,7 +11,7 @@ from typing import Any
 from ..copies.environment import Environment
 from ..services.calls import ServiceCall
 from ..services.services import Services
-from .arguments import files_named_in, files_written_in
+from .arguments import files_named_in, files_written_in, goes_by_times, matches_names
 from .commands import reach_of
 from .files import Files, Left, Reader
 
@@ -92,12 +92,12 @@ class OutsideOfRun:
         reach = reach_of(program, told, folder)
         if reach.unknown:
             files.started(reach.unknown, self.run)
+        times = goes_by_times(told)
         for each in reach.folders:
-            files.searched(each, self.run)
-        if reach.is_closed:
-            return
-        for path in files_named_in(told, folder, environment):
-            files.handed(path, self.run)
+            files.searched(each, self.run, times=times)
+        names_none = reach.is_closed and not matches_names(told)
+        for path in () if names_none else files_named_in(told, folder, environment):
+            files.handed(path, self.run, times=times)
         for path, adds in files_written_in(told, folder, environment):
             files.opened(path, self.run, reads=False, writes=True, whole=not adds, adds=adds)
 
@@ -112,7 +112,7 @@ class OutsideOfRun:
         elif event in {"os.remove", "os.rmdir"}:
             files.removed(_in_folder(path, given[1]), self.run)
         elif event in {"os.chmod", "os.utime", "os.truncate"}:
-            files.touched = files.touched or path
+            files.set_for(path, self.run)
         elif event in {"os.mkdir", "os.symlink", "os.link"}:
             made = path if event == "os.mkdir" else os.fsdecode(given[1])
             files.opened(made, self.run, reads=False, writes=True, whole=False)

@@ -1,0 +1,93 @@
+"""This module finds the functions of modules that code names, each with the module that it is from.
+
+The name of a function alone does not tell what it does: ``enumerate`` mostly means the builtin function,
+and rarely that of ``threading``.
+"""
+
+import dis
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+_LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE")
+_TAKES = ("LOAD_ATTR", "LOAD_METHOD")
+_PUBLIC = {"posix": "os", "nt": "os", "_thread": "threading", "_socket": "socket", "_signal": "signal"}
+"""The modules of C code whose functions users know by another module."""
+
+
+def functions_of_modules(things: Iterable[object]) -> frozenset[str]:
+    """Returns the functions of modules that these objects name in their code, or are themselves, as in
+    ``threading.enumerate``."""
+    found = set[str]()
+    for each in things:
+        if isinstance(each, FunctionType):
+            known = _known(each)
+            found.update(f"{module}.{name}" for module, name in _named_in(each.__code__, known))
+        elif type(each) is type(len):
+            found.add(_called(each))
+    return frozenset(found)
+
+
+def _called(function: Any) -> str:
+    """Returns the name of a function of a module, as in ``os.nice``."""
+    module = str(getattr(function, "__module__", ""))
+    return f"{_PUBLIC.get(module, module)}.{getattr(function, '__name__', '')}"
+
+
+def _known(function: FunctionType) -> dict[str, object]:
+    """Returns the objects to which the free names of a function refer, by name."""
+    known: dict[str, object] = {**function.__globals__}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+        with suppress(ValueError):  # no value has been stored in the cell yet
+            known[name] = cell.cell_contents
+    return known
+
+
+def _named_in(code: CodeType, known: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Yields the functions of modules that the code names, as pairs of module and name."""
+    imported: dict[str, object] = {**known}
+    for step in _steps(code):
+        name, rest = step[0], step[1:]
+        if name == "=":
+            yield rest[0], rest[1]
+        elif name.startswith("="):
+            imported[name[1:]] = sys.modules.get(rest[0])
+        thing: Any = imported.get(name)
+        for each in rest:
+            if not isinstance(thing, ModuleType):
+                break
+            yield thing.__name__, each
+            thing = vars(thing).get(each)
+        if callable(thing) and not isinstance(thing, type):
+            module, _, called = _called(thing).rpartition(".")
+            yield module, called
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _named_in(inner, imported)
+
+
+@lru_cache(maxsize=2048)
+def _steps(code: CodeType) -> tuple[tuple[str, ...], ...]:
+    """Returns the names that the code reads, each with the attributes that it takes from it. What it
+    imports is among them: after ``=`` a module and a name in it, and after ``=name`` the module that has
+    this name from there on."""
+    found, module, part = list[tuple[str, ...]](), "", ""
+    for step in dis.get_instructions(code):
+        name = str(step.argval)
+        if step.opname == "IMPORT_NAME":
+            module, part = name, ""
+        elif step.opname == "IMPORT_FROM":
+            part = name
+            found.append(("=", module, name))
+        elif step.opname.startswith("STORE_") and module:
+            # ``import a.b`` stores the outer module, and ``from a import b`` what is inside of it.
+            found.append((f"={name}", f"{module}.{part}" if part else module.partition(".")[0]))
+            module = module if part else ""
+        elif step.opname in _LOADS:
+            found.append((name,))
+        elif step.opname in _TAKES and found:
+            found[-1] = (*found[-1], name)
+    return tuple(found)

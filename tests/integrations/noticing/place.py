@@ -1,0 +1,1 @@
+"""A module in whose namespace applications leave marks."""
