@@ -254,6 +254,8 @@ class Isolation:
             return StandIn(thing, thing)
         twin = held.another()
         state.note_copy(twin, thing)
+        if not self.aside:
+            state.edit_attributes(twin)
         return StandIn(thing, twin)
 
     def _held(self, state: State, thing: Any) -> Original | None:
