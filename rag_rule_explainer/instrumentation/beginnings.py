@@ -9,6 +9,7 @@ from ..sources import Source
 from .conversation import Conversation
 from .next_action import begin_action
 from .options import Manner
+from .recording.serving import Serving
 from .requests.unrecorded_tools import check_none_ran, end_if_one_ran
 from .run_context import Participation, inside_retrieval, participation
 from .source_kinds.gathering import tool_replay_of
@@ -82,8 +83,14 @@ def _begin_omitting(
     )
     recorded: RecordedRequests | None = None
     if first.action is not None and isinstance(first.prompts, FirstPrompt):
-        recorded = RecordedRequests(first.prompts.requests, len(first.action.served), manner.steady)
+        others = [each.text for each in _served_in(run) if each.id not in of_prompts]
+        number = len(first.action.served)
+        recorded = RecordedRequests(first.prompts.requests, number, manner.steady, others)
     run.prompts = PromptOmitting(known, ids, run.gate.deliver_result, taking_out, new_texts, recorded)
+
+
+def _served_in(run: Participation) -> Sequence[Source]:
+    return run.gate.sources if isinstance(run.gate, Serving) else ()
 
 
 def _end_at_new_tools(run: Participation, first: Participation, answering: ToolReplay) -> None:

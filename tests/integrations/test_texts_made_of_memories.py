@@ -17,10 +17,11 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index_rag_rule_explainer import RuleExplainer as OfLlamaIndex
 
-from rag_rule_explainer import Explanation, contains
+from rag_rule_explainer import Explanation, SourceLeak, contains
 from tests.integrations.langchain.models import Telling
-from tests.integrations.later_shapes import FIXED, INNOCENT, LEAKS, QUESTION, TURNS, Messages, Shape
+from tests.integrations.later_shapes import FIXED, INNOCENT, QUESTION, TURNS, Messages, Shape
 from tests.integrations.test_texts_made_of_turns import (
+    ALL,
     ASKED,
     PAID,
     ROLES,
@@ -30,6 +31,7 @@ from tests.integrations.test_texts_made_of_turns import (
     deciding,
     run,
     scripted,
+    some,
     tallied,
 )
 
@@ -125,7 +127,11 @@ def false_ones(
     for name, shape in shapes.items():
         salt = deciding(shape, omit)
         truth = by_brute_force(shape, salt, omit)
-        explanation = explained(scripted(salt), shape, omit=omit, miner="exact", **options)
+        try:
+            explanation = explained(scripted(salt), shape, omit=omit, miner="exact", **options)
+        except SourceLeak:
+            kinds["refused"] = kinds.get("refused", 0) + 1
+            continue
         names = [each.id for each in explanation.sources]
 
         def truth_of(kept: tuple[str, ...], truth: Any = truth, names: Any = names) -> bool:
@@ -140,14 +146,30 @@ def false_ones(
     return faults
 
 
+@pytest.mark.parametrize(
+    ("framework", "omit", "first"),
+    [
+        (of_a_checkpointer, "remove", 0),
+        (of_a_checkpointer, "blank", 1),
+        (of_a_history, "remove", 2),
+        (of_a_history, "blank", 3),
+        (of_a_buffer, "remove", 4),
+        (of_a_buffer, "blank", 5),
+    ],
+)
+def test_probes_are_runs_without_the_memory(framework: Explained, omit: str, first: int) -> None:
+    assert not false_ones(framework, some(ALL, first, 6), known=True, omit=omit)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("omit", ["remove", "blank"])
 @pytest.mark.parametrize("framework", [of_a_checkpointer, of_a_history, of_a_buffer])
-def test_probes_are_runs_without_the_memory(framework: Explained, omit: str) -> None:
-    assert not false_ones(framework, {**LEAKS, **INNOCENT}, known=True, omit=omit)
+def test_all_probes_are_runs_without_the_memory(framework: Explained, omit: str) -> None:
+    assert not false_ones(framework, ALL, known=True, omit=omit)
 
 
 def test_what_an_application_makes_of_a_memory_of_its_own_is_not_proved() -> None:
-    assert not false_ones(of_its_own, {**LEAKS, **INNOCENT}, known=False)
+    assert not false_ones(of_its_own, ALL, known=False)
 
 
 def test_a_text_that_the_user_names_has_nothing_to_do_with_the_memory() -> None:
