@@ -115,7 +115,8 @@ def of_its_own(tell: Tell, shape: Shape, **options: Any) -> Explanation:
     application = Remembering(tell, shape)
     chained = RunnableLambda(lambda question: application(question))
     kinds: Any = ["memory", "examples"]
-    explainer = OfLangChain(chained, contains("is paid"), source_kinds=kinds, **options)
+    ignored = [r"Now what\?", *options.pop("ignore", ())]
+    explainer = OfLangChain(chained, contains("is paid"), source_kinds=kinds, ignore=ignored, **options)
     return explainer.explain(QUESTION[1])
 
 
@@ -158,7 +159,7 @@ def false_ones(
     ],
 )
 def test_probes_are_runs_without_the_memory(framework: Explained, omit: str, first: int) -> None:
-    assert not false_ones(framework, some(ALL, first, 6), known=True, omit=omit)
+    assert not false_ones(framework, some(ALL, first, 9), known=True, omit=omit)
 
 
 @pytest.mark.slow
@@ -169,14 +170,19 @@ def test_all_probes_are_runs_without_the_memory(framework: Explained, omit: str)
 
 
 def test_what_an_application_makes_of_a_memory_of_its_own_is_not_proved() -> None:
-    assert not false_ones(of_its_own, ALL, known=False)
+    assert not false_ones(of_its_own, some(ALL, 0, 3), known=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("omit", ["remove", "blank"])
+def test_nothing_that_it_makes_of_a_memory_of_its_own_is_proved(omit: str) -> None:
+    assert not false_ones(of_its_own, ALL, known=False, omit=omit)
 
 
 def test_a_text_that_the_user_names_has_nothing_to_do_with_the_memory() -> None:
     names = ["another agent alone", "another agent with the conversation"]
     shapes = {name: INNOCENT[name] for name in names}
-    ignore = [r"You pay bills.*", r"Now what\?"]
-    assert not false_ones(of_its_own, shapes, known=True, ignore=ignore)
+    assert not false_ones(of_its_own, shapes, known=True, ignore=["You pay bills.*"])
 
 
 SECTIONS = {"Refunds": "Twenty days for all.", "Tone": "Kind and brief, Ann."}
@@ -264,8 +270,18 @@ def of_sections(later: Callable[[str], Messages], salt: int, kept: Sequence[str]
     return conversing(tell, later, system(kept)) == PAID
 
 
-@pytest.mark.parametrize("where", ["input", "constant", "both"])
-@pytest.mark.parametrize("name", [*MADE_OF_SECTIONS, *FIXED_SYSTEM])
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        *(
+            (name, where)
+            for name in [*MADE_OF_SECTIONS, *FIXED_SYSTEM]
+            for where in ("input", "constant")
+        ),
+        ("renamed", "both"),
+        ("the same instructions", "both"),
+    ],
+)
 def test_what_an_application_makes_of_its_instructions(name: str, where: str) -> None:
     later = {**MADE_OF_SECTIONS, **FIXED_SYSTEM}[name]
     subsets = [(), ("Refunds",), ("Tone",), ("Refunds", "Tone")]
