@@ -96,13 +96,15 @@ class State:
         """Returns content, or an input, without the sources that the run omits."""
         return content if self.edit is None else self.edit(content)
 
-    def edit_attributes(self, thing: object) -> None:
-        """Removes the sources that the run omits from the attributes of one of its own copies."""
+    def edit_attributes(self, thing: Any) -> Any:
+        """Removes the sources that the run omits from the attributes of one of its own copies, and
+        returns the copy."""
         attributes: dict[str, Any] = {} if self.edit is None else getattr(thing, "__dict__", {})
         for name, content in [*attributes.items()]:
             left = self.edited(content)
             if left is not content:
                 attributes[name] = left
+        return thing
 
     def kept(self, key: Hashable, making: Callable[[], Any]) -> Any:
         """Returns the object that ``aside`` holds under the key. ``making`` makes it at the first call of

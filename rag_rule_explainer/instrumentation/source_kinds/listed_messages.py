@@ -37,12 +37,12 @@ class Spoken(NamedTuple):
         return self.text == other.text and (not self.role or self.role == other.role)
 
 
-def spoken(role: str, text: str) -> Spoken:
+def as_spoken(role: str, text: str) -> Spoken:
     """Returns a message of a request in the form in which it is looked for in lists."""
     return Spoken(_ROLES.get(role.lower(), role.lower()), "".join(text.split()))
 
 
-def read(element: Any) -> tuple[Spoken, ...]:
+def spoken_in(element: Any) -> tuple[Spoken, ...]:
     """Returns the messages in one element of a list: one, or two in a pair of a question and its reply.
     Empty for anything else."""
     if isinstance(element, str):
@@ -50,14 +50,14 @@ def read(element: Any) -> tuple[Spoken, ...]:
     pair = _texts_of_a_pair(element)
     if pair is not None:
         if pair[0].lower() in _ROLES and not isinstance(element, Mapping):
-            return (spoken(*pair),)
-        return tuple(spoken(role, text) for role, text in zip(_PAIR, pair, strict=True))
+            return (as_spoken(*pair),)
+        return tuple(as_spoken(role, text) for role, text in zip(_PAIR, pair, strict=True))
     role, text = _field(element, "role") or _field(element, "type"), _text_of(element)
     role = getattr(role, "value", role)
-    return (spoken(role, text),) if isinstance(role, str) and text is not None else ()
+    return (as_spoken(role, text),) if isinstance(role, str) and text is not None else ()
 
 
-def blanked(element: Any) -> Any:
+def without_text(element: Any) -> Any:
     """Returns a copy of an element without its texts; None if no such copy can be made."""
     if isinstance(element, str):
         return ""
@@ -89,7 +89,7 @@ def with_text(element: Any, text: str) -> Any:
     return made if _text_of(made) == text and _text_of(element) is not None else None
 
 
-def text_of(element: Any) -> str:
+def listed_text(element: Any) -> str:
     """Returns the text of a message as it is written; empty if it has none."""
     pair = _texts_of_a_pair(element)
     return (pair[1] if pair is not None else _text_of(element)) or ""

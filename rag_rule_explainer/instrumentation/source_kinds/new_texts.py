@@ -35,7 +35,7 @@ _PART = (
 )
 _MARK = "<ignored>"
 _LABELS = re.compile(r"^\s*(?:observation|thought|action|action input|answer):", re.I | re.M)
-"""What an agent that writes its calls as text puts before their parts, and before their results."""
+"""The labels that an agent which writes its calls as text puts before their parts and their results."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ OTHER_REQUEST = (
     "recorded reply is no reply to it; replay_of='whole_run' asks the model anew"
 )
 
-Cut = Callable[[Sequence[PromptMessage]], Sequence[str | None]]
+CutTexts = Callable[[Sequence[PromptMessage]], Sequence[str | None]]
 """A function from messages to their texts without the omitted sources; None where nothing is left."""
 
 
@@ -38,7 +38,7 @@ class RecordedRequests:
     _made: int = 0
 
     def is_another(
-        self, messages: Sequence[PromptMessage], texts: Sequence[str | None], cut: Cut
+        self, messages: Sequence[PromptMessage], texts: Sequence[str | None], cut: CutTexts
     ) -> bool:
         """Returns True iff the request gets a recorded reply, and the baseline made no such request.
         ``texts``: the texts with which the messages are sent; ``cut``: removes what is omitted from the

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from ..rewinding.companies import is_own
 from .kinds import Omit
-from .listed_messages import Spoken, blanked, read, spoken, text_of, with_text
+from .listed_messages import Spoken, as_spoken, listed_text, spoken_in, with_text, without_text
 from .prompt_sections import is_system, sections_in
 from .prompt_sources import PromptSources
 
@@ -40,7 +40,7 @@ class TakingOut:
 
     def __post_init__(self) -> None:
         for identity, group in self.known.groups.items():
-            said = tuple(spoken(*each) for each in group)
+            said = tuple(as_spoken(*each) for each in group)
             self._groups.setdefault(said, []).append(identity)
         self._cut_instructions()
 
@@ -82,7 +82,7 @@ class TakingOut:
         return _with_attributes(value, changed)
 
     def _of_list(self, listed: Sequence[Any], above: frozenset[int]) -> Any:
-        parts = [each if read(each) else self._edited(each, above) for each in listed]
+        parts = [each if spoken_in(each) else self._edited(each, above) for each in listed]
         for place, start in self._omitted_places(listed):
             parts[place] = start
         left = [each for each in parts if each is not _GONE]
@@ -101,7 +101,7 @@ class TakingOut:
     def _omitted_places(self, listed: Sequence[Any]) -> list[tuple[int, Any]]:
         """Returns the places in a list at which it has omitted sources, each with what stands there in
         their place."""
-        said = [(place, each) for place, element in enumerate(listed) for each in read(element)]
+        said = [(place, each) for place, element in enumerate(listed) for each in spoken_in(element)]
         found = list(self._omitted_sections(listed, said))
         talk = [(place, each) for place, each in said if each.role != "system"]
         for group, ids in self._groups.items():
@@ -123,7 +123,7 @@ class TakingOut:
     ) -> list[tuple[int, Any]]:
         found = list[tuple[int, Any]]()
         for place, message in said:
-            text = text_of(listed[place])
+            text = listed_text(listed[place])
             if message.role != "system" or text not in self._instructions:
                 continue
             left = self._instructions[text]
@@ -135,7 +135,7 @@ class TakingOut:
 
     def _instead_of(self, element: Any) -> Any:
         omit: Omit = self.known.omit
-        return blanked(element) if omit == "blank" else _GONE
+        return without_text(element) if omit == "blank" else _GONE
 
 
 def _starts_of(group: Sequence[Spoken], talk: Sequence[tuple[int, Spoken]]) -> list[int]:
