@@ -113,7 +113,7 @@ class Remembering:
 
 def of_its_own(tell: Tell, shape: Shape, **options: Any) -> Explanation:
     application = Remembering(tell, shape)
-    chained = RunnableLambda(lambda question: application(question))
+    chained: Any = RunnableLambda(lambda question: application(str(question)))
     kinds: Any = ["memory", "examples"]
     ignored = [r"Now what\?", *options.pop("ignore", ())]
     explainer = OfLangChain(chained, contains("is paid"), source_kinds=kinds, ignore=ignored, **options)
@@ -310,5 +310,6 @@ def test_the_doubt_names_the_text_and_the_way_out() -> None:
 
     doubted = explain_sections(always, later, where="constant")
     assert any("You pay bills" in each and "ignore=" in each for each in doubted.warnings)
+    assert {each.claim for each in doubted.rules} == {"unverified"}
     named = explain_sections(always, later, where="constant", ignore=["You pay bills.*"])
     assert not named.warnings

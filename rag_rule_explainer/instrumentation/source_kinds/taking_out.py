@@ -5,6 +5,7 @@ A replay without a turn is then a run to which the turn was never given. Whateve
 its conversation, such as a summary or a number of messages, it makes without the turn.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -26,12 +27,14 @@ _GONE: Any = object()
 class TakingOut:
     """A ``TakingOut`` takes the omitted sources of one replay out of what the replay starts with.
 
-    ``taken``: the ids of the sources that it found there.
+    ``taken``: the ids of the sources that it found there. ``copied``: the ids of turns that stand there
+    in a single text as well, which stays as it is; they do not count as taken out.
     """
 
     known: PromptSources
     omitted: frozenset[str]
     taken: set[str] = field(default_factory=set[str])
+    copied: set[str] = field(default_factory=set[str])
     _groups: dict[tuple[Spoken, ...], list[str]] = field(
         default_factory=dict[tuple[Spoken, ...], list[str]], init=False
     )
@@ -66,9 +69,10 @@ class TakingOut:
         return self._edited(given, frozenset()) if self.omitted else given
 
     def _edited(self, value: Any, above: frozenset[int]) -> Any:
-        if isinstance(value, (str, bytes, int, float, type(None))) or len(above) > _LEVELS:
-            return value
-        if id(value) in above:
+        if isinstance(value, str):
+            self._look_for_copies(value)
+        is_plain = isinstance(value, (str, bytes, int, float, type(None)))
+        if is_plain or len(above) > _LEVELS or id(value) in above:
             return value
         above |= {id(value)}
         if isinstance(value, dict):
@@ -80,6 +84,15 @@ class TakingOut:
         names = _attributes_of(value)
         changed = {name: self._edited(getattr(value, name), above) for name in names}
         return _with_attributes(value, changed)
+
+    def _look_for_copies(self, text: str) -> None:
+        """Notes the omitted turns that stand in a text with all that was said in them, in its order."""
+        here = "".join(text.split())
+        for group, ids in self._groups.items():
+            said = ".*?".join(re.escape(each.text) for each in group if each.text)
+            if said and re.search(said, here):
+                self.copied.update(self.omitted.intersection(ids))
+        self.taken -= self.copied
 
     def _of_list(self, listed: Sequence[Any], above: frozenset[int]) -> Any:
         parts = [each if spoken_in(each) else self._edited(each, above) for each in listed]
@@ -114,7 +127,7 @@ class TakingOut:
                     places = dict.fromkeys(place for place, _ in talk[start : start + len(group)])
                     instead = [self._instead_of(listed[place]) for place in places]
                     if all(each is not None for each in instead):
-                        self.taken.add(identity)
+                        self.taken.update({identity} - self.copied)
                         found += zip(places, instead, strict=True)
         return found
 
@@ -167,8 +180,10 @@ def _attributes_of(value: Any) -> list[str]:
         return []
     if is_dataclass(value) and not isinstance(value, type):
         return [each.name for each in fields(value) if hasattr(value, each.name)]
-    declared: Any = getattr(type(value), "model_fields", None)
-    return [each for each in declared if hasattr(value, each)] if isinstance(declared, dict) else []
+    kind: Any = cast("object", type(value))
+    declared: Any = getattr(kind, "model_fields", None)
+    names = [*cast("dict[str, Any]", declared)] if isinstance(declared, dict) else []
+    return [each for each in names if hasattr(value, each)]
 
 
 def _with_attributes(value: Any, changed: Mapping[str, Any]) -> Any:

@@ -141,6 +141,17 @@ def test_what_is_not_certainly_the_turn_stays(given: Any) -> None:
     assert not taking.taken
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_turn_that_stands_in_a_single_text_as_well_is_not_gone(*, is_first: bool) -> None:
+    """Such as where the input has the messages and a transcript of them."""
+    copies: dict[str, Any] = {"transcript": "user: Where is it?\nassistant: Here.\n"}
+    lists: dict[str, Any] = {"messages": list(FIRST), "question": "Where is it?"}
+    taking = TakingOut(KNOWN, frozenset(TURN_IDS))
+    left = taking.edited({**copies, **lists} if is_first else {**lists, **copies})
+    assert len(left["messages"]) == 2
+    assert taking.taken == {"turn 2"}
+
+
 def test_of_equal_turns_the_right_one_is_taken_out() -> None:
     said = [*FIRST[1:3], *FIRST[3:5], *FIRST[1:3], FIRST[-1]]
     known = PromptSources.of(
@@ -151,7 +162,7 @@ def test_of_equal_turns_the_right_one_is_taken_out() -> None:
 
 
 def test_calls_and_results_of_tools_belong_to_a_turn() -> None:
-    call = {"name": "look", "args": {}, "id": "1"}
+    call: Any = {"name": "look", "args": {}, "id": "1"}
     messages = [
         HumanMessage("Where is it?"),
         AIMessage("", tool_calls=[call]),
