@@ -96,3 +96,23 @@ def test_agents_that_share_a_conversation(make: Any, omit: Any) -> None:
     agent = make(of_langchain.tools_of(ran := [], day=""))
     explainer = OfLangChain(agent, calls_tool("pay"), source_kinds=["turns"], omit=omit, miner="exact")
     is_right(explainer.explain(of_langchain.asked(*EARLIER)), ran)
+
+
+@pytest.mark.parametrize(
+    ("build", "make"),
+    [
+        (of_llama_index.reacting, OfLlamaIndex),
+        (of_llama_index.with_sections, OfLlamaIndex),
+        (of_langchain.with_sections, OfLangChain),
+        (of_langchain.with_examples, OfLangChain),
+    ],
+)
+def test_an_agent_with_one_prompt_writes_nothing_else(build: Any, make: Any) -> None:
+    """Its later requests have replies and results of tools, which each framework writes in its way."""
+    built, kinds = build(None), ["instructions", "examples"]
+    explanation = make(built.application, PAYS, source_kinds=kinds, miner="exact").explain(built.given)
+    assert {each.claim for each in explanation.rules} == {"proved"}
+    assert not explanation.warnings
+    for probe in explanation.probes:
+        assert all(each.verdict is not Verdict.UNKNOWN for each in probe.verdicts.values())
+    assert sorted(built.ran) == ["calendar", "pay", "search_inbox"]
