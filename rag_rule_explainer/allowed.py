@@ -99,8 +99,8 @@ def takes(function: Callable[..., Any], arguments: int) -> bool:
 
 
 def unknown_name(given: str, what: str, known: Iterable[str]) -> str:
-    """Returns a sentence that says that ``given`` is no known name. It suggests the nearest known name
-    and lists all known names. ``what``: the kind of thing that is named, such as "setting"."""
+    """Returns a sentence that says that ``given`` is no known name. The sentence suggests the nearest
+    known name and lists all known names. ``what``: the kind of thing that is named, such as "setting"."""
     names = sorted(set(known))
     return f"{given!r} is not a {what}; {did_you_mean(given, names)}known are {', '.join(names)}"
 

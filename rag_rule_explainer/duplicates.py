@@ -30,8 +30,8 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A ``Tie`` holds the ids of near-duplicates, in the order of the sources. They are retained or
-    omitted together.
+    """A ``Tie`` holds the ids of near-duplicates, in the order of the sources. These sources are retained
+    or omitted together.
 
     ``similarity``: the similarity of the two least similar texts, from 0 to 1.
     """
@@ -90,7 +90,7 @@ class Tied:
         self._sizes = {first: len(tied) for first, tied in self.by_first.items()}
 
     def units_of(self, ids: Sequence[str]) -> frozenset[str]:
-        """Returns the units that contain at least one of these sources."""
+        """Returns the units (ties, or sources in no tie) that contain at least one of these sources."""
         if not self.first_of:
             return frozenset(ids)
         if ids and self.by_first.get(ids[0]) == ids:
@@ -100,7 +100,7 @@ class Tied:
         return frozenset(map(self.first_of.get, ids, ids))
 
     def size_of(self, units: Collection[str]) -> int:
-        """Returns the number of sources in these units."""
+        """Returns the number of sources in these units (ties, or sources in no tie)."""
         return sum(map(self._sizes.get, units, repeat(1))) if self._sizes else len(units)
 
     def splits(self, ids: Iterable[str]) -> bool:

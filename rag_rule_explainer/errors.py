@@ -39,8 +39,8 @@ class RagRuleError(Exception):
     """This class is the root of the error tree: ``except RagRuleError`` catches every error that this
     package raises on purpose.
 
-    ``PAGE``: the name of the page that explains the error; the message names it. Empty if the message
-    says enough. ``rag-rules help`` has a page for every class.
+    ``PAGE``: the name of the help page that the error's message mentions; empty if the message mentions
+    none. ``rag-rules help`` has a page for every class.
     """
 
     PAGE: ClassVar[str] = ""
@@ -115,8 +115,8 @@ class AnswerNotRepeatable(RagRuleError):
 
     ``answers``: the texts of the baseline's answer and of the repeated answer. ``about_wording``: True
     iff the condition compares whole answers, so that different wording alone changes the verdict.
-    ``equal``: with votes (several answers per arrangement), a pair: the number of answers that are worded
-    like the most frequent one, and the number of all answers; None without votes.
+    ``equal``: with votes (several answers from the same sources), a pair: the number of answers that are
+    worded like the most frequent one, and the number of all answers; None without votes.
     """
 
     PAGE = "AnswerNotRepeatable"
@@ -164,9 +164,9 @@ class NoSourcesCaptured(RagRuleError):
 
 
 class NoBackfill(RagRuleError):
-    """This error says that an omitted document cannot be replaced as in production. A recheck left out a
-    document that ``search`` had found, and it is not known how many documents this search returns; or it
-    failed, as ``why`` says, when it was asked for more. So what would take the place is unknown too."""
+    """This error says that it is not known which document a search returns if one of its results is
+    removed. Only a search for more results shows this. ``search``: the name of the search. ``why``: why
+    it returned no more; empty if it is not known how many results it returns."""
 
     PAGE = "NoBackfill"
 

@@ -220,8 +220,8 @@ class Explainer:
         Nothing is sent to the application, a model or a judge. The estimate includes the requests to a
         judge. ``prompt``: the text that a model gets if all sources are retained; if None, the tokens of
         the question and of the sources' texts are counted. ``spent_tokens``: the tokens already spent to
-        find the sources. ``notes``: remarks about the sources, which the estimate repeats. ``shape``: the
-        requests to models in each run. Raises InvalidInput like ``explain``.
+        find the sources. ``notes``: remarks about the sources, which the estimate repeats. ``shape``:
+        the requests to models in each run; None for one. Raises InvalidInput like ``explain``.
         """
         from .session.estimate.estimate import estimated
         from .session.estimate.outlay import Material
@@ -266,7 +266,7 @@ class Explainer:
         rule: tuple[Iterable[str], RuleKindLike] | None = None,
         series: "SessionSeries | None" = None,
     ) -> "Session":
-        """Returns one call's session. It verifies ``rule`` and joins ``series`` unless they are None."""
+        """Returns a session. It verifies only ``rule``, and joins ``series``, if these are not None."""
         from .probing.tracing.marks import TracedExplanation
         from .session.planning import choose, choose_to_verify
         from .session.session import Session

@@ -1,7 +1,7 @@
 """This module imports names when they are first used, so that the package itself is imported fast.
 
-It also keeps the functions that the package registers for the methods of its results. So an explanation,
-which knows nothing of reports, has a method that writes one.
+It also has a table of functions by name. Methods of results call these functions, so that an explanation
+can have a method that writes a report although its module does not import the module of reports.
 """
 
 import sys
@@ -35,8 +35,8 @@ def register_functions(package: str, rooms: Mapping[str, str]) -> None:
 
 
 def registered_function(name: str) -> Callable[..., Any]:
-    """Returns the function that is registered under this name. Its module is imported when it is first
-    asked for. Raises KeyError if there is none."""
+    """Returns the function that is registered under this name, and imports its module if needed. Raises
+    KeyError if no function has this name."""
     package, room = _PLACES[name]
     function: Callable[..., Any] = getattr(import_module(f".{room}", package), name)
     return function

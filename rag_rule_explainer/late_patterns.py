@@ -24,7 +24,7 @@ class _Late:
         if name.startswith("_"):  # copying looks up such names; no pattern has them
             raise AttributeError(name)
         found = getattr(self._compiled(), name)
-        # It is found without this method from then on.
+        # From now on, Python finds this attribute on the object and does not call __getattr__ for it.
         setattr(self, name, found)
         return found
 

@@ -17,27 +17,31 @@ from typing import NewType, TypeAlias, TypeVar, cast
 
 Mask = int
 Subset = NewType("Subset", int)
-"""The mask of the retained units: the subset that is replayed and gets a verdict."""
+"""The mask of the retained units (sources, or groups of tied ones): the subset that is replayed and gets
+a verdict."""
 Antecedent = NewType("Antecedent", int)
-"""The mask of the units that a rule names; ``RuleKind`` converts between antecedents and subsets."""
+"""The mask of the units (sources, or groups of tied ones) that a rule names; ``RuleKind`` converts
+between antecedents and subsets."""
 Family = int
 Order: TypeAlias = tuple[int, ...]
-"""The positions of units, in the order in which a replay shows them."""
+"""The positions of the retained units (0 is the first), in the order in which a replay shows them."""
 ArrangementKey: TypeAlias = Subset | Order
 """The key of an arrangement (the retained units, in the order in which a replay shows them) in searches,
-probes and verdicts. It is the mask of these units if they are in the recorded order, else an ``Order``.
-Only code that searches for rules about subsets uses the bits of this mask."""
+probes and verdicts. The key is a mask of these units if they are in the recorded order, else an
+``Order``. Only searches for rules about subsets read the bits of the mask. All other code only compares
+keys."""
 
 AnyMask = TypeVar("AnyMask", bound=int)
 
 FAMILY_LIMIT = 20
-"""The maximum number of units for which families (sets of masks, as one integer) are used. For 20 units,
-a family has 2**20 bits (128 KiB)."""
+"""The maximum number of units (sources, or groups of tied ones) for which families (sets of masks, as one
+integer) are used. For 20 units, a family has 2**20 bits (128 KiB)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """This class represents all subsets of ``size`` units (``size`` >= 0), ordered by inclusion."""
+    """This class represents all subsets of ``size`` units (sources, or groups of tied ones), ordered by
+    inclusion. ``size`` may be 0."""
 
     size: int
 
@@ -59,7 +63,8 @@ class Lattice:
         return tuple(unit for unit in range(self.size) if mask & self.bit(unit))
 
     def left_out(self, key: ArrangementKey) -> frozenset[int]:
-        """Returns the positions of the units that the arrangement with this key omits."""
+        """Returns the positions of the units (sources, or tied sources) that the arrangement with this
+        key omits."""
         return frozenset(range(self.size)).difference(self.units(key) if isinstance(key, int) else key)
 
     def complement(self, mask: Mask) -> Mask:
@@ -90,7 +95,8 @@ class Lattice:
 
 
 def unit_count(key: ArrangementKey) -> int:
-    """Returns the number of units that the arrangement with this key retains."""
+    """Returns the number of units (sources, or tied sources) that the arrangement with this key
+    retains."""
     return key.bit_count() if isinstance(key, int) else len(key)
 
 
@@ -114,7 +120,7 @@ def is_subset(mask: Mask, other: Mask) -> bool:
 
 def smallest_first(mask: Mask) -> tuple[int, int]:
     """Returns a sort key that puts masks with fewer units first. Of masks with equally many units, it
-    puts those with earlier units first."""
+    puts those with earlier units (units at lower positions) first."""
     return mask.bit_count(), -mask
 
 

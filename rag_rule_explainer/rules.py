@@ -1,4 +1,5 @@
-"""This module defines rules, and claims about them, over masks of units.
+"""This module defines rules, and claims about them, over masks of units (sources, or groups of tied
+ones).
 
 Retention rule S: the condition holds on every subset T ⊇ S. Omission rule S: the condition holds on every
 subset T with T ∩ S = ∅. The whole package handles the difference between the two kinds by one method,
@@ -31,9 +32,10 @@ class RuleKind(str, Enum):
     __hash__ = str.__hash__
 
     def flip(self, lattice: Lattice) -> Mask:
-        """Returns the mask by which XOR converts an antecedent S to its own subset, and back. The own
-        subset is the smallest subset to which the rule applies for a retention rule (exactly S is
-        retained), and the largest for an omission rule (exactly S is omitted)."""
+        """Returns a mask M. ``S ^ M`` is the own subset of an antecedent S, and ``T ^ M`` is the
+        antecedent whose own subset is T. The own subset is the smallest subset to which the rule applies
+        for a retention rule (exactly S is retained), and the largest for an omission rule (exactly S is
+        omitted)."""
         return 0 if self is RuleKind.RETENTION else lattice.full
 
     def subset(self, lattice: Lattice, antecedent: Antecedent) -> Subset:
@@ -56,7 +58,8 @@ def as_kind(given: RuleKind | str) -> RuleKind:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A ``Rule`` has a kind, and an antecedent, which is a mask of units."""
+    """A ``Rule`` has a kind, and an antecedent: the mask of the units (sources, or groups of tied ones)
+    that the rule names."""
 
     kind: RuleKind
     antecedent: Antecedent
@@ -68,7 +71,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A ``Claim`` is what a miner can say about an antecedent by the verdicts that it has so far.
+    """A ``Claim`` is a miner's statement that an antecedent makes a rule, based on the verdicts so far.
 
     ``draws``: the number of random subsets that were tried, drawn with replacement; 0 if none were drawn.
     ``sampling``: how the subsets were drawn and what this guarantees, in words; empty for exact miners.
@@ -90,7 +93,7 @@ class Claim:
     @property
     def hangs_on(self) -> tuple[Antecedent, ...]:
         """Returns the antecedents on whose own subsets (see ``RuleKind.flip``) the condition must hold.
-        If it breaks on one of them, the claim must not be made."""
+        If the condition breaks on one of these subsets, the claim must not be made."""
         return self.tried or (self.antecedent,)
 
     @property

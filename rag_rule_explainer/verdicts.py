@@ -139,7 +139,8 @@ class Answer:
 
 
 def _with_ids(given: Answer) -> Answer:
-    """Returns the answer with tuples of ids. Raises InvalidInput for a note or an id that is no str."""
+    """Returns the answer with its collections of ids turned into tuples. Raises InvalidInput for a note
+    or an id that is no str."""
     if not isinstance(given.note, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"the note of an Answer is {brief(given.note)}; give a str")
     listed: dict[str, Any] = {}

@@ -1,5 +1,5 @@
-"""This module asks one question of an audit: it explains the answer by the bad and the good outcome, and
-keeps what the audit needs. All engines use it."""
+"""This module asks one question of an audit. It explains the answer by the conditions of bad and of good
+answers, and returns what the audit keeps of the explanations. All engines use it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -55,8 +55,8 @@ _OUTCOMES: dict[Verdict, AnswerOutcome] = {
 
 
 def explainer_for(job: AuditJob, meter: Meter) -> Any:
-    """Returns the explainer with which one process asks its questions. Each of its replays is paid from
-    the meter.
+    """Returns the explainer with which one process asks its questions. The meter counts each of its
+    replays, and may forbid it.
 
     Raises InvalidInput for an application that cannot be imported or explained, MissingExtra if its
     integration is not installed, and the errors of settings that cannot be used.
@@ -143,7 +143,8 @@ def _conditions(job: AuditJob) -> list[Predicate]:
 
 
 def _promised(job: AuditJob) -> list[tuple[RuleOutcome, RuleOutcome]]:
-    """Returns for each condition the outcomes that its retention and its omission rules promise."""
+    """Returns for each condition the outcomes that its retention and its omission rules promise, such as
+    ("bad", "not bad") for the condition of bad answers."""
     of_bad: list[tuple[RuleOutcome, RuleOutcome]] = [("bad", "not bad"), ("not bad", "bad")]
     if job.good is None:
         return of_bad
@@ -273,8 +274,8 @@ def _why_open(explanation: Explanation) -> str:
 
 
 def _limits(explanation: Explanation) -> Iterator[tuple[bool, str]]:
-    """Yields each reason why even a complete search may not have tried every subset, and True iff the
-    reason applies."""
+    """Yields pairs of a bool and a sentence. The sentence is a reason why even a complete search may not
+    have tried every subset; the bool is True iff the reason applies."""
     name = explanation.miner.name
     yield bool(explanation.ties), TIED
     yield any(each.pinned for each in explanation.sources), PINNED

@@ -1,5 +1,5 @@
-"""This module audits a corpus by the questions that people asked: it asks them all, and reads from their
-rules what the documents do."""
+"""This module audits a corpus by the questions that people asked: it asks all of them, and reads from the
+rules of the answers what the documents do."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
@@ -151,7 +151,8 @@ class _Run:
 
     async def _close(self) -> None:
         """Closes the store of the folder, so that a process may audit in any number of folders. After an
-        interrupt, replays that cannot be stopped may still bring their answers."""
+        interrupt the store stays open, because replays that cannot be stopped may still store their
+        answers."""
         store = self.job.store
         was_asked = isinstance(self.engine, ThisProcess) and self.engine.spent is not None
         if store is not None and was_asked and not self._interrupted:
@@ -272,8 +273,8 @@ class _Run:
 
 
 def _store_in(folder: AuditFolder, job: AuditJob) -> Store:
-    """Returns the store in the folder, for an engine that runs where the folder is. Another application,
-    such as a function whose code was changed, does not find the answers of this one."""
+    """Returns the store in the folder, for an engine that runs on the machine with the folder. Another
+    application, such as a function whose code was changed, does not find the answers of this one."""
     return Store(folder.path / ANSWERS, application_of(job))
 
 

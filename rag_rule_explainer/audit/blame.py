@@ -65,7 +65,7 @@ class BlamedDocument:
 
     @property
     def undecided(self) -> int:
-        """Returns the number of its replays that have no verdict."""
+        """Returns the number of fresh replays of this document that have no verdict."""
         return sum(each.unknown_with + each.unknown_without for each in self.tables)
 
     @property

@@ -78,8 +78,8 @@ class BlamePlan:
     ``fdr``: the share of innocent documents that is allowed, on average, among those that are listed.
     ``proved``: documents of a deterministic application that a proved rule names, which need no test.
     ``tested``: the other ones, each with the number of replays on each subset of its pairs. ``left_out``:
-    documents that stay untested, because the limit of replays does not reach for them, or because no pair
-    of theirs is known.
+    documents that stay untested, because the limit of replays is too low for them, or because no pair of
+    subsets is known on which they could be tested.
     """
 
     fdr: float
@@ -90,7 +90,7 @@ class BlamePlan:
 
     @property
     def replays(self) -> int:
-        """Returns the number of replays of the whole plan. Retries of failed ones are not among them."""
+        """Returns the number of replays of the whole plan. Retries of failed replays are not counted."""
         return _replays(self.tested)
 
     @property

@@ -58,8 +58,8 @@ class Blaming:
     def of(
         cls, options: AuditOptions, job: AuditJob, result: Audit, meter: Meter, spent: int
     ) -> "Blaming":
-        """Returns a ``Blaming`` that makes the replays which the audit still needs. ``meter``: that of
-        the audit, which counts these replays as well, so that the audit's limits hold for everything
+        """Returns a ``Blaming`` that makes the replays which the audit still needs. ``meter``: the meter
+        of the audit. It counts these replays as well, so that the audit's limits hold for all replays
         together. ``spent``: the number of replays that the audit has made so far."""
         file = None if result.folder is None else result.folder / _FILE
         suspects = suspects_of_log(result.names, partial(_explanation, result.folder))
@@ -72,8 +72,8 @@ class Blaming:
 
         most = options.blame_replays
         if job.limits.replays is not None:
-            # The same call again has the same plan, whatever its replays have spent by then: another plan
-            # would have other replays, and what was paid for these would be lost.
+            # A call that is repeated after a stop must have the same plan, however much was spent before
+            # the stop. With another plan, the replays that were already paid for would be of no use.
             mark = _mark(suspects, options, job.limits)
             left = _kept_budget(file, mark)
             if left is None:
@@ -89,8 +89,8 @@ class Blaming:
     async def found(
         self, asked: Mapping[str, LoggedQuestion], audited: Mapping[str, AuditedQuestion]
     ) -> BlameList:
-        """Returns the documents to blame. ``asked``, ``audited``: the questions of the plan, by their
-        ids, as they were asked and what became of them."""
+        """Returns the documents to blame. ``asked``: the questions of the plan as they were asked, by
+        their ids. ``audited``: what the audit found of them, by their ids."""
         known, verdicts = _kept(self.file), dict[Trial, Verdict]()
         async for question, trials, found in self._made(known, asked, audited):
             verdicts.update(zip(trials, found, strict=True))
@@ -148,7 +148,8 @@ class Blaming:
             return FreshVerdicts(reason=error_text(error))
 
     def _baseline_of(self, before: AuditedQuestion) -> Answer:
-        """Returns the answer of a question: the whole one, if its explanation was saved."""
+        """Returns the answer to a question: the whole answer if its explanation was saved, otherwise the
+        beginning that the audit keeps."""
         saved = None if self.file is None else _explanation(self.file.parent, before)
         return Answer(before.answer) if saved is None else saved.baseline
 
@@ -183,7 +184,8 @@ def _kept(file: Path | None) -> dict[str, Sequence[Verdict | None]]:
 
 
 def _kept_budget(file: Path | None, mark: str) -> int | None:
-    """Returns how many replays an earlier run had for the same plan; None if there was none."""
+    """Returns the number of replays that an earlier run allowed for the same plan; None if there was no
+    such run. ``mark``: the result of ``_mark``."""
     for read in _lines(file):
         with suppress(KeyError, TypeError, ValueError):
             if read["plan"] == mark:
@@ -215,7 +217,7 @@ def _replay_of(explainer: Explainer) -> Replay:
 
 def _digest(trials: Iterable[Trial], before: AuditedQuestion) -> str:
     """Returns a text that is equal iff the same subsets of the same texts are replayed in the same order,
-    for the same question, and their answers are compared with the same one."""
+    for the same question, and the answers are compared with the same baseline."""
     shown = [[each.id, each.sha256] for each in before.shown]
     tried = [[each.pair.question, each.pair.document, each.number, each.kept] for each in trials]
     listed = [before.question, before.given, before.answer, shown, tried]

@@ -14,7 +14,8 @@ MOST_CORES: Final = 2_000
 
 
 def cover(wanted: Iterable[Choices], most_cores: int = MOST_CORES) -> tuple[Choice, int]:
-    """Returns the smallest set that contains one choice of each question, and a lower bound of its size.
+    """Returns the smallest set of documents that contains one choice of each question, and a lower bound
+    of its size. ``wanted``: the choices of each question.
 
     ``most_cores``: the number of conflicts after which the solver gives up. It solves groups of questions
     that have no document in common one by one. If it gives up for a group, the set may not be the
@@ -33,8 +34,9 @@ def cover(wanted: Iterable[Choices], most_cores: int = MOST_CORES) -> tuple[Choi
 
 
 def _forced(questions: set[Choices]) -> tuple[Choice, list[Choices]]:
-    """Returns the documents that every solution needs, because a question has no other choice, and those
-    questions of which they contain no choice. Their choices are returned without these documents."""
+    """Returns the documents that every solution needs, because they are the only choice of a question.
+    Also returns the questions of which these documents contain no choice; their choices are returned
+    without these documents."""
     forced, left = frozenset[DocumentKey](), questions
     while single := [next(iter(each)) for each in left if len(each) == 1]:
         forced = forced.union(*single)
@@ -113,8 +115,8 @@ class _GivenUp(Exception):
 
 
 def _greedy(questions: Sequence[Choices]) -> Choice:
-    """Returns a small set that contains a choice of each question: again and again, the choice that ends
-    the most questions for each of its documents is taken."""
+    """Returns a small set that contains a choice of each question. It is built step by step: each step
+    adds the choice that ends the most bad answers per document."""
     left, taken = list(questions), set[DocumentKey]()
     while left:
         gains = dict[Choice, int]()

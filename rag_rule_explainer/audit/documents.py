@@ -14,16 +14,19 @@ _MARK = "#"
 """The character between the name of a document and a hash, if several documents of one explanation have
 the same name."""
 _BY_PLACE = re.compile(r"D\d+(\.\d+)?")
-"""The ids that are made up for documents that a caller gives without a name, from their places."""
+"""Matches the ids, such as "D3" or "D3.2", that are made of the place of a document if a caller gives the
+document without a name."""
 _BY_TEXT = re.compile(r"doc-[0-9a-f]{8,64}")
-"""The ids that are made up for documents without a name that an application retrieves."""
+"""Matches the ids, such as "doc-1f2e3d4c", that are made of the text of a document if an application
+retrieves the document without a name."""
 _SHORT = 8
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class DocumentKey:
-    """A ``DocumentKey`` identifies a document over all questions. ``name``: its name without what an
-    explanation adds to it; empty if it has none. ``sha256``: the hash of its text."""
+    """A ``DocumentKey`` identifies a document over all questions. ``name``: its name, without the mark
+    that an explanation adds if several of its documents have this name; empty if it has none. ``sha256``:
+    the hash of its text."""
 
     name: str
     sha256: str
@@ -46,7 +49,7 @@ class DocumentNames:
         self.names = _names(self.questions, self._of_questions)
 
     def keys(self, question: AuditedQuestion) -> Mapping[str, DocumentKey]:
-        """Returns the document of each id that a question shows."""
+        """Returns, for each id of a question, the document for which it stands."""
         return self._of_questions[question.id]
 
     def named(self, question: AuditedQuestion, ids: Iterable[str]) -> tuple[str, ...]:

@@ -96,8 +96,8 @@ class AuditFolder:
 
     @property
     def spent(self) -> SpentTogether:
-        """Returns what all runs of the audit have spent, as far as it is known: a run that was killed
-        may have spent more. Raises InvalidInput if it cannot be read."""
+        """Returns what all runs of the audit have spent, as far as it is known: a run that was killed may
+        have spent more. Raises InvalidInput if the file cannot be read."""
         # A question whose id has changed is in the folder under both ids. It must count only once.
         known = {_asked_as(each): each for each in self.known.values()}.values()
         file, noted = self.path / _SPENT, list[Any]()
@@ -121,7 +121,7 @@ class AuditFolder:
         write_whole(self.path / _SPENT, f"{json.dumps(list(spent))}\n")
 
     def note_settings(self, settings: Mapping[str, str]) -> str:
-        """Writes the settings of this run if they are new. Returns their mark."""
+        """Writes the settings of this run if they are new. Returns their mark, which is a short hash."""
         mark = sha256(json.dumps(settings, sort_keys=True).encode("ascii")).hexdigest()[:8]
         if mark not in self.settings:
             self.settings[mark] = dict(settings)
@@ -129,8 +129,8 @@ class AuditFolder:
         return mark
 
     def mixed_settings(self, now: str, asked: Iterable[AuditedQuestion]) -> Iterator[str]:
-        """Yields a sentence for each other settings with which some of the questions were explained.
-        ``now``: the mark of the settings of this run."""
+        """Yields a sentence for each set of earlier settings that differs from the present settings, and
+        with which some of the questions were explained. ``now``: the mark of the settings of this run."""
         often = Counter(each.settings for each in asked if each.is_explained and each.settings != now)
         current = self.settings.get(now, {})
         for mark, count in sorted(often.items()):
@@ -162,8 +162,8 @@ class AuditFolder:
                 self._write(replace(known, id=each.id))
 
     def keep(self, answer: AuditedAnswer) -> AuditedQuestion:
-        """Writes what became of a question, and its explanation; returns it with the place of the
-        explanation. Raises InvalidInput if it cannot be written."""
+        """Writes what became of a question, and its explanation. Returns the question with the path of
+        the explanation. Raises InvalidInput if a file cannot be written."""
         question = answer.question
         for explanation in answer.explanations[:1]:
             question = replace(question, explanation=self._saved(question, explanation))

@@ -64,7 +64,7 @@ class FreshReplays:
         texts = {each.id: each.sha256 for each in self.before.shown}
         by_id = {each.id: each for each in sources if content_hash(each.text) == texts.get(each.id)}
         settings = self.explainer.settings
-        # The number of replays was planned for all questions together, and the user knows it.
+        # The plan already fixes the number of replays of all questions, so no limit is set for this one.
         budget = Budget(replace(settings.limits, replays=None), settings.prices)
         replayer = Replayer(
             self.before.question,

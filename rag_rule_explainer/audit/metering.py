@@ -1,5 +1,5 @@
-"""This module lets many explanations spend from one budget: each run of the application is paid from a
-meter before it begins."""
+"""This module lets many explanations share one budget: before each run of the application, a meter counts
+the run, or refuses it if a limit is reached."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -97,7 +97,8 @@ class TokenMeter:
         self._reported: dict[int, tuple[int, float]] = {}
 
     def __call__(self, report: ProgressReport, /) -> None:
-        """Reports to the meter what is new in a report of one explanation."""
+        """Reports to the meter the tokens and the cost by which this report of an explanation exceeds its
+        last one."""
         tokens, cost = self._reported.get(report.call, (0, 0.0))
         now = report.tokens, report.cost or 0.0
         if report.done:

@@ -1,5 +1,6 @@
-"""This module finds out what an object of a user's class is made of: the code of its methods, and what it
-was made with. What its own methods change while it is used, such as a counter, is no part of that."""
+"""This module describes an object of a user's class, so that a later run can recognise an equal object:
+by the code of its methods, and by the attributes that its constructor sets. Attributes that other methods
+change, such as a counter, are left out."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,9 +10,9 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any, cast
 
 SETTING = frozenset({"__init__", "__post_init__", "__new__"})
-"""Methods that set what an object is made of."""
+"""Methods that construct an object. Attributes that only they set belong to its description."""
 _SAYS_NOTHING = frozenset({"__repr__", "__annotate__", "__annotate_func__"})
-"""Functions of classes that say nothing about what objects do."""
+"""Methods that are left out of a description, because they do not change what an object does."""
 _CHANGING = frozenset(
     {
         *("append", "extend", "insert", "add", "update", "setdefault", "pop", "popitem"),
@@ -25,8 +26,8 @@ _ENDS_A_STATEMENT = ("STORE_", "DELETE_", "POP_", "RETURN_")
 
 
 def module_of(value: object) -> str:
-    """Returns the name of the module that a function or a class is defined in; otherwise that of the
-    class of an object, and of the object of a method."""
+    """Returns the name of the module in which a function or a class is defined. For any other object,
+    this is the module of its class, and for a method, the module of its object."""
     held: Any = value.__self__ if isinstance(value, MethodType) else value
     module: object = getattr(
         held if isinstance(held, (type, FunctionType)) else type(held), "__module__", None
@@ -35,8 +36,8 @@ def module_of(value: object) -> str:
 
 
 def members_of(kind: type) -> dict[str, Any]:
-    """Returns the functions and the values that a class has, with those of its bases in the same
-    package."""
+    """Returns the functions and the values of a class by name, also those that it inherits from classes
+    of the same package."""
     found: dict[str, Any] = {}
     for each in reversed(kind.__mro__):
         if _package_of(each) != _package_of(kind):
@@ -52,10 +53,11 @@ def members_of(kind: type) -> dict[str, Any]:
 
 
 def made_of(value: object, entry: str | None, changed: Iterable[str] = ()) -> list[Any]:
-    """Returns the members of the class of an object, and the attributes that it was made with.
+    """Returns the description of an object: a dict of the members of its class, and a dict of the
+    attributes with which it was constructed.
 
-    ``entry``: the method that uses the object; None if any may. ``changed``: attributes that the
-    functions around the object set.
+    ``entry``: the method that is called on the object; None if any method may be called. ``changed``:
+    further attributes to leave out, because functions that use the object set them.
     """
     members = members_of(type(value))
     held = {name: each for name, each in _attributes(value) if not _is_computed(value, name)}
@@ -116,7 +118,9 @@ def _attributes(value: object) -> Iterator[tuple[str, Any]]:
 
 
 def _codes_of_use(members: Mapping[str, Any], entry: str | None) -> Iterator[CodeType]:
-    """Yields the code that may run while an object is used, after it was made."""
+    """Yields the code that may run after an object was constructed: that of the method ``entry``, and of
+    the methods that this code calls. If ``entry`` is None, all methods count that the constructor does
+    not use."""
     functions = {
         name: each
         for name, each in members.items()
@@ -142,8 +146,8 @@ def _codes_of_use(members: Mapping[str, Any], entry: str | None) -> Iterator[Cod
 
 
 def _changed_by(code: CodeType) -> Iterator[str]:
-    """Yields the names of the attributes whose lists, sets or dicts a code changes. One that is changed
-    by another name is not seen."""
+    """Yields the names of the attributes whose lists, sets or dicts a code changes, as in
+    ``self.seen.append(1)``. A change through another variable is not noticed."""
     loaded = list[str]()
     for each in get_instructions(code):
         if each.opname in _LOADS_AN_ATTRIBUTE:

@@ -31,7 +31,7 @@ class OneRun:
     def __post_init__(self) -> None:
         if _locks is None:
             return
-        # The folder itself is locked, so nothing is written into one that is refused.
+        # The folder itself is locked, not a file in it, so that a run that is refused writes nothing.
         file = os.open(self.folder, os.O_RDONLY)
         try:
             _locks.flock(file, _locks.LOCK_EX | _locks.LOCK_NB)
@@ -46,12 +46,13 @@ class OneRun:
         self._file = file
 
     def close(self) -> None:
-        """Gives the folder back. Does nothing if that was done before."""
+        """Releases the lock, so that another run may use the folder. Does nothing at a second call."""
         file, self._file = self._file, None
         if file is None:
             return
         if os.getpid() == self._process:
-            # A forked process of the application has the file too, and may live on.
+            # A forked process of the application has the open file, too, and may live longer. Without an
+            # explicit unlock, it would keep the lock.
             with suppress(OSError):
                 _locks.flock(file, _locks.LOCK_UN)
         os.close(file)

@@ -138,8 +138,8 @@ class AuditOptions:
 
 
 def _check_rules(application: Any, rest: Mapping[str, Any]) -> None:
-    """Raises InvalidInput if only one kind of rule is looked for: documents that the other kind names
-    would be called never needed."""
+    """Raises InvalidInput if only one kind of rule is looked for, because documents that only the other
+    kind names would then be reported as never needed."""
     settings: Any = getattr(application, "settings", None) if isinstance(application, Explainer) else None
     settings = rest.get("settings", settings)
     if rest.get("rules", getattr(settings, "rules", "both")) != "both":
@@ -156,7 +156,7 @@ def split_options(given: Mapping[str, Any]) -> tuple[AuditOptions, dict[str, Any
 
 
 def logged_questions(given: Iterable[AskedLike], application: Any) -> list[LoggedQuestion]:
-    """Returns the questions that a caller gave. One without an id is named by its place, from 1.
+    """Returns the questions that a caller gave. The id of a question without an id is its place, from 1.
 
     Raises InvalidInput for anything that is no question, for an id that occurs twice, if there is no
     question, and if an ``Explainer`` is to answer a question that has no documents.

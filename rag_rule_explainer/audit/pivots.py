@@ -1,4 +1,5 @@
-"""This module reads from a log which documents are suspects, and on which subsets they decided."""
+"""This module reads from the explanations of a log which documents may be to blame (the suspects), and
+finds pairs of subsets that differ by one suspect, of which only the larger is bad."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,11 +14,11 @@ from .documents import DocumentNames
 from .questions import AuditedQuestion
 
 _Strength = tuple[int, int]
-"""It says how much evidence a pair rests on: the number of samples on each of its subsets (0 if it was
-made from a rule), and the number of documents of the larger subset."""
+"""The strength of the evidence of a pair: the number of samples on each of its subsets (0 if it was made
+from a rule), and the number of documents of the larger subset."""
 Named = Callable[[str, str], str]
-"""A function that returns the name that a document has in the log, from the question's id and its id
-there."""
+"""A function that gets the id of a question and the id of a document in this question, and returns the
+name of the document in the log."""
 
 
 def suspects_of(explanations: Iterable[tuple[str, Explanation]]) -> tuple[Suspect, ...]:
@@ -69,8 +70,8 @@ class _Named:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A ``_Known`` holds what is known of one question. ``probes``: for each subset of documents that was
-    shown, their order, the number of samples, and whether the bad outcome was seen."""
+    """A ``_Known`` holds what is known of one question. ``probes``: for each subset that was probed, its
+    documents in order, the number of samples, and HOLDS iff the bad outcome was seen."""
 
     shown: tuple[str, ...]
     pinned: frozenset[str]
@@ -171,8 +172,8 @@ def _best_pair(
 
 def _of_probes(known: _Known, tied: frozenset[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Compares each probe on a subset that contains the tied documents with the probe on the same subset
-    without them. If only the first is bad, yields the number of samples that both have at least, the
-    number of documents of the larger subset, and these documents."""
+    without them. If only the first is bad, yields the smaller of the two numbers of samples, the number
+    of documents of the larger subset, and these documents."""
     for among, (kept, samples, badness) in known.probes.items():
         if badness is Verdict.HOLDS and tied <= among:
             _, others, without = known.probes.get(among - tied, ((), 0, Verdict.UNKNOWN))

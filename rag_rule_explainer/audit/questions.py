@@ -45,14 +45,14 @@ class LoggedQuestion:
 
     @property
     def given(self) -> Any:
-        """Returns the input that the application is given."""
+        """Returns the input of the application: ``input``, or the question if there is no ``input``."""
         return self.question if self.input is None else self.input
 
     @property
     def mark(self) -> str:
         """Returns a hash of the input and of the documents that are given, with their metadata but not
-        their scores; empty if neither is. Of an object in the input that is no JSON data, only the type
-        is part of the hash."""
+        their scores; empty if the question has neither. Of an object in the input that is no JSON data,
+        only the type is part of the hash."""
         if self.input is None and self.documents is None:
             return ""
         documents = None if self.documents is None else [_marked(each) for each in self.documents]

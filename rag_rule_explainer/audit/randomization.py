@@ -52,7 +52,8 @@ def stratified_p_value(tables: Iterable[PairTable]) -> Fraction:
     for table in tables:
         of_with = table.of_with + table.unknown_with
         of_without = table.of_without + table.unknown_without
-        # More bad replays without the document, and fewer with it, never make the probability smaller.
+        # The probability is largest if all unknown replays without the document are bad, and none of the
+        # unknown replays with it is.
         bad = table.bad_with + table.bad_without + table.unknown_without
         seen += table.bad_with
         chances = _added(chances, _hypergeometric(of_with, of_without, bad))
@@ -97,7 +98,8 @@ def repetitions_for(bound: float, pairs: int, error: float, power: float) -> int
 
 @lru_cache(maxsize=4096)
 def _power(bound: float, count: int, error: float) -> float:
-    """Returns the probability of a p-value of at most ``bound`` with ``count`` replays on either side."""
+    """Returns the probability that a document to blame gets a p-value of at most ``bound``, with
+    ``count`` replays with it and as many without it. ``error``: as for ``repetitions_for``."""
     right = [comb(count, n) * (1 - error) ** n * error ** (count - n) for n in range(count + 1)]
     return sum(
         chance * other

@@ -56,7 +56,7 @@ class Removal:
             claim = f"{self.claim}: {limits}" if limits else f"{self.claim}"
             effects.append(f"ends {_counted(len(self.ended), 'bad answer')} [{claim}]")
         if self.rare:
-            # Rounded down, so that it is never said to be away on more subsets than it is.
+            # Rounded down, so that the report never promises more subsets than there are.
             share = f"on {floor(self.confidence * 1000) / 10:g} % of the subsets or more"
             claim = f"confident: {limits}" if limits else "confident"
             effects.append(f"keeps {_counted(len(self.rare), 'bad answer')} away {share} [{claim}]")
@@ -124,8 +124,8 @@ def _why_not(question: AuditedQuestion) -> str:
 
 
 def _surest(names: DocumentNames, question: AuditedQuestion, chosen: Choice) -> AuditedRule:
-    """Returns the surest rule that ends the bad answer of a question, once the chosen documents are
-    removed."""
+    """Returns the surest rule among the omission rules of a question whose documents are all in
+    ``chosen``, the documents that are removed."""
     keys = names.keys(question)
     rules = [each for each in _sure(question) if chosen.issuperset(keys[name] for name in each.documents)]
     return max(

@@ -59,7 +59,7 @@ class Audit:
 
     @property
     def counts(self) -> Mapping[AnswerOutcome, int]:
-        """Returns the number of questions by what became of them."""
+        """Returns, for each outcome, the number of questions with this outcome."""
         return Counter(each.outcome for each in self.questions)
 
     @property
@@ -69,8 +69,8 @@ class Audit:
         return share(bad, bad + fine, _NO_VERDICT)
 
     def document(self, name: str) -> DocumentRow:
-        """Returns what the document with this name does, or with this id in an explanation if no other
-        has it. Raises InvalidInput if there is none."""
+        """Returns what the document with this name does. ``name`` may also be an id in an explanation, if
+        no other document has this id. Raises InvalidInput if there is none."""
         for row in self.documents:
             if row.name == name:
                 return row
@@ -93,8 +93,8 @@ class Audit:
 
     @property
     def exit_code(self) -> int:
-        """Returns 0 if no answer is bad, 1 if one is, 3 if none is bad but one is not known, and 130
-        after an interrupt."""
+        """Returns 0 if every answer is known not to be bad, 1 if an answer is bad, 3 if none is bad but
+        some have no verdict, and 130 after an interrupt."""
         if self.interrupted:
             return 130
         counts = self.counts

@@ -26,7 +26,8 @@ from .objects import codes_in, made_of, members_of, module_of, stored_by
 
 _DEEPEST = 8
 _OWN = f"{__name__.partition('.')[0]}."
-"""The beginning of the names of the modules of this package, whose conditions are dataclasses."""
+"""The beginning of the names of this package's modules. The conditions that they define are
+dataclasses."""
 _CACHED = type(lru_cache(lambda: None))
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _DECIDES_NO_RULE = frozenset(
@@ -111,10 +112,10 @@ _SIMPLE = (
 
 @dataclass(slots=True)
 class _Reading:
-    """A ``_Reading`` makes data for JSON of one value. ``_read``: the functions, classes and objects
-    that were read so far, because they may use each other. ``_near``: the modules of the conditions;
-    what they use from elsewhere belongs to libraries, and may hold anything. ``_changed``: the attributes
-    that functions set."""
+    """A ``_Reading`` describes one value by JSON data. ``_read``: the functions, classes and objects that
+    were read so far, because they may use each other. ``_near``: the modules of the conditions. Other
+    modules belong to libraries; of their objects, only the type counts. ``_changed``: the attributes that
+    functions set."""
 
     _read: dict[int, object] = field(default_factory=dict[int, object])
     _near: set[str] = field(default_factory=set[str])
@@ -127,7 +128,7 @@ class _Reading:
             if isinstance(value, (list, tuple)):
                 return [self.data(each, depth - 1) for each in cast("list[Any]", value)]
             if isinstance(value, (set, frozenset)):
-                # Their order differs between runs.
+                # The order of a set differs between runs.
                 within = [self.data(each, depth - 1) for each in cast("set[Any]", value)]
                 return sorted(within, key=json.dumps)
             if isinstance(value, Mapping):
@@ -140,8 +141,8 @@ class _Reading:
         return type(value).__qualname__
 
     def _parts(self, value: Any) -> list[Any] | None:
-        """Returns what a function, a dataclass or an object of a user's class is made of; None for
-        anything else."""
+        """Returns the description of a function, a dataclass or an object of a user's class; None for any
+        other value."""
         if isinstance(value, Function):
             self._near.add(_module_of_call(value.function))
         elif isinstance(value, Predicate) and not module_of(value).startswith(_OWN):
@@ -161,7 +162,7 @@ class _Reading:
         return _parts_of(value)
 
     def _once(self, value: Any, entry: str | None = None) -> list[Any]:
-        """Returns what a value is made of, or only its name if it was read before."""
+        """Returns the description of a value, or only its name if the value was described before."""
         if id(value) in self._read:
             return [getattr(value, "__qualname__", type(value).__qualname__)]
         self._read[id(value)] = value
@@ -179,8 +180,8 @@ class _Reading:
 
 
 def _is_compared(used: object, function: FunctionType) -> bool:
-    """Returns True iff a global that a function uses is a part of it: a value that can be compared, or a
-    function, a class or an object of the same module."""
+    """Returns True iff a global that a function uses belongs to the description of the function: if it is
+    a value that can be compared, or a function, a class or an object of the same module."""
     is_value = isinstance(used, (*_SIMPLE, list, tuple, set, frozenset, dict, re.Pattern))
     return is_value or module_of(used) == function.__module__
 
@@ -210,8 +211,8 @@ def _parts_of(value: Any) -> list[Any] | None:
 
 
 def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yields the globals that a function uses, with their names. One that the function itself sets, such
-    as a counter, is no part of what it is."""
+    """Yields the globals that a function uses, with their names. A global that the function itself sets,
+    such as a counter, is left out."""
     used, own = set[str](), set[str]()
     for code in codes_in(function.__code__):
         used.update(code.co_names)

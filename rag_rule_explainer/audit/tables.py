@@ -37,9 +37,9 @@ class DocumentRow:
     a rule names it by which answers are not bad while its documents are omitted. ``omitted_good``: as
     ``omitted``, and the answers are good. ``implicated``: at least one of the last three. ``unsure``:
     only a rule that is not sure, or perhaps not minimal, implicates it. ``clear``: no rule implicates it,
-    and there are no further rules. ``unneeded``: no rule of any outcome names it, and there are no
-    further rules. ``decisive``: the answer is bad, but never bad without this document, whichever other
-    documents are shown (pinned ones always are, and near-duplicates that were tied are shown together).
+    and all rules are known. ``unneeded``: no rule of any outcome names it, and all rules are known.
+    ``decisive``: the answer is bad, but never bad without this document, whichever other documents are
+    shown (pinned ones always are, and near-duplicates that were tied are shown together).
     ``single_point``: the answer is not bad (or is good, if there is such a condition), and never so
     without this document. ``redundant``: by the name of another document, the questions in which that
     document is enough in place of this one. ``conflicts``: by the name of another document, the questions
@@ -68,23 +68,25 @@ class DocumentRow:
 
     @property
     def implicated_share(self) -> Share:
-        """Returns the share of questions in which it is implicated, of those questions that decide it."""
+        """Returns the share of the questions in which the document is implicated, among the questions
+        that decide whether it is."""
         return share(len(self.implicated), len(self.implicated) + len(self.clear), _NEVER_SHOWN)
 
     @property
     def bad_share(self) -> Share:
-        """Returns the share of bad answers where it was shown, of those with a verdict."""
+        """Returns the share of bad answers among the answers that have a verdict and for which the
+        document was shown."""
         return share(len(self.bad), len(self.bad) + len(self.not_bad), _NEVER_SHOWN)
 
     @property
     def open(self) -> int:
-        """Returns the number of questions that do not decide whether it is implicated."""
+        """Returns the number of questions that do not decide whether the document is implicated."""
         return len(self.shown) - len(self.implicated) - len(self.clear)
 
     @property
     def never_needed(self) -> bool | None:
-        """Returns True iff no rule of any question names it, and there are no other rules; False if a
-        sure rule does; None if this is not decided."""
+        """Returns True iff no rule names the document in any question that shows it, and the searches of
+        these questions found all rules; False if a sure rule names it; None if this is not decided."""
         if self.named:
             return False
         return True if self.shown and len(self.unneeded) == len(self.shown) else None
@@ -133,7 +135,8 @@ class _Rule:
         return self.kind, self.outcome
 
     def is_within(self, other: "_Rule") -> bool:
-        """Returns True iff the other rule is not minimal, since this one names fewer documents."""
+        """Returns True iff this rule shows that the other rule is not minimal: it promises the same
+        outcome, and its documents are a part of the other's."""
         return self.counts and self.way == other.way and self.documents < other.documents
 
 

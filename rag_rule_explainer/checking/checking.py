@@ -41,9 +41,9 @@ def check_judge(
     ``limits`` to its spending. ``prices``, and the ``store`` in which judgements are kept, are used too.
     All other settings are ignored. ``progress``: called with the number of judged cases and of all.
 
-    Identical cases are judged once, each in a request of its own, and counted each time. If the
-    predicate's ``batch`` allows it, cases with the same question (and truth, and reference) go to the
-    judge together, in as few requests as possible. The result then has a warning. A case without a
+    If several cases are identical, only one of them is judged, but all are counted. By default, each
+    request to the judge has one case. If the predicate's ``batch`` is above 1, cases with the same
+    question (and truth, and reference) share a request, and the result has a warning. A case without a
     verdict is UNKNOWN: it counts neither as right nor as wrong. After a limit or Ctrl-C, the remaining
     cases are UNKNOWN.
 

@@ -40,9 +40,8 @@ def share(count: int, of: int, nothing: str) -> Share:
 
 
 def wilson(count: float, of: float) -> tuple[float, float]:
-    """Returns the score interval (Wilson, 1927) of the observed share ``count`` / ``of``: the lower and
-    the upper end of all true shares with which this observation is compatible at a confidence of
-    ``CONFIDENCE``.
+    """Returns the lower and the upper end of Wilson's score interval (1927) for the observed share
+    ``count`` / ``of``, which contains the true share with a confidence of ``CONFIDENCE``.
 
     ``of`` must be above 0. It may be an effective number of cases, which need not be whole. The interval
     stays within [0, 1], and has a width even if ``count`` is 0 or equal to ``of``.

@@ -56,7 +56,7 @@ class LabelledCase:
 
     @property
     def case(self) -> Case:
-        """Returns the case in the form that predicates judge."""
+        """Returns the case as a ``Case``, which predicates can judge."""
         baseline = Answer.of("" if self.baseline is None else self.baseline)
         kept = self.sources if self.kept is None else self.kept
         return Case(self.question, baseline, Answer.of(self.answer), kept, self.sources)

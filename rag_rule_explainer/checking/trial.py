@@ -36,8 +36,8 @@ CheckProgress: TypeAlias = Callable[[int, int], object]
 
 @dataclass(slots=True, eq=False)
 class TrialItem:
-    """A ``TrialItem`` is a case to be judged. ``places``: the positions of all cases in the list that
-    have the same key. They get the same judgement."""
+    """A ``TrialItem`` is a case to be judged. ``places``: the positions, in the list of cases, of all
+    cases with the same key, which get the same judgement."""
 
     judging: Judging
     case: Case
@@ -47,8 +47,9 @@ class TrialItem:
 
 @dataclass(slots=True, eq=False)
 class JudgeTrial:
-    """A ``JudgeTrial`` judges labelled cases on one event loop, once. Afterwards, ``budget`` has the
-    counts, and ``stop_reason`` says why not all cases were judged."""
+    """A ``JudgeTrial`` judges labelled cases. It can be used only once, on one event loop. Afterwards,
+    ``budget`` has the numbers of requests and tokens, and ``stop_reason`` says why not all cases were
+    judged."""
 
     settings: Settings
     progress: CheckProgress | None = None

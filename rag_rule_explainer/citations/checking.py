@@ -20,9 +20,9 @@ _NEEDED_BY: dict[bool | None, NeededBy | None] = {True: "all", False: "some", No
 def checked_citations(
     causes: Causes, reading: CitingText, statement: str, doubt: str = ""
 ) -> CitationCheck:
-    """Returns the check of these citations. ``statement``: the claim that the explanation's condition is
-    about. ``doubt``: the reason why the condition may be about something else than the statement; empty
-    if there is none."""
+    """Returns the check of the citations in ``reading``. ``statement``: the claim that the explanation's
+    condition is about. ``doubt``: the reason why the condition may be about something else than the
+    statement; empty if there is none."""
     reading = replace(reading, citations=tuple(with_all_copies(reading.citations)))
     cited = frozenset(each.source for each in reading.citations if each.source is not None)
     is_open = any(each.is_open for each in reading.citations)

@@ -81,7 +81,8 @@ def _numbered(statement: str) -> _Numbered | None:
 
 
 def _counts(written: Sequence[str]) -> bool:
-    """Returns True iff these numbers count up from the first number, perhaps several times."""
+    """Returns True iff these numbers count up one by one, as in 1, 2, 3. They may begin again, as in 1,
+    2, 1, 2, 3."""
     return len(written) > 1 and any(_is_run(values) for values in _values(written))
 
 

@@ -1,5 +1,5 @@
-"""This module defines the options that annotate a trace with the rules of its answer, and carries them
-out."""
+"""This module defines the options that annotate a trace with the rules of its answer. It also makes,
+writes and sends the annotations."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +37,7 @@ SendOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class AnnotateOptions:
-    """These options name the tools that get annotations."""
+    """These options name the tracing tools, such as Phoenix, that get the rules as annotations."""
 
     annotate: AnnotateOption = None
     annotate_to: AnnotateFolder = None
@@ -60,7 +60,8 @@ class AnnotateOptions:
 
     def check_incident(self, incident: Incident | None) -> None:
         """Checks, before anything is paid, that the annotations can be made. Raises InvalidInput if the
-        ids of the trace are not those of the tools, or if a file cannot be written."""
+        ids in the trace do not have the form that a named tool gives its ids, or if a file cannot be
+        written."""
         for name in self.annotate or ():
             if incident is not None and incident.traced is not None:
                 annotated_tool(name).check_ids(incident.traced)
@@ -69,13 +70,13 @@ class AnnotateOptions:
                 check_place(annotations_file(self._folder, name, incident.traced.trace, ""))
 
     def made(self, explanation: Explanation, incident: Incident | None) -> list[Annotations]:
-        """Returns the annotations for each tool. Raises InvalidInput if the explanation is not that of
-        the incident."""
+        """Returns the annotations for each tool. Raises InvalidInput if the explanation is not about the
+        answer of the incident."""
         return [Annotations(explanation, incident, each) for each in self.annotate or () if incident]
 
     def put(self, made: list[Annotations], *, stopped: bool = False) -> None:
-        """Writes the files, and sends them if the user wishes so. ``stopped``: True if the user has
-        interrupted the search; then nothing is sent.
+        """Writes the annotations into files, and with --send also sends them to the tools. ``stopped``:
+        True if the user has interrupted the search; then nothing is sent.
 
         Raises InvalidInput, MissingExtra or NotSent if that fails; the files that were written stay.
         """

@@ -198,7 +198,8 @@ class _Auditing:
 
 def _own(asked: AskedQuestion) -> tuple[SourceLike, ...] | None:
     """Returns the documents that a line gives for its question; None if it gives none. A document without
-    an id gets no id here, so that its text identifies it in the lines of all questions."""
+    an id gets no id here. It is then identified by its text, which may also stand in the lines of other
+    questions."""
     if asked.sources is None:
         return None
     given: list[SourceLike] = []

@@ -207,7 +207,8 @@ class AuditedTogether:
     tokens_per_minute: TokensPerMinute = None
 
     def engine_chosen(self) -> Any:
-        """Returns the engine. Raises InvalidInput for options of a cluster if it uses none."""
+        """Returns the engine. Raises InvalidInput for options of a cluster if the engine uses no
+        cluster."""
         of_ray = (
             self.ray_address,
             self.actors,
@@ -244,7 +245,8 @@ class AuditedTogether:
 
 
 def audit_settings(search: SearchOptions, *, free: bool) -> Settings:
-    """Returns the settings of each explanation. Raises InvalidInput if one kind of rule is left out."""
+    """Returns the settings of each explanation. Raises InvalidInput if one kind of rule is left out,
+    because an audit needs both kinds."""
     if search.mining.rules != "both":
         raise InvalidInput("an audit needs rules of both kinds; leave --rules out")
     return search.settings(free=free)

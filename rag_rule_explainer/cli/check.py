@@ -80,8 +80,9 @@ class _Checking:
         self._asking = replace(asking, yes=True)
         is_free = subject.app is None and asking.model is None
         settings = search.settings(forbidden.kind, free=is_free)
-        # The miner "auto" is not the quick search here, whose test is too weak to decide whether there is
-        # any rule. For agents, the limit of replays is nevertheless that of the quick search.
+        # The test of the quick search is too weak to decide whether there is any rule. So "auto" stands
+        # for another search here (see ``CheckSearch.settings``). For an agent, its replays are limited as
+        # those of the quick search would be.
         most = recording.most_replays if search.testing.miner == "auto" else ASK_ABOVE
         self._settings = capped(settings, agreed=asking.yes or is_free, most=most)
         self._is_capped = self._settings is not settings

@@ -137,9 +137,9 @@ class CheckSearch:
         need hardly be limited.
 
         Two settings are stricter than for ``explain``, because otherwise a check could decide nothing.
-        With several samples, every subset is voted on. Rules that are tested on random subsets get a
-        joint guarantee, even if such tests are only made because there are many sources. Raises
-        InvalidInput for options that do not fit together.
+        With several samples, every subset is voted on. If rules are tested on random subsets, the
+        guarantee holds for all of these rules together, also if the tests are random only because there
+        are many sources. Raises InvalidInput for options that do not fit together.
         """
         voting, testing = self.voting, self.testing
         if voting.samples > 1 and voting.vote is None and not voting.recheck:

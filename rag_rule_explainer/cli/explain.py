@@ -68,8 +68,8 @@ def explained_incident(
     incident: Incident | None,
     rule: AskedRule = None,
 ) -> Any:
-    """Returns the same as ``explained_or_verified``, but the caller has already read the conditions and
-    the incident, which is None if there is none."""
+    """Returns the same as ``explained_or_verified``, for conditions and an incident that the caller has
+    already read. ``incident``: the logged answer, with its documents; None if nothing was logged."""
     of_kind = _of_application if request.subject.app is not None else _of_sources
     with stdout_kept():
         return of_kind(request, settings, predicates, incident, rule)

@@ -87,7 +87,8 @@ def _everything() -> Iterator[Text]:
 
 
 def _page_lines(page: HelpPage) -> Iterator[Text]:
-    """Yields the lines of a page, without the marks of Markdown and without its other names."""
+    """Yields the lines of a help page as styled text, without Markdown's markup and without the last
+    paragraph, which lists other names of the page."""
     console = Console(width=_WIDTH)
     body = page.text.partition(f"\n\n{ALSO_CALLED}")[0]
     for block in body.split("\n\n"):

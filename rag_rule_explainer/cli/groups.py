@@ -41,7 +41,7 @@ def _options(taker: Callable[..., Any]) -> Iterator[Parameter]:
 
 
 def _shown(hint: Any) -> Any:
-    """Returns the annotation of an option, without a type in the help if it is a flag.
+    """Returns the annotation of an option. For a flag, the help then shows no type after its name.
 
     The option is copied, because several commands may share it.
     """

@@ -52,7 +52,7 @@ class LoggedIncident(BaseModel):
     pinned: list[str] = []
 
     def incident(self) -> Incident:
-        """Returns the incident that was logged."""
+        """Returns this logged answer as an ``Incident``."""
         documents = None
         if self.documents is not None:
             documents = tuple(each.source(place) for place, each in enumerate(self.documents, start=1))

@@ -88,7 +88,8 @@ class CheckedJudge:
     reference: Fallback = None
 
     def options(self) -> JudgeOptions:
-        """Returns the options in the form in which all commands check them."""
+        """Returns the options as ``JudgeOptions``, which all commands use to check and to make a
+        judge."""
         return JudgeOptions(
             self.judge_model,
             self.judge_base_url,

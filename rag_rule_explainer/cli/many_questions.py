@@ -15,8 +15,9 @@ Done = TypeVar("Done")
 
 def capped(settings: Settings, *, agreed: bool, most: int = ASK_ABOVE) -> Settings:
     """Returns the settings, with a limit of ``most`` replays for each question if they have none and the
-    user has not ``agreed`` to pay. A command with many questions must not stop in the middle to ask. The
-    quick search gets no such limit, because it has a lower one of its own, unless verdicts are voted on.
+    user has not ``agreed`` to pay. A command with many questions must not stop in the middle to ask
+    whether it may pay. The miner "quick" gets this limit only if verdicts are voted on; otherwise its own
+    limit is lower.
     """
     is_quick = settings.miner == "quick" and settings.noise.samples == 1
     if agreed or is_quick or settings.limits.replays is not None:

@@ -14,9 +14,10 @@ from ..testing.ranking import best_matches
 
 @dataclass(frozen=True, slots=True)
 class RecheckAsked:
-    """A ``RecheckAsked`` holds the change of the corpus that the user named. ``exclude``: the documents
-    to leave out; None for those of the first sure fix. ``corpus``: all documents of ``--sources``; None
-    for an application. ``top_k``: how many of them are retrieved at most."""
+    """A ``RecheckAsked`` holds the change of the corpus that the user named. ``exclude``: the ids of the
+    documents to leave out; None for the documents that the explanation's first sure fix removes (see
+    ``Fix``). ``corpus``: all documents of ``--sources``; None for an application. ``top_k``: how many of
+    them are retrieved at most."""
 
     exclude: tuple[str, ...] | None
     replace: Mapping[str, str]

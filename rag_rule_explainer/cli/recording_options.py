@@ -120,12 +120,13 @@ class RecordingOptions:
         return most_replays(self._kinds, self.replay_of, ASK_ABOVE)
 
     def of_agent(self, settings: Settings) -> Settings:
-        """Returns the settings; if the application is an agent, as ``for_agents`` changes them."""
+        """Returns the settings. If the application is an agent, ``for_agents`` has changed them."""
         return for_agents(settings) if explains_agent(self._kinds, self.replay_of) else settings
 
     @property
     def has_documents(self) -> bool:
-        """Returns True iff retrieved documents are sources."""
+        """Returns True iff the sources include retrieved documents, and not only, for example, results of
+        tools."""
         return "documents" in self._kinds
 
     @property

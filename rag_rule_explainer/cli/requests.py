@@ -38,7 +38,8 @@ from .recording_options import RecordingOptions
 from .traced import NO_TRACE, TraceOptions
 
 _RESULT, _PART = re.compile(r" #\d+$"), re.compile(r"(item \d+|heading)( \(\d+\))?")
-"""These patterns find the end of the id of a tool's result, and the rest of the id of a part of it."""
+"""These patterns match the end of the id of a tool's result, such as "inbox #1", and what follows the
+comma in the id of a part of the result, such as "inbox #1, item 2"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,8 @@ class Condition:
 
     @property
     def written(self) -> tuple[str, str | None]:
-        """Returns the predicates as the user wrote them: for retention rules, and for omission rules
-        (None if it is the negation)."""
+        """Returns the predicates of retention rules and of omission rules as the user wrote them. The
+        second is None if it is the negation of the first."""
         return self.predicate, self.omission_predicate
 
     @property

@@ -81,8 +81,8 @@ class ScreenCommand(TyperCommand):
         variables = [line.split()[0] for line in self._blocks.get("Environment", "").split("\n") if line]
         if variables:
             yield Text.assemble(("Environment: ", "bold"), ", ".join(variables))
-        # A code may need several lines, of which only the first begins with it. Semicolons stand between
-        # codes alone.
+        # The text of an exit code may need several lines, of which only the first begins with the code.
+        # Semicolons only separate exit codes, so those in a text become commas.
         codes = re.split(r"\n *(?=\d)", self._blocks["Exit codes"].strip())
         said = (" ".join(code.split()).replace(";", ",") for code in codes)
         yield from _paragraph("; ".join(said), "Exit codes: ")
@@ -158,7 +158,8 @@ def _paragraph(sentence: str, heading: str = "") -> Iterator[Text]:
 
 
 def option_lines(option: Any, ctx: Any) -> Iterator[Text]:
-    """Yields an option with the form of its value, and below it what it does and its default."""
+    """Yields the lines about an option: its names with the form of its value, and below them what it
+    does, with its default."""
     is_argument = option.param_type_name != "option"
     names = option.metavar or option.name
     value = ""

@@ -239,7 +239,8 @@ def check_priced(cost: float | None, prices: list[str] | None, option: str = "--
 
 
 def parsed_prices(given: list[str] | None) -> dict[str, Price] | None:
-    """Returns prices by model, from texts of the form ``MODEL=IN,OUT`` or ``MODEL=IN,OUT,CACHED``.
+    """Returns prices by model, from texts of the form ``MODEL=IN,OUT`` or ``MODEL=IN,OUT,CACHED``; None
+    if there are no texts.
 
     Raises InvalidInput for a text that has another form.
     """
@@ -263,7 +264,8 @@ def _parsed_price(written: str) -> tuple[str, Price]:
 
 
 def _store_of(url: str | None, namespace: str | None) -> Store | None:
-    """Returns the store at the URL. If the user gave no namespace, a later step adds one.
+    """Returns the store at the URL; None if there is no URL. If the user gave no namespace, a later step
+    adds one to the store.
 
     Raises InvalidInput if there is a namespace but no URL.
     """

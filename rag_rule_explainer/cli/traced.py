@@ -53,7 +53,8 @@ class TraceOptions:
     corpus: CorpusOption = None
 
     def check(self, *, answers: bool, others: dict[str, Any]) -> None:
-        """Raises InvalidInput for options that cannot be given together with a trace, or that need one.
+        """Raises InvalidInput for options that cannot be given together with a trace, or that need a
+        trace.
 
         ``answers``: True if an application or a model is named. ``others``: options that a trace
         replaces, with their values.
@@ -98,7 +99,8 @@ NO_TRACE = TraceOptions()
 
 
 def _corpus(written: str | None) -> "CorpusLike | None":
-    """Returns the file or folder, or the object that ``module:object`` names; None without the option."""
+    """Returns the value of ``--corpus``: the path of a file or folder, or the object that
+    ``module:object`` names; None without the option."""
     if written is None:
         return None
     path = place(written)

@@ -22,8 +22,9 @@ _STRENGTH = {"proved": 3, "confident": 2, "tested": 2, "voted": 2, "relative": 1
 evidence, but neither evidence is weaker than the other."""
 
 _CLAIM_ON_ALL = 2
-"""The smallest strength of a claim about all subsets to which a rule applies. A weaker claim leaves open
-whether there is such a rule, so it changes nothing for certain."""
+"""The smallest strength of a claim that covers every subset to which the rule applies. If a claim is
+weaker, the rule may not exist. A change that is derived from such a claim is therefore only *perhaps* a
+change."""
 
 
 def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Comparison:
@@ -148,9 +149,12 @@ def _is_weak(finding: Finding) -> bool:
 
 
 def _is_refuted(finding: Finding, own: Side, refuting: Iterable[Broken]) -> bool:
-    """Returns True iff the claim is relative, and there is a subset on which the condition held in
-    ``own`` and broke in the other explanation. Only such a subset refutes a relative claim, which may say
-    nothing about other subsets. ``refuting``: the probes of the other explanation on which it broke."""
+    """Returns True iff the other explanation refutes a rule whose claim is relative. That is so if both
+    explanations replayed the same subset, and the condition held in ``own`` but not in the other. A
+    relative claim says nothing about other subsets, so these cannot refute it.
+
+    ``refuting``: the probes of the other explanation on which the condition did not hold.
+    """
     return finding.claim == "relative" and any(own.saw_hold(each.kept) for each in refuting)
 
 

@@ -20,9 +20,9 @@ _PERHAPS: Mapping[FailOn, tuple[What, ...]] = {
     "any": ("perhaps gained", "perhaps lost"),
 }
 _HIDES: Mapping[FailOn, tuple[Letter, ...]] = {"gained": ("B",), "lost": (), "any": ("A", "B")}
-"""For each value of ``on`` in ``fails``: the explanations whose unreported rules could be such a change.
-``fails`` returns False only if these explanations report all of their rules. For "lost", there is no such
-explanation, because a rule of A that B does not report is already listed as "perhaps lost"."""
+"""For each value of ``on`` in ``fails``: the explanations that must have reported all of their rules
+before ``fails`` may return False. Otherwise an unreported rule could be a change of this kind. "lost"
+needs none: each rule of A that B does not report is listed at least as "perhaps lost"."""
 
 
 class Comparison(InNotebooks, BaseModel):
@@ -70,8 +70,8 @@ class Comparison(InNotebooks, BaseModel):
 
     @property
     def clean(self) -> bool:
-        """Returns True iff it is certain that nothing changed. It is False also if this cannot be
-        decided."""
+        """Returns True iff it is certain that nothing changed; False if something changed, and also if
+        this cannot be decided."""
         return self.fails() is False
 
     def fails(self, on: FailOn = "any") -> bool | None:

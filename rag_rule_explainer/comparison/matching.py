@@ -12,8 +12,8 @@ from .records import Letter, MatchedSource
 
 IdOf: TypeAlias = Callable[[SourceRecord], str]
 SourceKey: TypeAlias = Callable[[SourceRecord, int], object]
-"""A function that returns the identity of a source at a position (its second argument); None if the
-source cannot be identified in this way."""
+"""A function that is called with a source and its position. It returns a value that identifies the
+source; None if this function cannot identify it."""
 
 _WAY_OUT = "give id_of= (--id-of) something that tells them apart"
 

@@ -15,9 +15,10 @@ Letter = Literal["A", "B"]
 class MatchedSource:
     """A ``MatchedSource`` is a source of A, of B, or of both explanations.
 
-    ``name``: its name in the comparison. This is its id in A. For a source that only B has, it is its id
-    in B, with a suffix if a different source already has this name. ``a``, ``b``: its ids in A and B;
-    None where it does not occur. ``edited``: True if its texts in A and B differ.
+    ``name``: the name of the source in the comparison. This name is its id in A. A source that only B
+    has is named by its id in B, with a suffix if a different source already has this name. ``a``, ``b``:
+    its ids in A and B; None for an explanation that does not have the source. ``edited``: True if its
+    texts in A and B differ.
     """
 
     name: str
@@ -42,16 +43,16 @@ class Change:
     comparison.
 
     ``what``: the kind of change. *lost*: the rule ``before`` of A is not a rule of B, and no rule of B
-    contains its sources. *weakened*: it is not a rule of B, but the rules ``after`` of B contain its
-    sources and more; or B has the rule with weaker evidence. *gained* and *strengthened*: the same as
-    *lost* and *weakened*, with A and B exchanged. *changed*: B has the rule with a different kind of
-    evidence. *perhaps lost*, *perhaps gained*: the explanation that does not report the rule does not
-    deny it either; or one of the two explanations has the rule only as *unverified* or *relative*, which
-    leaves some subsets open.
+    contains its sources. *weakened*: the rule ``before`` is not a rule of B, but the rules ``after`` of
+    B contain its sources and more; or B has the same rule with weaker evidence. *gained* and
+    *strengthened*: the same as *lost* and *weakened*, with A and B exchanged. *changed*: B has the rule
+    with a different kind of evidence. *perhaps lost*, *perhaps gained*: one explanation reports the
+    rule, and the other neither reports nor denies it; or one of them has the rule only as *unverified*
+    or *relative*, which leaves some subsets open.
 
     ``broken``: a probe that refutes the rule in the explanation that does not report it. ``why``:
-    remarks, such as why the change is uncertain, or which sources of the rule this explanation does not
-    have or has pinned (always retained).
+    remarks, such as why the change is uncertain, or which sources of the rule are missing or pinned
+    (always retained) in the explanation that does not report the rule.
     """
 
     what: What

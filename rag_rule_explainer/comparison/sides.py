@@ -23,9 +23,9 @@ class Side:
     Sets of sources are bit masks over the sources of both explanations. ``names``: the names in the
     comparison, by the explanation's own source ids. ``bit_of``: the bits by these names. ``units``: the
     mask of this explanation's sources that are not pinned (always retained). ``rules``: the reported
-    rules, by their sources. ``settled``: True if every set of sources that contains no reported rule is
-    certainly no rule. This does not apply to sets that split tied sources, which the explanation always
-    kept together.
+    rules, by their sources. ``settled``: True if the search was complete, so that a set of sources that
+    contains no reported rule certainly makes no rule. Sets that contain only a part of some tied sources
+    (sources that the explanation always kept together) are excepted.
     """
 
     letter: Letter
@@ -58,7 +58,7 @@ class Side:
 
     def within(self, antecedent: Mask) -> tuple[Mask, ...]:
         """Returns the reported rules whose sources are all in ``antecedent``, beginning with the fewest
-        sources. Each of them implies a rule with this antecedent."""
+        sources. Each of these rules implies that ``antecedent`` makes a rule too."""
         return tuple([rule for rule in self.rules if rule & antecedent == rule])
 
     def beyond(self, antecedent: Mask) -> tuple[Mask, ...]:
@@ -87,13 +87,13 @@ class Side:
         )
 
     def denies(self, antecedent: Mask) -> bool:
-        """Returns True iff a set of sources that is not reported as a rule is certainly none, because the
-        search was complete. A probe that refutes it is not needed for this."""
+        """Returns True iff this antecedent, which is not reported as a rule, certainly makes no rule,
+        because the search was complete. The explanation need not have a probe that refutes the rule."""
         return self.settled and self._split(antecedent) is None
 
     def why_open(self, antecedent: Mask) -> str:
-        """Returns why a set of sources that the explanation does not report as a rule may still be
-        one."""
+        """Returns the reason why this antecedent, which the explanation does not report as a rule, may
+        still make a rule; an empty text if it certainly makes none."""
         if split := self._split(antecedent):
             return f"{joined(self._named(split))} were tied in {self.letter}, never one without the rest"
         open_here = [
@@ -110,7 +110,8 @@ class Side:
 
     @property
     def why_unsettled(self) -> str:
-        """Returns why the explanation may have more rules than it reports."""
+        """Returns the reason why there may be more rules than the explanation reports; an empty text if
+        there are none."""
         if not self.explanation.complete:
             return f"{self.letter} is not complete: {self.explanation.why_incomplete or 'it stopped'}"
         return f"not found again in {self.letter}, whose miner does not look at every subset"
@@ -137,8 +138,8 @@ class Side:
         return tuple(name for name, bit in self.bit_of.items() if bit in wanted)
 
     def _split(self, antecedent: Mask) -> tuple[str, ...] | None:
-        """Returns the ids of the first tied sources (always kept together) of which the antecedent names
-        some but not all; None if there are none."""
+        """Returns the ids of tied sources (always kept together) of which the antecedent names some but
+        not all. If there are several such ties, returns the first; if there are none, returns None."""
         ties = ((tie.sources, self._mask(tie.sources)) for tie in self.explanation.ties)
         return next((ids for ids, mask in ties if antecedent & mask not in {0, mask}), None)
 
@@ -169,9 +170,9 @@ class Side:
         yield from broken.items()
 
     def _antecedent(self, kept: Iterable[str]) -> Mask:
-        """Returns the sources of the largest rule that applies to a subset: those that it retains, or for
-        omission rules, those that it omits. Pinned sources of an omission rule are left out. ``kept``:
-        the ids of the subset's retained sources."""
+        """Returns the largest antecedent that a rule may have if it applies to a subset: for retention
+        rules, the sources that the subset retains; for omission rules, the sources that it omits,
+        without pinned ones. ``kept``: the ids of the sources that the subset retains."""
         mask = self._mask(kept)
         return mask if self.kind is RuleKind.RETENTION else self.units & ~mask
 

@@ -105,8 +105,8 @@ def _why(change: Change, rule: Finding, others: Sequence[Finding], side: str) ->
 
 
 def _other(other: Finding, rule: Finding) -> str:
-    """Returns the words for ``other``, which replaces ``rule``: the whole rule, or only its evidence if
-    both name the same sources."""
+    """Returns the words for ``other``, the rule that replaces ``rule``: the whole rule if it names other
+    sources, else only its evidence."""
     if other.sources == rule.sources:
         return f"[{other.evidence}]"
     if not other.sources:

@@ -78,8 +78,8 @@ class BenchmarkPlan:
             raise InvalidInput(f"besides is {self.besides!r}; give 1 or more")
 
     def masks(self, example: Example) -> tuple[Mask, ...] | None:
-        """Returns the subsets to replay for a question, as masks over its first ``sources`` sources; None
-        for all subsets."""
+        """Returns the subsets to replay for a question, as masks over its first ``sources`` sources;
+        None if all subsets are to be replayed."""
         lattice = Lattice(self.sources)
         if self.subsets is None or self.subsets >= len(lattice.masks()) - 1:
             return None
@@ -126,12 +126,13 @@ def measure_models(
 
     Of the ``settings``, only ``concurrency``, ``timeout``, ``retries`` and the ``store`` are used; each
     model has its own namespace in the store. ``judge``: decides whether an answer agrees with the truth
-    if the texts do not match; None for no judge. ``progress``: called after each question. If a subset of
-    a question gets no answer, the question is a failure, and the benchmark continues with the next one.
+    if their texts do not match nearly exactly; None for no judge. ``progress``: called after each
+    question. If a subset of a question gets no answer, the question is a failure, and the benchmark
+    continues with the next one.
 
-    Raises InvalidInput for models with equal names and temperatures, and if a question has more necessary
-    sources than are used. Raises BaselineFailed if a model answers nothing for several questions in a
-    row, and StoreFailed.
+    Raises InvalidInput for models with equal names and temperatures, and if a question has more
+    necessary sources than are used. Raises BaselineFailed if a model answers nothing for several
+    questions in a row, and StoreFailed.
     """
     check_distinct(models)
     check_room(examples, plan.sources)

@@ -18,8 +18,9 @@ _SUBJECT = ("model", "temperature", "question_id")
 _SAID = ("kind", "truth_in", "says_more", "cut_off", "reworded")
 REPLY_COLUMNS = (*_SUBJECT, "kept", "has_all", *_SAID, "deviates", "finish_reason")
 DEVIATION_KEYS = (*_SUBJECT, "question", "truth", "necessary", "kept", "answer", *_SAID, "finish_reason")
-"""``REPLY_COLUMNS`` are the columns of the table of all replies, which has no texts. ``DEVIATION_KEYS``
-are the keys under which a reply that is wrong or ignores the instructions is written with its texts."""
+"""``DEVIATION_KEYS``: the keys of the records of deviations (replies that are wrong or ignore the
+instructions), which include texts. ``REPLY_COLUMNS``: the columns of the table of all replies, which
+includes no texts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,7 @@ def draw_robustness(rows: Sequence[RobustnessRow], subject: str, out: Path) -> I
 
 
 def _left_out(rows: Sequence[RobustnessRow], measure: str) -> str:
-    """Returns a note with the number of questions for which the measure is undefined; empty for 0."""
+    """Returns a note with the number of questions without a value of the measure; an empty text for 0."""
     counts = sorted({getattr(row, f"{measure}_undefined") for row in rows})
     if not counts[-1]:
         return ""

@@ -24,14 +24,14 @@ from .walking import WalkedMiner, walk
 
 MOST_SIZES = 12
 """The maximum number of sources. This experiment needs all probes of an explanation, and an explanation
-with more sources does not keep all of them."""
+of more sources does not keep all its probes."""
 
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyPlan:
     """An ``EfficiencyPlan`` holds the options of the experiment.
 
-    ``setting``: a name that stands in all rows. ``sizes``: the numbers of sources for which miners are
+    ``setting``: a name that all rows contain. ``sizes``: the numbers of sources for which miners are
     compared. ``miners``: the compared miners. ``timed``: False if the duration of calls has no meaning,
     as for the offline reader. ``distractors``: the seed for the order of the distractors (the sources
     that are not necessary); None for the published order. Raises InvalidInput without sizes or miners,
@@ -85,8 +85,8 @@ class EfficiencyRow:
 
     @property
     def explored(self) -> float:
-        """Returns the number of visited nodes divided by the number of nodes of one lattice. It can be up
-        to 2, because some miners walk two lattices."""
+        """Returns the number of visited nodes divided by the number of nodes of one lattice. The result
+        can be up to 2, because some miners walk two lattices."""
         return self.nodes / (1 << self.n)
 
 
@@ -95,11 +95,11 @@ class Deviation:
     """A ``Deviation`` counts the answers to one question, from subsets of ``n`` sources, that contradict
     the question's labels.
 
-    ``with_all``: the number of subsets with all necessary sources. ``wrong_with``: how many of these give
-    a wrong answer. ``without``: the number of other subsets. ``right_without``: how many of these give
-    the right answer. ``rises``: the miners that visited a larger share of the lattice than with the next
-    smaller number of sources. If not all necessary sources are among the first ``n``, this is not
-    compared.
+    ``with_all``: the number of subsets with all necessary sources. ``wrong_with``: how many of these
+    give a wrong answer. ``without``: the number of other subsets. ``right_without``: how many of these
+    give the right answer. ``rises``: the miners that visited a larger share of the lattice with these
+    ``n`` sources than with the next smaller number; empty if not all necessary sources are among the
+    ``n``.
     """
 
     setting: str

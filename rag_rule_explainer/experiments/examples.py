@@ -41,9 +41,10 @@ class Example:
         """Returns the first ``count`` sources: the necessary ones in the published order, then the
         distractors (the other sources).
 
-        ``seed``: puts the distractors in an order that depends only on it and the example's id; None for
-        the published order. The order does not depend on ``count``, so the first 4 sources are always
-        among the first 5. Raises InvalidInput unless ``count`` is from 1 to the number of sources.
+        ``seed``: puts the distractors in an order that depends only on ``seed`` and the example's id;
+        None for the published order. The order does not depend on ``count``, so the first 4 sources are
+        always among the first 5. Raises InvalidInput unless ``count`` is from 1 to the number of
+        sources.
         """
         if not 1 <= count <= len(self.sources):
             raise InvalidInput(

@@ -77,7 +77,7 @@ def judged_answers(
     judge: Judge, model: Examined, example: Example, judged: Iterable[tuple[Answer, Judgement]]
 ) -> Iterator[JudgedAnswer]:
     """Yields the judgements of answers that do not match the truth nearly exactly, so that the judge had
-    to decide. Equal answers occur once, with the number of times that they were given."""
+    to decide. Equal answers occur once, with the number of times that the model gave this answer."""
     several = list(judged)
     counts = Counter(answer.text for answer, _ in several)
     name = jury_of(judge, None, 1, 1).name or "a function"
@@ -99,8 +99,7 @@ def judged_answers(
 
 class Draw(NamedTuple):
     """A ``Draw`` holds the answers of the drawn judgements, in the order of the draw; an answer that was
-    drawn several times stands there once. ``of``: the number of judgements from which they were
-    drawn."""
+    drawn several times has one entry. ``of``: the number of judgements from which they were drawn."""
 
     answers: tuple[DrawnAnswer, ...]
     of: int
@@ -197,8 +196,9 @@ def write_draw(drawn: Draw, out: Path) -> None:
 
 
 def _labels_in(path: Path) -> Iterator[object]:
-    """Yields the labels in a file; None for an answer without a label. For a file or line that cannot be
-    read, yields a text instead of a label. The file then counts as labelled, so it is not overwritten."""
+    """Yields the labels in a file; None for an answer without a label. If the file or a line cannot be
+    read, yields a text in place of a label: anything but None counts as a label, and a file with labels
+    is not overwritten."""
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except FileNotFoundError:

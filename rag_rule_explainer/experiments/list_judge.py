@@ -1,11 +1,12 @@
 """This module makes judges that reply with a list of booleans, one for each candidate, as the paper's
-judge does. This is weaker than the package's own form: nothing in a reply says which candidate is meant.
+judge does. This form of reply is weaker than the package's own, because nothing in it says which boolean
+belongs to which candidate.
 
 A reply is a verdict only if it is one list, exactly as long as the candidates, and nothing else. A reply
-that was cut off gives no verdict, because more might have followed. The list may be one of Python or
-JSON, lines that may be numbered in order, or the booleans with commas, in a code fence or after
-"Output:". If a reasoning model writes its thoughts between <think> and </think> before the list, they are
-skipped.
+that was cut off gives no verdict, because more might have followed. The list may be written as in Python
+or JSON, as one boolean per line (perhaps numbered), or with commas; it may be in a code fence or after
+"Output:". If a reasoning model writes its thoughts between <think> and </think> before the list, they
+are skipped.
 """
 
 import re
@@ -73,8 +74,8 @@ class ListJudge:
 
 
 def booleans_in(reply: str, count: int) -> tuple[bool, ...] | None:
-    """Returns the booleans of a reply; None unless it is a list of exactly ``count`` of them, and nothing
-    else. Never raises."""
+    """Returns the booleans of a reply; None unless the reply is one list of exactly ``count`` booleans
+    and nothing else. Never raises."""
     if len(reply) > _LONGEST:
         return None
     text = _THOUGHTS.sub("", reply.strip())

@@ -50,9 +50,9 @@ _Test = Callable[[LabelledReply], bool]
 class Measure(NamedTuple):
     """A ``Measure`` is the share of replies with a certain property.
 
-    ``of``: selects the replies of which the share is taken; ``among`` describes these. ``counts``:
-    selects the replies with the property; ``means`` describes it. ``group``: the group of measures to
-    which it belongs in reports.
+    ``of``: a function that selects the replies of which the share is taken; the text ``among`` describes
+    these replies. ``counts``: a function that selects the replies with the property; the text ``means``
+    describes the property. ``group``: the heading under which reports list the measure.
     """
 
     group: str
@@ -78,8 +78,8 @@ _OF: Mapping[str, _Test] = {
 
 
 def _answered(reply: LabelledReply) -> bool:
-    """Returns True iff the reply is an answer from at least one source, and not "yes" or "no". These are
-    left out, because no source contains them as an answer."""
+    """Returns True iff the reply is an answer from at least one source, and not "yes" or "no". "yes" and
+    "no" are left out, because no source contains them as an answer."""
     return bool(reply.kept) and _answers(reply) and not reply.is_yes_or_no
 
 
@@ -163,8 +163,8 @@ def held(
     """Returns how many of the rules that labels imply hold on the replayed subsets.
 
     ``necessary``: the necessary sources. ``verdicts``: for each replayed subset, whether the answer
-    agrees with the truth. If only some subsets were replayed, a rule that breaks on one of the others
-    counts as holding.
+    agrees with the truth. Subsets that were not replayed are ignored: a rule that would break only on
+    one of them counts as holding.
     """
     rules = expected(kind, lattice, necessary)
     wanted = Verdict.HOLDS if kind is RuleKind.RETENTION else Verdict.BREAKS
@@ -200,8 +200,8 @@ def counted_by_measure(
 
 def _all_hold(rules: HeldVerdicts) -> tuple[int, int]:
     """Returns (1, 1) if all replayed rules hold, (0, 1) if at least one breaks, and (0, 0), which is not
-    counted, if this is undecided. Rules of which no subset was replayed are ignored; otherwise only
-    questions with a broken rule would be decided."""
+    counted, if this is undecided. Rules of which no subset was replayed are ignored. If they made the
+    result undecided, only questions with a broken rule would ever be decided."""
     if rules.hold < rules.decided:
         return 0, 1
     return (0, 0) if rules.undecided or not rules.hold else (1, 1)

@@ -68,11 +68,11 @@ class Endpoint:
     ``ChatOpenAI``.
 
     ``key``: the name of the environment variable with its API key. ``temperature``: by default as in the
-    paper. ``max_tokens``: the maximum number of tokens of an answer, by default as in the paper; a longer
-    answer is cut off, and counts as an answer. ``reasoning_effort``: by default the least effort for
-    models of which it is known (see ``least_effort``), as in the paper; "unsent" sends none. A field that
-    is None is not sent. ``label``: the name in tables; by default ``name``. ``prompt``: the prompt for
-    answers. Raises InvalidInput for values that no endpoint accepts.
+    paper. ``max_tokens``: the maximum number of tokens of an answer, by default as in the paper; a
+    longer answer is cut off, and counts as an answer. ``reasoning_effort``: by default, as in the paper,
+    the lowest effort that the model allows, if it is known (see ``least_effort``); "unsent" sends none.
+    Any other field that is None is not sent. ``label``: the name in tables; by default ``name``.
+    ``prompt``: the prompt for answers. Raises InvalidInput for values that no endpoint accepts.
     """
 
     name: str
@@ -162,7 +162,7 @@ class Endpoint:
 
     @property
     def effort(self) -> str | None:
-        """Returns the reasoning effort that is sent; None if none is sent."""
+        """Returns the reasoning effort that is sent to the model; None if none is sent."""
         given = self.reasoning_effort
         return least_effort(self.name) if given is None else None if given == UNSENT else given
 
@@ -232,9 +232,9 @@ def _masked(written: str) -> str:
 
 
 def unset(variable: str) -> str:
-    """Returns a clause that says that the environment variable for the key is not set. It shows the
-    variable's name only if it is the usual one, because a user may have given the key itself as the
-    name."""
+    """Returns a clause that says that the environment variable for the key is not set. The clause shows
+    the variable's name only if this is ``USUAL_KEY``: a user may by mistake have given the key itself as
+    the name."""
     if variable == USUAL_KEY:
         return f"{variable} is not set"
     return (

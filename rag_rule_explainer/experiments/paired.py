@@ -2,13 +2,14 @@
 on the same questions.
 
 Overlapping intervals say little about a difference, because questions differ more from each other than
-conditions do. So each question is compared with itself. The test swaps the two values of each question at
-random: if the condition made no difference, either order would be as likely.
+conditions do. So each question is compared with itself. The test swaps the two values of each question
+at random: if the conditions did not differ, both orders would be equally likely.
 
 The interval is the one that belongs to this test: it holds the differences that the test would not
 reject. Its ends are means of subsets of the questions (Hartigan, *Using subsample values as typical
-values*, 1969). Test and interval suppose that differences are as often above their mean as below it. To
-draw questions with replacement would give intervals that are too narrow where few questions differ.
+values*, 1969). Test and interval assume that differences are as often above their mean as below it. The
+bootstrap (drawing questions with replacement) is not used, because its intervals are too narrow if few
+questions differ.
 """
 
 import random
@@ -21,11 +22,13 @@ from statistics import fmean
 from ..errors import InvalidInput
 
 _EXACT = 12
-"""Up to this number of questions, the interval is made from all subsets of the questions, and the chance
-from all ways to swap their values. For more questions, both are made from random ones."""
+"""Up to this number of questions, the interval is computed from all subsets of the questions, and the
+chance ``p`` from all ways to swap their values. For more questions, both are computed from a random
+sample of subsets and of swaps."""
 _SUBSETS, _DRAWS = 1_999, 9_999
 _OUTSIDE = 0.025
-"""The share of cases in which the true difference is below the interval; it is above in as many."""
+"""The probability that the true difference is below the 95 % interval. The probability that it is above
+the interval is the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +78,8 @@ def _interval(changes: list[float], draw: random.Random) -> tuple[float, float]:
         chosen = (_subset(size, draw) for _ in range(_SUBSETS))
     # Rounding makes differences such as 0.9 - 0.8 - 0.1 exactly 0, and "+ 0.0" makes a 0 of a -0.
     means = sorted(round(fmean(compress(changes, each)), 9) + 0.0 for each in chosen)
-    # The means divide the line of numbers into parts. The true difference is equally likely to be in
-    # each.
+    # The sorted means divide the number line into intervals. The true difference is equally likely to
+    # be in each of these intervals.
     outside = int(_OUTSIDE * (len(means) + 1))
     return (means[outside - 1], means[-outside]) if outside else (-inf, inf)
 

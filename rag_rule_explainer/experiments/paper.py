@@ -1,5 +1,5 @@
 """This module states the figures of the paper, "Rule-Based Explanations for Retrieval-Augmented LLM
-Systems" (Rorseth et al., arXiv 2510.22689), each with its place there.
+Systems" (Rorseth et al., arXiv 2510.22689), each with the part of the paper that states it.
 
 All code that compares a run with the paper takes the paper's figures from here, and a test checks the
 documentation against them. Where the paper shows a curve without a number, ``about`` is True.

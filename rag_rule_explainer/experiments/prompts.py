@@ -68,8 +68,8 @@ class PromptTemplate:
 
     @classmethod
     def of_file(cls, path: Path) -> "PromptTemplate":
-        """Returns the template in a file. Raises InvalidInput if it cannot be read, and without one of
-        its placeholders."""
+        """Returns the template in a file. Raises InvalidInput if the file cannot be read, or if one of
+        the placeholders is missing in it."""
         return cls(f"file {path.name}", _template_in(path, ("{question}", "{sources}")))
 
     def __call__(self, question: str, passages: Sequence[str]) -> str:
@@ -87,15 +87,16 @@ class PromptTemplate:
 @dataclass(frozen=True, slots=True)
 class JudgePrompt:
     """A ``JudgePrompt`` is a prompt for judges. ``text``: has the placeholders ``{question}``,
-    ``{truth}`` and ``{candidates}``; None for the package's own prompt, which is not of this form."""
+    ``{truth}`` and ``{candidates}``; None for the package's own prompt, which has no such placeholders.
+    """
 
     name: str
     text: str | None = None
 
     @classmethod
     def of_file(cls, path: Path) -> "JudgePrompt":
-        """Returns the template in a file. Raises InvalidInput if it cannot be read, and without one of
-        its placeholders."""
+        """Returns the template in a file. Raises InvalidInput if the file cannot be read, or if one of
+        the placeholders is missing in it."""
         return cls(f"file {path.name}", _template_in(path, ("{question}", "{truth}", "{candidates}")))
 
     def filled(self, question: str, truth: str, candidates: Sequence[str]) -> str:

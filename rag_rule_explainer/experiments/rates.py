@@ -8,17 +8,17 @@ from math import sqrt
 from ..checking.figures import wilson
 
 _FEW = 5
-"""The estimate of the variance is trusted only if at least this number of questions have a counted reply,
-and at least this number have one that is not counted. This is not so if, for example, nearly all
-questions have the share 1."""
+"""The estimate of the variance is used only if at least this number of questions have a share above 0,
+and at least this number have a share below 1. With fewer, the variance cannot be estimated well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
     """A ``Rate`` is a share over several questions, with its 95 % interval (``low`` to ``high``).
 
-    For a share of all counts, ``value`` is ``count`` / ``of``. ``questions``: the number of questions on
-    which it is based. ``value``, ``low`` and ``high`` are None if it is undefined.
+    ``value``: the share, which is ``count`` / ``of``; a mean of shares (see ``macro``) has no ``count``
+    and no ``of``, which are then 0. ``questions``: the number of questions on which the share is based.
+    If there are none, ``value``, ``low`` and ``high`` are None.
     """
 
     value: float | None = None
@@ -33,12 +33,12 @@ def rate_of(counted: Iterable[tuple[int, int]]) -> Rate:
     """Returns the share of all counts, of all questions together. ``counted``: for each question, a pair
     (count, of). Questions with ``of`` = 0 are left out.
 
-    The questions were drawn independently, but counts within a question depend on each other. If every
-    question counts once, the 95 % interval is Wilson's. Otherwise it is Wilson's for the effective number
-    of independent cases (Kish; linearised variance of the ratio), which is at most the sum of ``of``. If
-    fewer than 5 questions have a count above 0, or fewer than 5 have one below ``of``, the variance is
-    uncertain. The effective number is then at most the number of questions, so that the interval is too
-    wide rather than too narrow.
+    The questions were drawn independently, but counts within a question depend on each other. If ``of``
+    is 1 for every question, the 95 % interval is Wilson's. Otherwise it is Wilson's for the effective
+    number of independent cases (Kish; linearised variance of the ratio), which is at most the sum of
+    ``of``. The variance is uncertain if fewer than 5 questions have a count above 0, or if fewer than 5
+    have a count below ``of``. The effective number is then at most the number of questions, so that the
+    interval is too wide rather than too narrow.
     """
     pairs = [(count, of) for count, of in counted if of]
     count, of = sum(count for count, _ in pairs), sum(of for _, of in pairs)
@@ -46,7 +46,7 @@ def rate_of(counted: Iterable[tuple[int, int]]) -> Rate:
         return Rate()
     value, size = count / of, _effective_size(pairs, count, of)
     low, high = wilson(value * size, size)
-    # Without this, rounding could put the value outside of its own interval.
+    # Rounding could put the value outside of its own interval, so the interval is extended to the value.
     return Rate(value, min(low, value), max(high, value), count, of, len(pairs))
 
 
@@ -56,7 +56,8 @@ def micro(shares: Iterable[tuple[int, int]]) -> Rate:
 
     Unlike ``rate_of``, this assumes that the counts of one question depend on each other completely. The
     interval is Wilson's for one independent case per question, or for fewer if a few questions have most
-    of the counts (Kish's effective size). So the dependence never makes it too narrow.
+    of the counts (Kish's effective size). So the interval is never too narrow because of this
+    dependence.
     """
     pairs = [(count, of) for count, of in shares if of]
     count, of = sum(count for count, _ in pairs), sum(of for _, of in pairs)
@@ -86,6 +87,6 @@ def _effective_size(pairs: list[tuple[int, int]], count: int, of: int) -> float:
         return questions
     spread = sqrt(sum((part - value * whole) ** 2 for part, whole in pairs)) / of
     variance = spread**2 * questions / (questions - 1)
-    # If all questions have the same share, the variance is 0, by which nothing can be divided.
+    # If all questions have the same share, the variance is 0, and dividing by 0 would fail.
     size = value * (1 - value) / variance if variance else of
     return min(size, questions if few else of)

@@ -27,9 +27,10 @@ from .walking import WalkedVerdicts
 class Answered:
     """An ``Answered`` holds the probes of one question.
 
-    ``probes``: by mask of the shown sources, in which the first of ``sources`` is the highest bit.
-    ``incomplete``: the reason why requested probes are missing; empty if none are missing. ``calls``: the
-    number of calls of the model. ``stored``: the number of answers from the store.
+    ``probes``: the probe of each subset of ``sources``, by the mask of the subset; the first source is
+    the highest bit. ``incomplete``: the reason why requested probes are missing; empty if none are
+    missing. ``calls``: the number of calls of the model. ``stored``: the number of answers from the
+    store.
     """
 
     sources: tuple[Source, ...]
@@ -88,8 +89,8 @@ class SubsetAsking:
     without_sources: str | None = NO_ANSWER
 
     def everything(self, example: Example, sources: tuple[Source, ...]) -> Answered:
-        """Returns the probes of all subsets of ``sources``. Raises the errors of
-        ``Explainer.explain``."""
+        """Returns the probes of all subsets of ``sources``; probes are missing if the search was stopped
+        (see ``Answered.incomplete``). Raises the errors of ``Explainer.explain``."""
         # The verdicts for omission rules are the opposite ones, so searching for retention rules alone is
         # enough.
         explanation = self._explained(example, sources, "exhaustive", "retention")
@@ -98,8 +99,10 @@ class SubsetAsking:
     def needed(
         self, example: Example, sources: tuple[Source, ...], sizes: Iterable[int], rules: Rules
     ) -> Answered:
-        """Returns the probes that exact miners need for these kinds of rule. ``sizes``: for each of these
-        numbers, one search is made over this number of sources, beginning with the first."""
+        """Returns the probes that exact miners need to find all rules of the wanted kinds. ``rules``:
+        these kinds. ``sizes``: one search is made for each of these numbers, over this number of
+        sources, counted from the first. If a search cannot be completed, the smaller ones are not made.
+        """
         explanations = list[Explanation]()
         for size in sorted(sizes, reverse=True):
             explanations.append(self._explained(example, sources[:size], "exact", rules))

@@ -62,10 +62,10 @@ _KINDS = {
 class Walk:
     """A ``Walk`` holds the subsets that one miner visited, and the numbers of rules that it found.
 
-    ``replayed``: the replayed subsets, in order; a subset that is replayed twice occurs twice. ``nodes``:
-    the number of visited nodes (subsets) of the lattice. Two Monos walk two lattices, so this can be
-    twice the number of nodes of one lattice. ``rules``: the number of all valid rules. ``minimal_rules``:
-    the number of minimal rules.
+    ``replayed``: the replayed subsets, in order; a subset that is replayed twice occurs twice.
+    ``nodes``: the number of visited nodes (subsets) of the lattice. Two Monos walk two lattices, so
+    ``nodes`` can be twice the number of nodes of one lattice. ``rules``: the number of all valid rules.
+    ``minimal_rules``: the number of minimal rules.
     """
 
     replayed: tuple[Mask, ...]

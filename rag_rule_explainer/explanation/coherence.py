@@ -71,8 +71,8 @@ def _wrong_at_first_sight(
     ids: frozenset[str],
     free: frozenset[str],
 ) -> str:
-    """Returns a contradiction that can be seen from the rules and the sources alone; empty if there is
-    none. ``ids``: the ids of all sources. ``free``: the ids of the sources that are not pinned."""
+    """Returns a sentence about a contradiction that the rules and the sources alone show; empty if there
+    is none. ``ids``: the ids of all sources. ``free``: the ids of the sources that are not pinned."""
     condition = explanation.predicates.get(kind)
     pinned = [source.id for source in explanation.sources if source.pinned] if rules else []
     wrong: Mapping[str, Callable[[Finding], object]] = {
@@ -102,9 +102,9 @@ def _wrong_at_first_sight(
 
 
 def _also_named(explanation: "Explanation") -> Iterator[Iterable[str]]:
-    """Yields collections of source ids, so that an id that no source has can be found. They come from
-    witnesses, counterfactuals, unresolved subsets and importance values; ids in probes and rules are
-    checked elsewhere."""
+    """Yields the source ids that an explanation names in witnesses, counterfactuals, unresolved subsets
+    and importance values, in several collections. The caller checks that a source has each of these ids.
+    The ids in probes and rules are checked elsewhere."""
     yield from (witness.sources for witness in explanation.witnesses)
     yield from (witness.kept for witness in explanation.witnesses)
     yield from (change.sources for change in explanation.counterfactuals)

@@ -2,8 +2,8 @@
 none, or that the explanation does not decide it.
 
 A set of sources is a *valid* rule if the condition holds on every subset to which the rule applies. A
-valid rule need not be minimal. "Every subset" means every one that a replay of the explanation could
-show: each retains all pinned sources, and each retains or omits tied sources together.
+valid rule need not be minimal. Only subsets count that the explanation could replay: those with all
+pinned sources, in which tied sources are retained or omitted together.
 
 - If a probe breaks the condition, no rule that applies to its subset is valid. This is certain for every
   miner, and also if the search was stopped. But if rules need to hold only on a share of subsets
@@ -38,14 +38,15 @@ _LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive", "confidence"})
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A ``Decision`` is the answer to the question whether there is a rule of some description, such as a
-    rule that names given sources. ``holds``: True if there is one, False if there is none, None if the
-    explanation does not decide it.
+    """A ``Decision`` says whether there is a rule of the wanted kind, such as a rule that names certain
+    sources. ``holds``: True if there is one, False if there is none, None if the explanation does not
+    decide it.
 
-    ``rules``: the reported rules from which the answer follows, or would follow if they were certain
-    enough. ``witness``: a probe that breaks the rule in question. ``error``: an upper bound of the chance
-    that the decision is wrong. ``assuming``: the assumption of this bound, in words. ``open``: if
-    undecided, sources that may be such a rule. ``why``: the reason why it is undecided.
+    ``rules``: the reported rules from which the decision follows, or would follow if they were certain
+    enough. ``witness``: a probe that breaks the rule in question; None if there is none. ``error``: an
+    upper bound of the chance that the decision is wrong. ``assuming``: the assumption of this bound, in
+    words. ``open``: if it is undecided, ids of sources that may be such a rule. ``why``: the reason why
+    it is undecided; empty if it is decided.
     """
 
     holds: bool | None
@@ -135,9 +136,9 @@ class _Deciding:
         return self._open(left, reported, errors)
 
     def _none_of_share(self, among: Mask, reported: Sequence[Finding], errors: list[float]) -> Decision:
-        """Returns the decision that there is no rule, if a complete search found none; otherwise, a
-        decision that leaves it open. This method is for explanations whose rules need to hold only on a
-        share of subsets, so that no single probe can refute a rule."""
+        """Returns the decision that there is no rule if a complete search found none; otherwise an
+        undecided decision. This method is for explanations in which a rule needs to hold only on a share
+        of its subsets. A single probe cannot refute such a rule."""
         if self._is_settled() and not reported and not self.seen.splits(among):
             errors = [*errors, self._error_of_share()]
             if errors[-1] <= self.max_error:
@@ -172,8 +173,8 @@ class _Deciding:
         ]
 
     def _speaks_of(self, rule: Finding, asked: Mask) -> bool:
-        """Returns True iff the reported rule ``rule`` shows that the sources ``asked`` are a valid rule.
-        ``asked`` must contain all sources of ``rule``."""
+        """Returns True iff the reported ``rule`` shows that a rule over the sources in ``asked`` is
+        valid. ``asked``: a mask that contains all sources of ``rule``, and perhaps more."""
         named = self.seen.mask(rule.sources)
         if self.seen.breaking(named):
             return False
@@ -183,8 +184,8 @@ class _Deciding:
 
     def _error(self, rule: Finding, ways: int = 1) -> float:
         """Returns an upper bound of the chance that ``rule`` was reported although it is not valid.
-        ``ways``: the number of sets of sources that could have been reported in its place; the chance
-        grows with it."""
+        ``ways``: the number of sets of sources that could have been reported instead. The chance grows
+        with this number."""
         noise = self.seen.noise
         if rule.claim == "tested":
             return noise.passed_test(self.explanation, rule, alone=ways == 1)
@@ -203,11 +204,11 @@ class _Deciding:
         return self.explanation.complete and self.explanation.miner.name in _LOOK_AT_EVERYTHING
 
     def _left(self, among: Mask, most: int, broken: Iterable[JudgedSubset]) -> Mask | None:
-        """Returns the smallest set of at most ``most`` sources of ``among`` that may still be a rule;
-        None if there is none.
+        """Returns the smallest set of sources that may still be a rule, among those that have at most
+        ``most`` sources, all of them in ``among``; None if there is none.
 
-        A set is excluded if a rule with these sources would apply to one of ``broken`` (the subsets on
-        which the condition broke), that is, if the antecedent of that subset contains the set.
+        ``broken``: the subsets on which the condition broke. A set is certainly no rule if a rule with
+        these sources would apply to one of these subsets.
         """
         lattice = self.seen.lattice
         inside = maximal({each.antecedent & among for each in broken}, lattice.size)
@@ -247,12 +248,12 @@ class _Deciding:
 
 
 def is_doubted(explanation: Explanation) -> bool:
-    """Returns True iff the replays cannot be trusted. An explanation of schema version 1 does not say
-    whether they can; for it, returns True if there may be such a doubt."""
+    """Returns True iff the replays of an explanation cannot be trusted. An explanation of schema version
+    1 does not state this; then returns True if its other fields suggest such a doubt."""
     if explanation.doubted is not None:
         return explanation.doubted
-    # The stop reason names doubts only if nothing else, such as a limit, stopped the search. After a
-    # limit, the only signs of doubts are a warning, and that every rule is unverified.
+    # A doubt is the stop reason only if nothing else, such as a limit, stopped the search. After a limit,
+    # a warning and the fact that every rule is unverified are the only signs of a doubt.
     stopped, claims = explanation.stop_reason, {rule.claim for rule in explanation.rules}
     perhaps = stopped and explanation.warnings and claims <= {"unverified"} and not explanation.ended
     return stopped == DOUBTED or bool(perhaps)

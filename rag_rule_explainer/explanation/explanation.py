@@ -155,7 +155,7 @@ class Explanation(LaidOut, InNotebooks, BaseModel):
         pinned = pinned_in_words([source.id for source in self.sources if source.pinned])
         for name in ("retention_rules", "omission_rules") if pinned else ():
             rules: tuple[Finding, ...] = getattr(self, name)
-            # The model is frozen for its users.
+            # This pydantic model is frozen, so its own ``__setattr__`` would raise an error.
             object.__setattr__(self, name, tuple([replace(rule, pinned=pinned) for rule in rules]))
 
     def __iter__(self) -> Iterator[Finding]:  # type: ignore[override] -- pydantic's gives the fields

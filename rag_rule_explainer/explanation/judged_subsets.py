@@ -14,11 +14,10 @@ from .records import Finding, Witness
 
 @dataclass(frozen=True, slots=True)
 class JudgedSubset:
-    """A ``JudgedSubset`` is a subset with its verdict. ``antecedent``: the largest antecedent
-    that a rule which applies to the subset can have: for retention rules the subset's retained sources,
-    for omission rules its omitted sources. ``chance``:
-    an upper bound of the chance that a wrong verdict gets votes as clear as those on this subset; see
-    ``Misjudging.chance``."""
+    """A ``JudgedSubset`` is a subset with its verdict. ``antecedent``: the sources of the largest rule
+    that applies to the subset. These are its retained sources for retention rules, and its omitted
+    sources for omission rules. ``chance``: an upper bound of the chance that a subset is wrongly judged
+    and gets votes as clear as these; see ``Misjudging.chance``."""
 
     antecedent: Mask
     verdict: Verdict
@@ -72,8 +71,8 @@ class JudgedSubsets:
         return self.explanation.min_confidence < 1
 
     def applying(self, antecedent: Mask) -> list[JudgedSubset]:
-        """Returns the judged subsets to which a rule with this antecedent applies: those whose own
-        antecedents contain it."""
+        """Returns the judged subsets to which a rule with this antecedent applies: those that retain
+        (for omission rules: omit) all of its sources."""
         return [each for each in self.judged if antecedent & ~each.antecedent == 0]
 
     def breaking(self, antecedent: Mask) -> list[JudgedSubset]:
@@ -84,9 +83,10 @@ class JudgedSubsets:
         return [each for each in self.applying(antecedent) if each.verdict is Verdict.BREAKS]
 
     def seen_whole(self, antecedent: Mask) -> float:
-        """Returns an upper bound of the chance that there is no rule with this antecedent, although the
-        condition was seen to hold on every subset to which the rule would apply. If that was not seen,
-        the bound is 1."""
+        """Returns how uncertain it is that this antecedent makes a rule, if the condition was seen to
+        hold on every subset to which the rule applies. The result is an upper bound of the chance that
+        there is no such rule. Returns 1 if the condition was not seen to hold on all of them, or if no
+        bound is known (see ``is_shared`` and ``splits``)."""
         if self.is_shared or self.splits(antecedent):
             return 1.0
         applying = {each.antecedent: each for each in self.applying(antecedent)}
@@ -95,20 +95,17 @@ class JudgedSubsets:
         return max(each.chance for each in applying.values()) if is_whole else 1.0
 
     def applicable(self, antecedent: Mask) -> int:
-        """Returns the factor by which the chance of one wrong verdict is multiplied, to bound the chance
-        that any verdict on this antecedent is wrong (a union bound).
-
-        The factor is the smaller of ``asked()`` and the number of subsets to which such a rule applies.
-        """
+        """Returns the factor f of this bound: the chance that any verdict is wrong, among those on the
+        subsets to which a rule with this antecedent applies, is at most f times the chance that a single
+        verdict is wrong. f is the number of these subsets, or ``asked()`` if that is smaller."""
         return min(1 << self._free_units(antecedent), self.asked())
 
     def asked(self) -> int:
-        """Returns the factor of a union bound over the verdicts of the search; 1 without votes.
+        """Returns the factor f of this bound: the chance that any verdict of the search is wrong is at
+        most f times the chance that a single verdict is wrong. Returns 1 without votes.
 
-        The chance that any verdict is wrong is at most this factor times the chance for one. The factor
-        is the number of all subsets, or n(n + 1) if that is smaller, with n for the number of subsets
-        that were probed. It is larger than n, because earlier votes influence which subsets are probed
-        later.
+        f is the number of all subsets, or n(n + 1) if that is smaller, where n is the number of probed
+        subsets. f is larger than n, because earlier votes influence which subsets are probed later.
         """
         count = self.explanation.counts.probes
         return min(2 ** len(self.explanation.units), count * (count + 1)) if self.noise.wrong else 1
@@ -119,8 +116,8 @@ class JudgedSubsets:
         return any(self.mask(tie.sources) & mask for tie in self.explanation.ties)
 
     def fulfilled(self, kept: Iterable[str]) -> Mask:
-        """Returns the largest antecedent of a rule that applies to the subset with these retained
-        sources. For retention rules, it is the retained sources; for omission rules, the omitted ones."""
+        """Returns the sources of the largest rule that applies to the subset ``kept``: for retention
+        rules the retained sources, for omission rules the omitted ones."""
         mask = self.mask(kept)
         return mask if self.kind is RuleKind.RETENTION else self.lattice.full & ~mask
 
@@ -130,7 +127,7 @@ class JudgedSubsets:
         return self.lattice.mask(place for place, each in enumerate(self.free) if each in wanted)
 
     def ids(self, mask: Mask) -> tuple[str, ...]:
-        """Returns the ids of the sources of a mask."""
+        """Returns the ids of the sources in a mask."""
         return tuple(self.free[place] for place in self.lattice.units(mask))
 
     def _free_units(self, antecedent: Mask) -> int:

@@ -73,9 +73,10 @@ class LaidOut:
         reading: "CitationReading" = None,
         numbers_from: int = 1,
     ) -> "CitationCheck":
-        """Returns which citations of the answer are real, by the rules. The condition of the rules has to
-        be that the answer makes the claim for which the sources are cited. The application is not run
-        again. The parameters are those of ``check_citations``."""
+        """Returns, for each citation of the answer, whether the rules show that the cited source decides
+        the answer. The condition of the rules has to be that the answer makes the claim for which the
+        sources are cited. The application is not run again. The parameters are those of
+        ``check_citations``."""
         return registered_function("check_citations")(
             self, output=output, cited=cited, reading=reading, numbers_from=numbers_from
         )

@@ -1,5 +1,5 @@
-"""This module contains the texts that say why judgements of a judge prove nothing: an answer may contain
-instructions to the judge."""
+"""This module contains the texts that say why the judgements of a judge do not prove a rule: an answer
+may contain instructions to the judge."""
 
 from collections.abc import Iterable
 
@@ -21,6 +21,6 @@ _LOOSE = {JUDGED_TOGETHER: TOGETHER, JUDGED_UNMARKED: UNMARKED}
 
 
 def loosely_judged(warnings: Iterable[str]) -> str:
-    """Returns the short form of the warning that says why judgements prove nothing; empty without such a
-    warning."""
+    """Returns the short form of the first of these ``warnings`` that says that a judge may have been
+    influenced; empty if there is none."""
     return next((_LOOSE[warning] for warning in warnings if warning in _LOOSE), "")

@@ -80,8 +80,9 @@ class Misjudging:
         return chance_of_misleading(most, least, self.wrong)
 
     def unseen(self, *, held: bool) -> float:
-        """Returns an upper bound of the chance that votes give an arrangement the wrong verdict, before
-        the votes are known. ``held``: True for a wrong verdict HOLDS, False for a wrong BREAKS."""
+        """Returns an upper bound of the chance that votes give an arrangement (an ordered list of
+        sources) the wrong verdict, before the votes are known. ``held``: True for a wrong verdict HOLDS,
+        False for a wrong BREAKS."""
         if held or not self.wrong:
             return self.noise.missed
         samples = self.noise.samples
@@ -110,7 +111,7 @@ class Misjudging:
 
     @property
     def wording(self) -> str:
-        """Returns the assumption in words; empty without votes."""
+        """Returns the assumption on which the bounds depend, in words; an empty text without votes."""
         share = f"{self.wrong:.0%}".replace("%", " %")
         return (
             f"if at most {share} of the answers to the same sources come out wrong" if self.wrong else ""
@@ -127,7 +128,8 @@ def _made(settings: Callable[..., _Settings], given: JsonValue) -> _Settings | N
 
 
 def _tested(explanation: "Explanation", kind: RuleKind) -> int:
-    """Returns the largest possible number of tested candidates. Each tested candidate either passed and
-    is now a rule, or failed and led to a new witness."""
+    """Returns the largest possible number of tested candidates. This number is that of the rules and the
+    witnesses together, because each tested candidate either passed and is a rule, or failed and led to a
+    new witness."""
     rules = sum(rule.kind is kind for rule in explanation.rules)
     return max(1, rules + sum(witness.kind is kind for witness in explanation.witnesses))

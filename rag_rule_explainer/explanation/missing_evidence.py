@@ -19,9 +19,9 @@ _FINDS_ALL_RULES = frozenset({"exact", "exhaustive"})
 
 
 class _Region(NamedTuple):
-    """A _Region holds the units on which it depends whether a rule applies to a subset. ``named``: the
-    units that the rule names. ``others``: if the rule has ``with_others``, the units outside of its
-    ``kept``; else empty."""
+    """A _Region holds the units that a subset must retain (or omit) so that a rule applies to it.
+    ``named``: the units that the rule names. ``others``: further units, which belong to the antecedent
+    without being named (see ``Finding.with_others``); usually none."""
 
     rule: Finding
     named: frozenset[str]
@@ -87,8 +87,8 @@ def _may_miss_rules(
             for probe in explanation.probes
             if kind in probe.verdicts and probe.verdicts[kind].verdict is Verdict.BREAKS
         )
-        # If the search is complete, each set of sources either contains a rule, or would, as a rule,
-        # apply to a subset on which the condition broke.
+        # After a complete search, each set of sources either contains a rule, or is refuted by a subset
+        # to which it would apply and on which the condition broke.
         above = up_closure(family(rules, len(units)), len(units))
         below = down_closure(family(broken, len(units)), len(units))
         if (above | below).bit_count() != 1 << len(units):

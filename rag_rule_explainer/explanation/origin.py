@@ -9,8 +9,8 @@ from typing import Literal
 @dataclass(frozen=True, slots=True)
 class ApplicationRecord:
     """An ``ApplicationRecord`` identifies the explained application. ``name``: its name. ``fingerprint``:
-    a hash of what it sent to models before their first reply. Another application or another question has
-    another hash. Each is empty if it is not known."""
+    a hash of the requests that it sent to models before their first reply; it differs for another
+    application or another question. An unknown value is empty."""
 
     name: str = ""
     fingerprint: str = ""

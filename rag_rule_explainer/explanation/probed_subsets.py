@@ -24,14 +24,14 @@ class ProbedSubsets:
     which is 1 if the probe retained the unit. The bitwise AND of the integers of a rule's units has a 1
     for each probe to which the rule applies.
 
-    ``strange``: what is wrong with the retained sources of a probe, as a sentence; empty if nothing is.
+    ``strange``: a sentence about an error in the retained sources of a probe; empty if there is none.
     ``unshown``: the subsets on which the condition breaks according to a witness or a counterfactual, but
-    according to no probe. Each is given by its kind of rule and its retained units.
+    according to no probe. Each is a pair of the kind of rule and the retained units.
     """
 
     def __init__(self, explanation: "Explanation", tied: Tied, counted: Collection[str]) -> None:
-        """Reads the probes of the explanation. ``tied``: its ties. ``counted``: the units that rules
-        depend on."""
+        """Reads the probes of an explanation. ``tied``: its ties. ``counted``: the units whose probes
+        are counted: those that occur in a rule."""
         self._places = {unit: place for place, unit in enumerate(counted)}
         self._rows = defaultdict[_Key, bytearray](bytearray)
         self._columns = dict[tuple[_Key, int], int]()

@@ -27,8 +27,8 @@ class CheckedQuestion:
     """A ``CheckedQuestion`` is one question with the result of its check.
 
     ``place``: the line of the questions file. ``explanation``: the explanation of the answer. If it is
-    None, ``error`` says why. ``decisions``: for each kind of rule, whether the explanation has a rule
-    that the user forbids. ``documents``: the files of the sources by source id, as far as they are known.
+    None, ``error`` says why. ``decisions``: by kind of rule, the decision whether there is a rule that
+    the user forbids. ``documents``: the files of the sources by source id, as far as they are known.
     ``seconds``: the duration of the check.
     """
 

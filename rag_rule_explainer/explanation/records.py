@@ -19,8 +19,8 @@ DOUBTED = "what replays show may not be the doing of their sources alone, as the
 than the sources may have changed the answers of the replays."""
 
 DROPPED = "sources that no rule over groups named were dropped, so rules that name them may be missing"
-"""The ``stop_reason`` of a grouped search that finished, but dropped sources. It first searches for rules
-over groups of sources, and drops the sources of groups that no rule names."""
+"""The ``stop_reason`` of a grouped search that finished, but dropped sources. Such a search first looks
+for rules over groups of sources, and drops the sources of groups that no rule names."""
 
 Relation = Literal["absolute", "relative"]
 
@@ -62,12 +62,12 @@ class Votes:
 class ProbeRecord:
     """A ``ProbeRecord`` holds one list of retained sources, in order, that was replayed and judged.
 
-    ``kept``: the ids of the sources shown. ``answers``: one answer per sample; if there are several, the
-    first is one that itself got the verdict of the vote. Empty if the replay failed (``error`` then gives
-    the reason), or if the explanation keeps no answers. ``verdicts``: the judgement, by the kind of rule.
-    ``votes``: the votes on the samples, by the kind of rule; empty without votes. ``latency``: the
-    seconds of the replay; for a stored answer, the seconds of its original replay. None if the
-    application did not run.
+    ``kept``: the ids of the sources shown. ``answers``: the answer of each sample. If samples vote, the
+    first answer is one whose own verdict equals the result of the vote. ``answers`` is empty if the
+    replay failed (``error`` then gives the reason), or if the explanation keeps no answers.
+    ``verdicts``: the judgement, by the kind of rule. ``votes``: the votes on the samples, by the kind of
+    rule; empty without votes. ``latency``: the seconds of the replay; for a stored answer, the seconds
+    of its original replay. None if the application did not run.
     """
 
     kept: tuple[str, ...]
@@ -83,13 +83,13 @@ class Finding(InNotebooks):
     """A ``Finding`` holds one rule with its evidence.
 
     ``applicable``: the number of subsets to which the rule applies. ``observed``, ``broken``: on how many
-    of them the condition was seen to hold, and to break. ``breaking``: the ids kept in each breaking
-    subset, if the rule may break on a share of subsets; at most a hundred. ``draws``: for a tested rule,
-    the number of random subsets of its test. ``sampling``: the test or the votes, in words. ``minimal``:
-    True if every rule with one source fewer was seen to break; False if one of them is valid itself; None
-    if the search ended before this was known. ``relation``: "absolute" if the sources also form a rule of
-    the other kind for the same condition, "relative" if they do not; None if this is not known, if the
-    kinds have different conditions, or if only one kind was searched for.
+    of them the condition was seen to hold, and to break. ``breaking``: the ids retained in each breaking
+    subset, at most a hundred, if rules need to hold only on a share of subsets. ``draws``: for a tested
+    rule, the number of random subsets of its test. ``sampling``: the test or the votes, in words.
+    ``minimal``: True if every rule with one source fewer was seen to break; False if one of them is valid
+    itself; None if the search ended before this was known. ``relation``: "absolute" if the sources also
+    form a rule of the other kind for the same condition, "relative" if they do not; None if this is not
+    known, if the kinds have different conditions, or if only one kind was searched for.
 
     ``kept``: the sources that a relative claim is about; other sources were always omitted for retention
     rules, and always retained for omission rules. Empty if the claim holds only while whole groups of
@@ -185,7 +185,8 @@ class Finding(InNotebooks):
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A ``Witness`` is a probe that breaks a possible rule with the antecedent ``sources``."""
+    """A ``Witness`` is a probe that shows that ``sources`` are no rule: such a rule would apply to the
+    probe, and the condition breaks on it. ``kept``: the retained sources of the probe."""
 
     kind: RuleKind
     sources: tuple[str, ...]

@@ -11,8 +11,8 @@ _MODEL = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_buil
 
 
 class RuleSummary(BaseModel):
-    """A ``RuleSummary`` holds one rule: the sources that it names, its sentence, and its evidence.
-    Only ``claim`` and ``evidence`` say how certain it is; ``rule`` does not."""
+    """A ``RuleSummary`` holds one rule. ``sources``: the ids that it names. ``rule``: the rule as a
+    sentence, which does not say how certain the rule is. ``claim``, ``evidence``: how certain it is."""
 
     model_config = _MODEL
 

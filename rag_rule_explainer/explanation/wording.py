@@ -6,7 +6,8 @@ from ..printable import cut_in_the_middle, plain_id
 from ..rules import RuleKind
 
 FAILS = {RuleKind.RETENTION: "does not bring it about", RuleKind.OMISSION: "does not undo it"}
-"""The words that follow "retaining D2", or "omitting D2", if that is not a rule, by the kind of rule."""
+"""For each kind of rule, the words that say that there is no such rule. They follow a subject such as
+"retaining D2" (or "omitting D2")."""
 
 
 def joined(ids: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""This module finds out, for a probe, whether its answer was the bad outcome."""
+"""This module says whether the answer of a probe was the bad outcome, which the user wants to fix."""
 
 from ..explanation.explanation import Explanation
 from ..explanation.records import ProbeRecord
@@ -7,8 +7,9 @@ from ..verdicts import Verdict
 
 
 def badness_of(explanation: Explanation, probe: ProbeRecord) -> Verdict | None:
-    """Returns HOLDS iff the answer of the probe was the bad outcome. The bad outcome is that the
-    condition of omission rules breaks. Returns None if the probe has no verdict that shows this."""
+    """Returns HOLDS if the answer of the probe was the bad outcome, BREAKS if it was not, and UNKNOWN if
+    the condition has no certain verdict. Returns None if the condition did not judge the answer. The bad
+    outcome is that the condition of omission rules breaks."""
     judged = probe.verdicts.get(RuleKind.OMISSION)
     if judged is not None:
         return ~judged.verdict

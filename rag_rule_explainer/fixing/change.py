@@ -14,8 +14,8 @@ from ..sources.given import given_parts, no_source, without_mark
 from .fixes import Fix, fixes_of
 
 _MARK = "#"
-"""This character is between the name of a document and a hash, if several documents have the same
-name."""
+"""The character between a name that several documents have and the hash that is added to it, as in
+"a.pdf#59215921"."""
 _UNNAMED = "doc-"
 NOTHING_TO_CHANGE = (
     "nothing is left out, replaced or added; name documents in exclude=, replace= or add=, or leave "
@@ -28,7 +28,7 @@ _NO_FIX = (
 
 
 class NamesSources(Protocol):
-    """A ``NamesSources`` is an object with ids of sources, such as a ``Fix`` or a rule."""
+    """A ``NamesSources`` is an object that names sources by their ids, such as a ``Fix`` or a rule."""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -45,9 +45,10 @@ class CorpusChange:
     """A ``CorpusChange`` holds the documents that the corpus no longer contains, and the documents that
     it contains instead or in addition.
 
-    ``excluded``: the documents that are left out. ``names``: the names of further documents that are left
-    out. They were not among the sources, so only their names are known. ``replaced``: pairs of a document
-    and the same document with its new text. ``added``: the added documents, as the caller passed them.
+    ``excluded``: the documents that are left out. ``names``: further documents that are left out, of
+    which only the names are known, because they were not among the sources. ``replaced``: pairs of a
+    document and the same document with its new text. ``added``: the added documents, as the caller passed
+    them.
     """
 
     excluded: tuple[Source, ...] = ()
@@ -69,12 +70,15 @@ class CorpusChange:
     def also_without(
         self, explanation: Explanation, sources: Iterable[str], before: Explanation | None = None
     ) -> "CorpusChange":
-        """Returns a change that also leaves out these sources of an explanation. ``before``: the
-        explanation before any change, whose ids they get if they were among its sources; None if a
-        document has the same id in each retrieval."""
+        """Returns a change that also leaves out these ``sources`` of ``explanation``.
+
+        A document may have different ids in different retrievals. ``before``: the explanation before any
+        change. If a document is among its sources, the change names the document by its id in
+        ``before``. None if each document always has the same id.
+        """
         among = {*sources}
         more = [each for each in sources_in(explanation) if each.id in among]
-        # If a document still causes the bad outcome with its new text, it is left out.
+        # A document that got a new text, but still causes the bad outcome, is now left out.
         gone = [pair for pair in self.replaced if any(_is_one(pair[1], each) for each in more)]
         more = [each for each in more if not any(_is_one(new, each) for _, new in gone)]
         excluded = [*self.excluded, *(old for old, _ in gone)]
@@ -109,8 +113,9 @@ def change_of(
     added: Sequence[Any],
     corpus: Sequence[Source] = (),
 ) -> CorpusChange:
-    """Returns the change that the arguments of a caller describe. ``before``: the explanation to which
-    the ids belong. ``corpus``: further documents that may be named, if they are known.
+    """Returns the change that the arguments of a caller describe. ``before``: the explanation whose
+    sources the ids name. ``corpus``: further documents that the ids may name; empty if they are not
+    known.
 
     Without ``exclude``, ``replaced`` and ``added``, the change leaves out the sources of the first sure
     fix. Raises InvalidInput if there is no sure fix, and for arguments of a wrong type.
@@ -148,9 +153,10 @@ def sources_in(explanation: Explanation) -> Iterator[Source]:
 
 
 def is_same_document(one: Source, other: Source) -> bool:
-    """Returns True iff two sources of different retrievals are the same document. The id of a document
-    may differ between retrievals if other documents of the same name are retrieved with it; its text may
-    not differ."""
+    """Returns True iff two sources of different retrievals are the same document: their texts are equal,
+    and so are their names (or neither has a name). Their ids may differ, such as "a.pdf" and
+    "a.pdf#59215921", because an id gets a hash only if another document with this name is retrieved
+    too."""
     if one.text != other.text:
         return False
     ids = one.id, other.id
@@ -159,8 +165,9 @@ def is_same_document(one: Source, other: Source) -> bool:
 
 
 def _is_one(new: Source, shown: Source) -> bool:
-    """Returns True iff a shown source is the document with this new text. A ranking may return it with
-    another text, such as a part of it."""
+    """Returns True iff the source ``shown`` is the document ``new``, which the change gave a new text. A
+    search may have returned only a part of this text, so two sources with the same id count as the same
+    document."""
     return new.id == shown.id or is_same_document(new, shown)
 
 
@@ -170,8 +177,12 @@ def _has_text_of(given: object, shown: Source) -> bool:
 
 
 def _named_once(source: Source, others: Sequence[Source], before: Sequence[Source]) -> Source:
-    """Returns the source under an id that tells it from the others. An application's ids are unique in
-    one retrieval only: a document whose name another one has may have that name alone in the next."""
+    """Returns a copy of the source with an id that none of the ``others`` has. If the source is also one
+    of ``before``, the copy has its id in ``before``.
+
+    Ids are unique only within one retrieval: two documents of the same name, retrieved in different
+    rounds, may both have this name as their id. A hash of the text is then added to the id.
+    """
     known = next((each for each in before if is_same_document(each, source)), source)
     if all(each.id != known.id or each.text == known.text for each in others):
         return known

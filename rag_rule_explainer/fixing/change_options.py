@@ -24,7 +24,7 @@ class ChangeFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeOptions:
-    """A ``ChangeOptions`` describes the change of the corpus that is rechecked.
+    """A ``ChangeOptions`` describes the change of the corpus whose effect a recheck examines.
 
     ``exclude``: a fix, a rule, or ids of sources that are left out. If ``exclude``, ``replace`` and
     ``add`` are all missing, the first sure fix of the explanation is left out. ``replace``: new texts by

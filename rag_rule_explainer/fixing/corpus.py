@@ -1,4 +1,5 @@
-"""This module rechecks a change of a corpus by an ``Explainer``. The caller passes the whole corpus."""
+"""This module rechecks a change of a corpus: it explains the answer from the changed corpus by an
+``Explainer``, and says whether the bad outcome is gone. The caller passes the whole corpus."""
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
@@ -45,8 +46,8 @@ def recheck_corpus(
     not gone, the next round also leaves out the next fix.
 
     ``before``: an explanation of this explainer, whose sources are documents of ``corpus``, under the
-    same ids. ``top_k``: how many documents production shows at most; None for as many as ``before`` has
-    sources. Say it if ``before`` may have fewer because no other document matched.
+    same ids. ``top_k``: how many documents production shows at most; None for the number of sources of
+    ``before``, which may be smaller if no other document matched.
 
     Raises InvalidInput for an id that the corpus does not have, and if ``before`` has no sure fix.
     """
@@ -80,8 +81,8 @@ def _check_given(before: Explanation, rank: Rank, top_k: int | None) -> None:
 
 
 def _ranked(rank: Rank, question: str, corpus: Sequence[Source], most: int) -> tuple[Any, ...]:
-    """Returns the documents that ``rank`` puts first, at most ``most``. Raises InvalidInput if one of
-    them is not in the corpus, because a later change could not leave it out."""
+    """Returns the documents that ``rank`` returns, at most the first ``most``. Raises InvalidInput if one
+    of them is not in the corpus, because a later change could not leave it out."""
     given = rank(question, corpus, most)
     found = checked_list("what rank returns", given, "documents of the corpus")[:most]
     known = {each.id for each in corpus}
@@ -92,8 +93,8 @@ def _ranked(rank: Rank, question: str, corpus: Sequence[Source], most: int) -> t
 
 
 def _named(change: CorpusChange, corpus: Sequence[Source]) -> CorpusChange:
-    """Returns the change with each name replaced by the document of this name. Raises InvalidInput for an
-    id that the corpus does not have."""
+    """Returns the change with the documents of the corpus in place of names and ids. Raises InvalidInput
+    for an id that the corpus does not have."""
     by_id = {each.id: each for each in corpus}
     named = [each.id for each in (*change.excluded, *(old for old, _ in change.replaced))]
     for name in (*named, *change.names):
@@ -117,8 +118,8 @@ def _without_documents(explainer: Explainer, before: Explanation) -> AnswerToNot
 
 
 def answer_to_nothing(explainer: Explainer, before: Explanation, given: Answer | str) -> AnswerToNothing:
-    """Returns an answer that was given without any document, with the verdict whether it is the bad
-    outcome."""
+    """Returns the answer ``given``, which the application gave without any document, together with the
+    verdict whether it is the bad outcome."""
     answer = Answer.of(given)
     case = Case(before.question, before.baseline, answer, ())
     judged = judged_now(explainer.predicates[RuleKind.OMISSION], case)
@@ -126,11 +127,9 @@ def answer_to_nothing(explainer: Explainer, before: Explanation, given: Answer |
 
 
 def with_verdict_of_all(explainer: Explainer, explanation: Explanation) -> Explanation:
-    """Returns the explanation, with a verdict whether the answer from all sources is the bad outcome.
-
-    If omission rules have a condition of their own, a search may end before it judges this answer. Blocks
-    until the condition has judged it.
-    """
+    """Returns the explanation with a verdict of the condition of omission rules on the answer from all
+    sources. A search may have ended without this verdict. Blocks until the condition has judged the
+    answer."""
     count = len(explanation.sources)
     is_sought = RuleKind.OMISSION in explanation.predicates
     for place, probe in enumerate(explanation.probes if is_sought else ()):

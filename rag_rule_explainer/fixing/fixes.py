@@ -23,7 +23,8 @@ from .goods import GoodEffect, Goods
 
 _SURENESS: tuple[ClaimStatus, ...] = ("proved", "voted", "tested", "confident", "relative", "unverified")
 SURE: frozenset[ClaimStatus] = frozenset(_SURENESS[:4])
-"""The statuses of sure fixes: the rule passed everything that the user's settings demanded."""
+"""The statuses of rules that are sure: a rule with such a status passed every test and vote that the
+user's settings demanded."""
 _LONGEST_LIST = 400
 _MOST_FLIPS = 100
 _NONE_SOUGHT = "no omission rules were looked for; explain with rules='both'"
@@ -165,14 +166,15 @@ def fixes_of(
 
 
 def is_sure_of_promise(rule: Finding) -> bool:
-    """Returns True iff a rule is sure, and about all subsets that were promised. A rule that only has to
-    hold on a share of them may have been seen to break on the others."""
+    """Returns True iff a rule is sure and says that the condition holds on every subset to which the rule
+    applies. A *confident* rule says this only of a share of these subsets."""
     return rule.claim in SURE and rule.claim != "confident"
 
 
 def is_about_all(rule: Finding) -> bool:
-    """Returns True iff a rule is about all subsets of the sources, also those without a pinned source and
-    those with only some of near-duplicates that were tied."""
+    """Returns True iff a rule is about all subsets of the sources. Returns False for a rule that holds
+    only on a share of them (*confident*), if some sources were pinned, or if tied near-duplicates were
+    only retained or omitted together."""
     return rule.claim != "confident" and not (rule.tied_beside or rule.pinned)
 
 

@@ -94,7 +94,7 @@ class Goods:
 
 
 def judged_now(condition: Predicate, case: Case) -> Judgement:
-    """Returns the judgement of a condition, which may be async. Blocks until the condition has judged."""
+    """Returns the judgement of a condition, which may be async. Blocks until it is known."""
     return settled(condition(case))
 
 

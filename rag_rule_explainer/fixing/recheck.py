@@ -1,5 +1,5 @@
-"""This module checks, with freshly retrieved documents, whether a bad outcome is gone after a change of
-the corpus. As long as it is not gone, the next fix is tried too."""
+"""This module checks whether a bad outcome is gone after a change of the corpus. It retrieves again and
+explains the new answer. As long as the bad outcome is not gone, the next round leaves out more."""
 
 from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,17 +16,18 @@ from .change import CorpusChange, is_same_document, sources_in
 from .fixes import SURE, Fixes, fixes_of, is_about_all, is_sure_of_promise
 
 RoundOutcome: TypeAlias = Literal["gone", "back", "another rule", "same rule", "still there", "undecided"]
-"""The result of a round. *gone*: the application no longer gives the bad outcome. The next four mean that
-it still does. *back*: by a new rule that names a document which was not shown before. *another rule*: by
-a new rule over documents that were shown before. *same rule*: by no new rule. *still there*: it is not
-known by which rule, or whether that rule is new. *undecided*: the answer has no verdict. Only rules that
-are sure and known to be minimal are considered: others may name documents that have no effect."""
+"""The result of a round. *gone*: the application no longer gives the bad outcome. *undecided*: the new
+answer has no verdict. All others mean that the application still gives the bad outcome, and say which
+rule of the new answer causes it. *back*: a rule that names a document which was not shown before.
+*another rule*: a new rule over documents that were shown before. *same rule*: a rule that the answer
+before the change had too. *still there*: it is not known which rule, or whether that rule is new. Only
+rules that are sure and known to be minimal are considered: others may name documents without effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerToNothing:
     """An ``AnswerToNothing`` is the application's answer if no document is retrieved any more.
-    ``verdict``: HOLDS if this answer is the bad outcome."""
+    ``verdict``: HOLDS if it is the bad outcome, else BREAKS or UNKNOWN."""
 
     text: str
     verdict: Verdict
@@ -36,7 +37,6 @@ AfterChange: TypeAlias = Explanation | AnswerToNothing
 Rechecking: TypeAlias = Generator[CorpusChange, AfterChange, "Recheck"]
 """A generator that yields the change to try next. The result after the change is sent to it: the
 explanation of the new answer, or the answer without any documents."""
-
 
 _NOTHING_LEFT = "nothing is retrieved any more, so there is nothing to leave out"
 _OF_NOTHING: Mapping[Verdict, RoundOutcome] = {
@@ -57,9 +57,9 @@ class RecheckRound:
 
     ``change``: the change of the corpus. ``explanation``: the explanation of the new answer; None if
     nothing was retrieved any more, so that there are no sources. ``outcome``: see ``RoundOutcome``.
-    ``answer``: the new answer; None if it is not known. ``promoted``: the ids of sources that were not
-    among the sources before the change. ``through``: the ids of the sources that cause the bad outcome;
-    for "back", only the promoted ones among them.
+    ``answer``: the new answer; None if it is not known. ``promoted``: the ids of the new sources, which
+    were not among the sources before the change. ``through``: the ids of the sources that cause the bad
+    outcome; for "back", only the new ones among them.
     """
 
     change: CorpusChange
@@ -78,9 +78,8 @@ class RecheckRound:
 
     @property
     def lasting(self) -> Finding | None:
-        """Returns the rule which says that the bad outcome occurs on no subset of the new sources, with
-        its claim; None if there is no such rule. A rule that only has to hold on a share of the subsets
-        does not say so, nor does one for which near-duplicates were only retained or omitted together."""
+        """Returns the rule, with its claim, that the bad outcome occurs on no subset of the new sources.
+        Returns None if no such rule is about all subsets (see ``is_about_all``)."""
         rules = () if self.explanation is None else self.explanation.omission_rules
         about_all = (rule for rule in rules if not rule.sources and is_about_all(rule))
         return next(about_all, None)
@@ -122,7 +121,7 @@ class RecheckRound:
 
     @property
     def _on_subsets(self) -> str:
-        """Returns words that say on which subsets the bad outcome is known to be gone."""
+        """Returns a phrase that says on which subsets of the new sources the bad outcome is gone."""
         if self.lasting is not None and self.lasting.claim in SURE:
             return f"on every subset of what is retrieved now [{self.lasting.evidence}]"
         explanation = self.explanation
@@ -144,7 +143,7 @@ class Recheck:
     ``before``: the explanation before any change. ``rounds``: the retrievals after the changes, in order;
     each round after the first also leaves out the first sure fix of the round before. ``why_ended``: the
     reason why there was no further round although the outcome is not gone; empty otherwise. ``notes``:
-    remarks for the reader on the retrievals, for example that a text kept its rank.
+    remarks for the reader on the retrievals, for example that pinned sources were not pinned.
     """
 
     before: Explanation
@@ -207,8 +206,8 @@ def rechecking(
 
 
 def rechecked(course: Rechecking, explain: Callable[[CorpusChange], AfterChange]) -> Recheck:
-    """Runs ``course``, a generator of ``rechecking``, to its end, and returns its result. ``explain``: a
-    function that retrieves after a change, and explains the answer."""
+    """Runs a generator that ``rechecking`` has returned (``course``) to its end, and returns the
+    ``Recheck``. ``explain``: a function that retrieves after a change, and explains the answer."""
     change = next(course)
     while True:
         try:
@@ -253,14 +252,14 @@ def _by_which_rule(
 ) -> tuple[RoundOutcome, tuple[str, ...]]:
     rules = [rule for rule in _of_bad_outcome(explanation) if rule.claim in SURE and rule.minimal is True]
     through = tuple(dict.fromkeys(name for rule in rules for name in rule.sources))
-    # Of near-duplicates that were only tried together, the one from before may be enough.
+    # If one of several tied sources was shown before, it alone may be the cause. So none counts as new.
     ties = (tie for rule in rules for tie in rule.tied if not promoted.issuperset(tie))
     is_new = promoted.difference(*ties)
     if new := tuple(name for name in through if name in is_new):
         return "back", new
     known = set(_rules_before(earlier, explanation))
     others = [rule for rule in rules if (rule.kind, frozenset(rule.sources)) not in known]
-    # Where some subsets were not asked, what is no rule of theirs may have been one of all.
+    # With pinned or tied sources, the earlier explanation could not find some rules, which now look new.
     asked_all = not (earlier.ties or explanation.ties or any(each.pinned for each in earlier.sources))
     if others and earlier.complete and asked_all:
         return "another rule", through
@@ -271,7 +270,8 @@ def _by_which_rule(
 def _rules_before(
     earlier: Explanation, explanation: Explanation
 ) -> Iterator[tuple[RuleKind, frozenset[str]]]:
-    """Yields what the earlier rules say of the documents that are still shown, under their new ids."""
+    """Yields each rule of the earlier explanation about the bad outcome, as its kind and the ids of
+    those of its documents that are still shown. The ids are those in ``explanation``."""
     now = list(sources_in(explanation))
     names = {
         old.id: next((each.id for each in now if is_same_document(old, each)), "")
@@ -279,19 +279,19 @@ def _rules_before(
     }
     for rule in _of_bad_outcome(earlier):
         shown = frozenset(filter(None, (names[each] for each in rule.sources)))
-        # What an omission rule omits need not be shown. What a retention rule retains must be.
+        # A document that is not shown any more counts as omitted, so only retention rules need it.
         if rule.kind is RuleKind.OMISSION or len(shown) == len(rule.sources):
             yield rule.kind, shown
 
 
 def _of_bad_outcome(explanation: Explanation) -> tuple[Finding, ...]:
-    """Returns the rules about the bad outcome. Retention rules may be about something else."""
+    """Returns the rules whose condition is about the bad outcome, of one kind or of both."""
     return explanation.rules if explanation.conditions_are_opposite else explanation.omission_rules
 
 
 def outcome_with_all(explanation: Explanation) -> tuple[Verdict, str | None]:
-    """Returns whether the answer from all sources is the bad outcome, and this answer. The verdict is
-    UNKNOWN if no probe of all sources has a verdict."""
+    """Returns whether the answer from all sources is the bad outcome (UNKNOWN if no probe of them has a
+    verdict), and this answer (None if it is not known)."""
     count = len(explanation.sources)
     for probe in explanation.probes:
         badness = badness_of(explanation, probe) if len(probe.kept) == count else None

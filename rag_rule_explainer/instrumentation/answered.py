@@ -28,8 +28,8 @@ def whole_answer(manner: Manner, output: Any, run: Participation) -> Answer:
 
 def taken_as_answer(answer: Answer, run: Participation, manner: Manner) -> tuple[Answer, str]:
     """Returns the answer of a run, and its fault: ``CALLS`` if it is only a model's request to call a
-    tool, else an empty text. If a condition is about tool calls, such an answer is marked as one and has
-    no fault."""
+    tool, else an empty text. If a condition is about tool calls, such a request has no fault, and its
+    finish reason is ``CALLS_ONLY``."""
     fault = fault_in(answer, run.watch, run.tools)
     if fault and manner.accepts_calls and answer.calls:
         return replace(answer, finish_reason=CALLS_ONLY), ""
@@ -80,7 +80,7 @@ def with_spent(answer: Answer, watch: ModelWatch) -> Answer:
 
 def cut_answer(run: Participation, manner: Manner, cut: str) -> Answer:
     """Returns the answer of a replay that was ended at a tool call: its calls so far. ``cut``: why it was
-    ended. Raises UnusableReply unless a condition is about calls, and they were recorded."""
+    ended. Raises UnusableReply if no condition is about calls, or if the calls were not recorded."""
     answer = with_calls(with_spent(Answer(""), run.watch), run.watch, run.executed, run.tools)
     if not (manner.accepts_calls and answer.calls):
         raise unusable(cut, run.watch, passing=False)
@@ -93,12 +93,14 @@ def with_calls(
     executed: Sequence[ExecutedCall] = (),
     tools: Collection[str] = (),
 ) -> Answer:
-    """Returns the answer with the tool calls of the run; without them (None) if not all are known.
-    ``executed``: the calls of tools that ran; ``tools``: the names of the tools that ran.
+    """Returns the answer with the tool calls of the run; unchanged (its ``calls`` stay None) if not all
+    calls are known. ``executed``: the calls of tools that ran; ``tools``: the names of the tools that
+    ran.
 
     All calls are known if the replies of the models were recorded, and each reply that calls a tool says
-    which one. A tool that ran although no reply names it was called by the application itself, or by a
-    model that writes calls as text. Its calls are known if its runs were recorded.
+    which one. If a tool ran although no reply names it, the application itself called it, or a model
+    that writes calls as text. The calls of such a tool are known if they were recorded when the tool
+    ran.
     """
     said = list(watch.said)
     if answer.calls is not None or not said:
@@ -112,15 +114,15 @@ def with_calls(
 
 
 def calls_in(said: Sequence[Said], executed: Sequence[ExecutedCall]) -> Iterator[ToolCall]:
-    """Yields the tool calls in these replies, and those of tools that ran although no reply names them,
-    with the numbers of their steps."""
+    """Yields the tool calls in these replies, and the calls of tools that ran although no reply names
+    them. Each has the number of its step; the calls of one reply are one step."""
     for place, step in enumerate(_steps(said, executed), start=1):
         yield from (replace(call, step=place) for call in step)
 
 
 def _steps(said: Sequence[Said], executed: Sequence[ExecutedCall]) -> Iterator[tuple[ToolCall, ...]]:
-    """Yields the calls of each reply that has some, and each call of a tool that no reply names, in
-    order."""
+    """Yields the steps of a run, in order: all calls of one reply, or one call of a tool that no reply
+    names."""
     asked = {call.name for each in said for call in each.called if not each.apart}
     own = [(each.before, each.call) for each in executed if each.call.name not in asked]
     for place, each in enumerate(said):

@@ -108,8 +108,8 @@ class Application(Protocol[Item]):
         ...
 
     def brought(self, documents: Sequence[Any]) -> list[Item]:
-        """Returns the documents that the caller passed, as items. Raises InvalidInput for other
-        objects."""
+        """Returns documents that the user passed (with ``documents=`` or ``add_documents=``) as items of
+        the framework's own type. Raises InvalidInput for other objects."""
         ...
 
     def copied(self, given: Any) -> Any:
@@ -127,12 +127,13 @@ class Application(Protocol[Item]):
         ...
 
     def lasting_content(self, remembered: Any) -> Any:
-        """Returns what a memory object of the application holds, without the ids and times that the
+        """Returns the content of a memory object of the application, without the ids and times that the
         framework makes up. Memories with equal content give equal descriptions in every process."""
         return remembered
 
     def result_content(self, result: Any) -> ResultContent:
-        """Returns what a model is shown of the result of a tool, and how to change it."""
+        """Returns the part of a tool's result that a model is shown, and a function that replaces this
+        part."""
         return as_content(result)
 
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it

@@ -16,12 +16,13 @@ from .run_context import Participation
 
 @dataclass(slots=True, eq=False)
 class BaselineMemory:
-    """A ``BaselineMemory`` stores the texts of the baseline, and searches a replay's queries and requests
-    for them.
+    """A ``BaselineMemory`` stores the texts of the baseline, and searches a replay's queries and
+    requests for them.
 
-    ``steady``: replaces the parts of texts that change in every run. ``refusals``: makes the errors.
-    ``made``: the texts that the baseline's models and tools made; ``sources``: the texts of its sources;
-    ``labels``: the lines in which frameworks show the metadata of a source beside its text.
+    ``steady``: replaces the parts of texts that change in every run, such as dates and ids.
+    ``refusals``: makes the errors. ``made``: the texts that the baseline's models and tools made;
+    ``sources``: the texts of its sources; ``labels``: the lines in which frameworks show the metadata of
+    a source beside its text, such as "page: 3".
     """
 
     steady: Steady

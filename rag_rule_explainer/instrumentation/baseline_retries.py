@@ -27,9 +27,9 @@ class MadeBaseline(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A ``Failed`` holds the error of a failed baseline (``error``). ``reply`` is the error that a replay
-    would have raised if it had failed in the same way; retries are decided by it. ``acted``: the names of
-    the tools that ran, and that may not run once more."""
+    """A ``Failed`` holds the error of a failed baseline (``error``). ``reply``: the error that a replay
+    would have raised if it had failed in the same way; this error decides whether to try again.
+    ``acted``: the names of the tools that ran, and that may not run once more."""
 
     error: BaselineFailed
     reply: UnusableReply
@@ -78,7 +78,8 @@ async def made(
 
 
 def _error_of(failed: Failed, retries: Retries) -> BaselineFailed:
-    """Returns the error of an attempt that is not repeated; it says so if a repetition might help."""
+    """Returns the error of an attempt that is not repeated. Its message says so if a repetition might
+    help."""
     from ..probing.retrying import may_help
 
     if not may_help(retries, failed.reply):
@@ -87,8 +88,8 @@ def _error_of(failed: Failed, retries: Retries) -> BaselineFailed:
 
 
 def not_repeated(error: Exception, acted: Sequence[str], why: str) -> BaselineFailed:
-    """Returns the error of a first run that is not repeated, because tools ran in it. ``acted``: their
-    names; ``why``: why it would otherwise have been repeated."""
+    """Returns the error of a first run that is not repeated, because tools ran in it. ``acted``: the
+    names of these tools; ``why``: why the run would otherwise have been repeated."""
     named = ", ".join(map(repr, acted))
     told = BaselineFailed(
         f"{error} ({why}, but the run was not repeated: the calls of {named} may have been carried out, "

@@ -53,7 +53,7 @@ def begin_replay(
         answering = run.tool_replay = tool_replay_of(first, manner, run, ids)
         check_none_ran(run)
         run.watch.exchanges.before_sending.append(lambda _: answering.check())
-        # Another replay may have run a forbidden tool meanwhile. If so, this one ends before it can.
+        # Another replay may have run a forbidden tool meanwhile. If so, this replay ends as well.
         run.watch.exchanges.after_reply.append(lambda _: end_if_one_ran(run))
         if first.action is None:
             _end_at_new_tools(run, first, answering)
@@ -95,12 +95,12 @@ def _served_in(run: Participation) -> Sequence[Source]:
 
 def _end_at_new_tools(run: Participation, first: Participation, answering: ToolReplay) -> None:
     """Makes a replay end at a reply that calls a new tool (one that the baseline did not call), before
-    the application can run it as a plain function. Also ends it at a reply that calls a tool for which it
-    is not known what the application runs.
+    the application can run it as a plain function. Also ends it at a reply that calls a tool for which
+    it is not known what the application runs.
 
-    In two cases, a new tool does not end the replay at the reply: if it is unknown what ran for some
-    other call of the baseline, or if the application ran no tool and returned calls as its answer. New
-    calls may be of this kind, so the replay goes on, and ends where a tool is reached.
+    In two cases, a new tool does not end the replay at the reply, but only where the application runs
+    the tool: if it is unknown what ran for some other call of the baseline, or if the application ran no
+    tool and returned the calls as its answer.
     """
     unresolved = first.calls.unresolved
     executed = (*first.executed, *first.inside)
@@ -127,7 +127,7 @@ def _end_at_new_tools(run: Participation, first: Participation, answering: ToolR
 def note_reply(key: Hashable, raw: Any, said: Said) -> None:
     """Records the reply to a request of the current run, if replays will be given it again. Call it
     before the run goes on. ``key``: identifies the request; ``raw``: the reply in the framework's type,
-    None if it cannot be given again; ``said``: the reply as it is read."""
+    None if it cannot be given again; ``said``: the text and the tool calls of the reply."""
     run = participation()
     if run is not None and run.conversation is not None:
         run.conversation.note(key, raw, said)
@@ -141,8 +141,9 @@ def recorded_reply(key: Hashable) -> Any:
 
 
 def ends_at_next_action() -> bool:
-    """Returns True iff a replay of the next action is running, outside of retrievals. It ends at a reply
-    before a tool can run for it, so the application must get no part of a stream before its end."""
+    """Returns True iff a replay of the next action is running, outside of retrievals. Such a replay ends
+    at the model's reply, before a tool can run for it. So the application must get no part of a streamed
+    reply before its end."""
     run = participation()
     is_replay = run is not None and run.conversation is not None and run.tool_replay is not None
     return is_replay and not inside_retrieval.get()

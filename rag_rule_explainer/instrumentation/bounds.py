@@ -40,7 +40,7 @@ class ReplayEnded(BaseException):
 
 class Extent(NamedTuple):
     """An ``Extent`` counts the requests to models, tool calls and retrievals of a run. ``steps``: the
-    largest number of steps that one graph of the run took."""
+    largest number of steps that one graph of the run took, in frameworks that run graphs."""
 
     requests: int = 0
     tool_calls: int = 0
@@ -90,13 +90,13 @@ class Bound:
         return cls(most, baseline, len(kept))
 
     def check_requests(self, made: int) -> None:
-        """Raises if ``made``, the number of requests with the next one, exceeds the limit. Called before
-        each request is sent."""
+        """Raises BeyondBaseline (or ReplayEnded, see ``_PATIENCE``) if ``made``, the number of requests
+        including the next one, exceeds the limit. Called before each request is sent."""
         if self.most.requests and made > self.most.requests:
             self._refuse("model requests", self.most.requests, self.baseline.requests)
 
     def count_tool_call(self) -> None:
-        """Counts a tool call. Raises if it exceeds the limit."""
+        """Counts a tool call. Raises the errors of ``check_requests`` if there are too many calls."""
         with self._guard:
             self._tool_calls += 1
             too_many = self._tool_calls > self.most.tool_calls
@@ -104,13 +104,14 @@ class Bound:
             self._refuse("tool calls", self.most.tool_calls, self.baseline.tool_calls)
 
     def check_retrievals(self, made: int) -> None:
-        """Raises if ``made``, the number of retrievals with the next one, exceeds the limit. Called
-        before each retrieval is served."""
+        """Raises the errors of ``check_requests`` if ``made``, the number of retrievals including the
+        next one, exceeds the limit. Called before each retrieval is served."""
         if made > self.most.retrievals:
             self._refuse("retrievals", self.most.retrievals, self.baseline.retrievals)
 
     def check_steps(self, taken: int) -> None:
-        """Raises if ``taken``, the number of steps of one graph, exceeds the limit."""
+        """Raises the errors of ``check_requests`` if ``taken``, the number of steps of one graph, exceeds
+        the limit."""
         if taken > self.most.steps:
             self._refuse("steps", self.most.steps, self.baseline.steps)
 

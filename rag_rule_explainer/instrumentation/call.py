@@ -62,7 +62,8 @@ class Call(Generic[Item]):
         return Explained(*self.asked(lambda _: self.explainer.explain))
 
     def asked(self, ask_of: Callable[[Any], Callable[..., Value]]) -> tuple[Any, Value]:
-        """Returns the baseline's output, and the result of the function ``ask_of(output)``."""
+        """Returns the baseline's output, and the explainer's result. ``ask_of``: a function that is given
+        the output, and returns the method of the explainer to call, such as ``explain``."""
         with kept(), self._as_one(), self.run.application.interception.intercepting():
             first = without_loop(self._made(self._blocking_baseline, block))
             return first.output, self._asked(ask_of(first.output), first.recorded, first.replay)
@@ -130,7 +131,7 @@ class Call(Generic[Item]):
 
     def estimate(self, assuming: Assumptions | None) -> Estimate:
         """Returns the estimated cost of an explanation. Runs the application until it has retrieved, and
-        stops it before a model is shown the sources."""
+        stops it before a model is shown the sources. ``assuming``: None for the default assumptions."""
         application = self.run.application
         with application.interception.intercepting():
             try:
@@ -156,8 +157,7 @@ class Call(Generic[Item]):
         )
 
     async def aexplained(self) -> Explained[Any]:
-        """Returns the same as ``explained``, but runs on the caller's event loop, with the async
-        interface."""
+        """Returns the same as ``explained``, but uses the async interface, on the caller's event loop."""
         return Explained(*await self.aasked(lambda _: self.explainer.aexplain))
 
     async def aasked(self, ask_of: Callable[[Any], Callable[..., Awaitable[Value]]]) -> tuple[Any, Value]:
@@ -287,7 +287,7 @@ class Call(Generic[Item]):
 
     def is_async_only(self, failed: Exception) -> bool:
         """Returns True iff the application failed because a component has no sync interface, so that it
-        is to run again. Raises BaselineFailed if a tool ran that may not run once more."""
+        has to run again. Raises BaselineFailed if a tool ran that may not run once more."""
         return is_async_only(self.run, failed)
 
     @contextmanager

@@ -18,7 +18,7 @@ _SAID: tuple[type, ...] = (
     *(bool, int, float, complex, bytes, range, slice, uuid.UUID, decimal.Decimal, fractions.Fraction),
     *(datetime.date, datetime.timedelta, datetime.timezone),
 )
-"""The types whose ``repr`` says everything about an object."""
+"""The types whose ``repr`` shows the whole value of an object."""
 _TIMES = (datetime.datetime, datetime.time)
 _MANY: tuple[type, ...] = (list, tuple, set, frozenset)
 _OF_MODELS = ("__dict__", "__pydantic_extra__", "__pydantic_private__")
@@ -28,11 +28,12 @@ _unique = count()
 
 @dataclass(slots=True, eq=False)
 class CallKeys:
-    """A ``CallKeys`` makes one key for each tool call, which is equal for equal calls only.
+    """A ``CallKeys`` makes a key for each tool call. Two calls have the same key only if their tools and
+    arguments are equal.
 
     Arguments are compared as they are: numbers of any size, dates, dataclasses and pydantic models by
     their values, in any order of the names. Any other object equals only itself; it is kept alive, so
-    that no other gets its address. A call whose arguments cannot be read equals no call.
+    that no later object gets its ``id()``. A call whose arguments cannot be read equals no call.
     """
 
     _kept: dict[int, Any] = field(default_factory=dict[int, Any])

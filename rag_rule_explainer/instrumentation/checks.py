@@ -1,5 +1,5 @@
-"""This module re-exports the checks of settings and other values, and the decorator that shows the
-fields of a function, for the integrations."""
+"""This module re-exports, for the integrations, the checks of settings and other values, and ``showing``.
+The decorator ``showing`` lists the options that a function takes as ``**fields`` in its signature."""
 
 from ..allowed import (
     CALLED_ELSEWHERE,

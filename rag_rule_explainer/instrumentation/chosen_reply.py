@@ -42,8 +42,8 @@ def check_chosen(
     condition: Any, answers: Sequence[Answer], place: int, question: str, *, meets: bool
 ) -> None:
     """Raises InvalidInput if rules about the chosen reply would contradict what happened in the run.
-    ``answers``: all replies of the run; ``place``: the index of the chosen one; ``meets``: True iff it is
-    known to meet the condition."""
+    ``answers``: all replies of the run; ``place``: the index of the chosen reply; ``meets``: True iff the
+    chosen reply is known to meet the condition."""
     chosen = answers[place]
     _check_has_a_text(condition, chosen)
     if not meets:
@@ -79,8 +79,8 @@ def _check_no_text_is_missing(
 
 
 def _check_none_may_meet(condition: Any, answers: Sequence[Answer], question: str) -> None:
-    """Raises InvalidInput if a condition about calls may hold of a reply, and it cannot be told whether
-    it does, because the reply has a call whose arguments are no JSON object."""
+    """Raises InvalidInput if it is unknown whether a reply meets a condition about calls, because the
+    arguments of one of its calls are no JSON object."""
     if condition is None or isinstance(condition, AnyOf) or not reads_calls(condition):
         return
     for each in answers:
@@ -96,12 +96,12 @@ def _check_none_may_meet(condition: Any, answers: Sequence[Answer], question: st
 def _check_is_no_other_of_the_run(
     condition: Any, answers: Sequence[Answer], chosen: Answer, question: str
 ) -> None:
-    """Raises InvalidInput if only the run meets a condition about calls and the chosen reply does not, or
-    the reverse, as a reply may meet it by doing nothing. Rules about the reply would then say the
-    opposite of what happened."""
+    """Raises InvalidInput if a condition about calls holds of the whole run and not of the chosen reply,
+    or the reverse. (The last reply may meet a condition such as "does not call ``send``" that the run
+    breaks.) Rules about the reply would then say the opposite of what happened."""
     if isinstance(condition, AnyOf) and all(isinstance(each, OfNextAction) for each in condition.parts):
-        # Several conditions are explained. Only those that the reply meets are checked: it may meet one
-        # by doing nothing, although another reply did what the condition is about.
+        # Several conditions are explained. Only conditions that the reply meets are checked. It may meet
+        # "does not call send", for example, although another reply called it.
         for each in condition.parts:
             if holds_at_once(each, chosen, question):
                 _check_is_no_other_of_the_run(each, answers, chosen, question)
@@ -121,7 +121,8 @@ def _check_is_no_other_of_the_run(
 
 def holds_at_once(condition: Any, answer: Answer, question: str) -> bool | None:
     """Returns True iff the condition holds of the answer; None if this has to be awaited. An awaited
-    condition that is not about tool calls never holds of an answer that is only tool calls."""
+    condition that is not about tool calls cannot hold of an answer that is only tool calls, so the result
+    is then False."""
     verdict = Verdict.UNKNOWN
     with suppress(Exception):  # the user's function may raise any error
         verdict = verdict_at_once(condition, Case(question, answer, answer, ()))

@@ -13,7 +13,7 @@ from .watches import ModelWatch
 
 class NotedReply(NamedTuple):
     """A ``NotedReply`` is a reply of a model. ``raw``: the reply in the framework's type; None if it
-    cannot be served again. ``said``: the reply as it is read."""
+    cannot be served again. ``said``: its text and tool calls."""
 
     raw: Any
     said: Said

@@ -1,6 +1,5 @@
-"""This module decides at which reply of a model the replays of a whole run end, because it is not known
-what the application runs for the tool calls in it.
-"""
+"""This module decides where replays of a whole run end early: at a model's reply with a tool call for
+which it is unknown what the application runs."""
 
 from collections.abc import Collection
 from contextlib import suppress
@@ -21,12 +20,14 @@ from .source_kinds.gathering import running_tools
 
 
 def until_decided(first: Participation, manner: Manner, output: Any) -> Participation:
-    """Returns the record of a finished baseline up to the first reply with a call for which it is not
-    known what the application ran, if this reply decides the condition. Replays end there, so that
-    nothing runs for the call. Otherwise returns the whole record. Notes the tools that may have run on
-    ``first``. ``output``: the output of the baseline."""
+    """Returns the part of a finished baseline's record that replays repeat. It ends at the first reply
+    with a call for which it is unknown what the application ran, if this reply decides the condition.
+    Replays then end there too, and nothing runs for the call. Otherwise returns the whole record.
+
+    Records on ``first`` the tools that may have run. ``output``: the output of the baseline.
+    """
     note_unanswered(first, output)
-    names = _left(first, manner)
+    names = _unresolved_tools(first, manner)
     said = list(first.watch.said)
     calling = (n for n, each in enumerate(said) if not each.apart and _calls(each.to_run, names))
     place, at = next(calling, None), first.calls.first_of(names)
@@ -48,9 +49,10 @@ def until_decided(first: Participation, manner: Manner, output: Any) -> Particip
     return replace(first, watch=watch, executed=executed, ends_at=at, uncut=first)
 
 
-def _left(first: Participation, manner: Manner) -> set[str]:
-    """Returns the names of the tools for whose calls it is not known what the application runs, and which
-    may run in replays."""
+def _unresolved_tools(first: Participation, manner: Manner) -> set[str]:
+    """Returns the names of the tools whose calls replays may reach, although it is not known what the
+    application runs for them. Leaves out tools that may run: those that retrieve, and those named safe or
+    unexecuted. Returns no names if all tools run in replays."""
     if manner.on_new_tool_call == "live" or not manner.replays_tools:
         return set()
     allowed = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools

@@ -12,15 +12,15 @@ from .run_context import Participation
 
 
 def first_answer(manner: Manner, output: Any, first: Participation) -> Answer:
-    """Returns the answer of the first run, which is read from its output, or the next action that is
-    explained. Raises InvalidInput if there is none."""
+    """Returns the answer of the first run: the next action if only that is explained, otherwise the
+    answer that is read from the run's output. Raises InvalidInput if there is none."""
     return first.action.answer if first.action else whole_answer(manner, output, first.uncut or first)
 
 
 def explainable(answer: Answer, run: Participation, manner: Manner) -> Answer:
-    """Returns the answer of the first run, as ``taken_as_answer`` does. Raises BaselineFailed if it has a
-    fault or is empty. Raises the errors of ``check_unrecorded``, now that the run is known to have
-    ended."""
+    """Returns the answer of the first run, if it can be explained. Call it after the run has ended.
+    Raises BaselineFailed if the answer has a fault (see ``taken_as_answer``) or is empty, and the errors
+    of ``check_unrecorded``."""
     check_unrecorded(manner, run)
     answer, fault = taken_as_answer(answer, run.uncut or run, manner)
     is_empty = said_nothing(answer) and answer.finish_reason != CALLS_ONLY

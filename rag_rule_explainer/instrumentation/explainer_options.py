@@ -63,8 +63,8 @@ class FrameworkFields(ExplainerFields, total=False):
 
 
 def explains_agent(source_kinds: Sequence[SourceKind], replay_of: object) -> bool:
-    """Returns True iff an agent is explained, whose replays cost most and whose sources are many. Raises
-    InvalidInput for kinds of sources that do not exist."""
+    """Returns True iff these options are for an agent: it has sources that are not documents, or only
+    its next action is replayed. Raises InvalidInput for kinds of sources that do not exist."""
     return checked_source_kinds(source_kinds) != ("documents",) or replay_of == "next_action"
 
 
@@ -75,7 +75,7 @@ def most_replays(source_kinds: Sequence[SourceKind], replay_of: object, usual: i
 
 
 def for_agents(settings: Settings) -> Settings:
-    """Returns the settings with which agents are explained: "auto" stands for the quick search."""
+    """Returns the settings for explaining an agent: the miner "auto" is replaced by "quick"."""
     return replace(settings, miner="quick") if settings.miner == "auto" else settings
 
 

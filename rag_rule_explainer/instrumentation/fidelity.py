@@ -126,9 +126,9 @@ class Fidelity:
     def compare_answer(
         self, run: Participation, answer: Answer, kept: Sequence[Source], sources: Hashable
     ) -> None:
-        """Compares a replay's answer with the first one on the same ``sources`` with equal model replies.
-        If they differ, earlier replays have left state that changed the answer, so ``doubt`` is set; but
-        only if a replay on all sources gave the baseline's answer."""
+        """Compares a replay's answer with an earlier replay's on the same ``sources``, with equal model
+        replies. If they differ, state that earlier replays left has changed the answer. Sets ``doubt``
+        then, but only if a replay on all sources gave the baseline's answer."""
         is_all, served = sources == EVERYTHING, [*(source.text for source in kept), *run.made]
         changed = self._answers.take(
             sources, answer, list(run.watch.exchanges), served, whatever=self.rewinding.is_wanted
@@ -150,7 +150,7 @@ class Fidelity:
 
     @property
     def dependent_places(self) -> str:
-        """Returns the names of state that may depend on the run which set it, or an empty text."""
+        """Returns the names of state whose value may depend on which run set it; may be empty."""
         return self.rewinding.dependent_places
 
     @contextmanager
@@ -171,7 +171,7 @@ class Fidelity:
             self._place = self.rewinding.clause
 
     def remember(self) -> None:
-        """Stores, for later explanations, state that runs left and that influenced later ones."""
+        """Stores the names of state by which runs influenced later runs, for later explanations."""
         found = [each.place for each in self._found if not self.rewinding.is_constant(each.place)]
         place = self._place or next(iter(found), "") or getattr(self.lasting(), "place", "")
         self.rewinding.remember(place, None if self._has_answered_otherwise else found)
@@ -183,7 +183,7 @@ class Fidelity:
 
     @property
     def departs(self) -> bool:
-        """Returns True iff a replay seems to have taken another branch of code."""
+        """Returns True iff a replay seems to have taken another branch of code than earlier runs."""
         return self._answers.departs
 
     def course(self, run: Participation) -> Course:
@@ -230,8 +230,8 @@ class Fidelity:
             self.note(self._refusals.counts(counted), counted.place)
 
     def find(self, places: Iterable[Left]) -> None:
-        """Stores variables that the baseline changed. They cause a doubt unless all runs set them
-        alike."""
+        """Stores variables that the baseline changed. The user is warned of them unless every run sets
+        them to equal values."""
         self._found = tuple(places)
 
     def repeat(self, run: Participation, kept: Sequence[Source]) -> None:

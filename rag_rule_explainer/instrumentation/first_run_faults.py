@@ -65,8 +65,9 @@ def nothing_retrieved(reason: str, manner: Manner, called: Collection[str]) -> N
 
 
 def check_tools(manner: Manner, first: Participation) -> None:
-    """Raises the errors of ``check_stubs``. Raises InvalidInput if tool calls of replays are to be
-    answered from the record, and a tool returned messages that no replay can be given."""
+    """Raises the errors of ``check_stubs``. Raises InvalidInput if a tool returned messages of the
+    conversation, and replays are to get its recorded results: recorded messages do not fit into the
+    conversation of a replay."""
     check_stubs(manner, first)
     running = first.retrieving_tools | manner.safe_tools | set(manner.stub_tools)
     called = {each.call.name for each in first.executed if running.issuperset(each.within)}
@@ -80,10 +81,12 @@ def check_tools(manner: Manner, first: Participation) -> None:
 
 
 def check_unrecorded(manner: Manner, first: Participation) -> None:
-    """Raises InvalidInput if tool calls of replays are to be answered from the record, and it is unknown
-    which function a called tool is, so that replays would run it again. Tools that retrieve or are named
-    safe may run. Calls after the point at which replays end (the next action, or a reply that decides the
-    condition) do not matter."""
+    """Raises InvalidInput if tool calls of replays are to be answered from the record, but it is unknown
+    which function a called tool is, so that replays would run this function again.
+
+    Tools that retrieve or are named safe may run, so they are ignored. So are calls after the point at
+    which replays end: the next action, or a reply that decides the condition.
+    """
     allowed = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools
     running, answers = running_tools(first, manner), manner.on_new_tool_call != "live"
     again, remote = set[UnrecordedTool](), sorted(first.calls.remote - manner.safe_tools)
@@ -112,10 +115,10 @@ def _runs_again(manner: Manner, first: Participation, again: Collection[Unrecord
 
 
 def tools_that_acted(manner: Manner, first: Participation) -> list[str]:
-    """Returns the names of the tools that would run again if a first run that failed were repeated: those
-    that ran, and those that a model called, because a plain function may have run for the call. Tools
-    that retrieve, that were named safe or unexecuted, or that failed before they began, are left out; so
-    are all tools if they run in replays too."""
+    """Returns the names of the tools because of which a failed first run must not be repeated: they would
+    run twice. These are the tools that ran, and those that a model called, because a plain function may
+    have run for the call. Leaves out tools that retrieve, have a stub, are named safe or unexecuted, or
+    failed before they began. Returns none if tools run in replays too."""
     if not manner.replays_tools or manner.on_new_tool_call == "live":
         return []
     ran = Counter(each.call.name for each in (*first.executed, *first.unexecuted))

@@ -98,7 +98,7 @@ class FunctionApplication(Application[Found]):
         try:
             return await self._aran(case)
         finally:
-            if kept is not None and watch is not None:  # this is a replay, and its answer is read
+            if kept is not None and watch is not None:  # a replay leaves no stream open
                 await watch.streams.aclose()
 
     async def _aran(self, case: CallInput) -> Any:

@@ -30,11 +30,11 @@ def question_of_input(given: Any) -> str:
 def answer_of_output(output: Any, of_client: Callable[[Any], str | None]) -> Answer:
     """Returns the answer in an output.
 
-    The output may be a str, an Answer or a reply of a model client. If it is a tuple, its first item is
-    read, unless that is a list, which may hold the texts that were found. A dict, a dataclass or a named
-    tuple must have the answer under a usual name, such as "answer". A pydantic model is also stored as
-    the answer's ``value``. ``of_client``: returns the text of a reply of the client; None for any other
-    object. Raises InvalidInput for any other output; the message advises to pass ``answer_of``.
+    The output may be a str, an Answer or a reply of a model client. Of a tuple, the first item is read. A
+    dict, a dataclass or a named tuple must have the answer under a usual name, such as "answer". A
+    pydantic model is also stored as the answer's ``value``. ``of_client``: returns the text of a reply of
+    the client; None for any other object. Raises InvalidInput for any other output, and for a tuple that
+    begins with a list, which may hold retrieved texts; the message advises to pass ``answer_of``.
     """
     while isinstance(output, tuple) and output:
         record = cast("Any", output)

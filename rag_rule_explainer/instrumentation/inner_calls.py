@@ -1,7 +1,7 @@
 """This module checks conditions about tool calls in runs in which tools were called inside other tools.
 
 A replay gets the recorded results of the outer tools, so the calls inside them are not made again, and
-are not counted. A condition is explained only if this makes no difference to it.
+are not counted. A condition is explained only if its verdict does not depend on these calls.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,24 +33,25 @@ _IN_REPLAY = (
 
 
 def check_first(run: Participation, manner: Manner, question: str) -> None:
-    """Raises InvalidInput if a baseline's inner calls make a difference to the condition. These are the
-    calls inside tools of which replays get the recorded results."""
+    """Raises InvalidInput if the condition's verdict depends on inner calls of a baseline: on calls
+    inside tools whose recorded results replays get."""
     found = _counted_otherwise(run, manner, question)
     if found:
         raise InvalidInput(_IN_BASELINE.format(**found))
 
 
 def check_replay(run: Participation, manner: Manner, question: str) -> None:
-    """Raises UnusableReply if a replay's inner calls make a difference to the condition. These are the
-    calls inside tools of which the replay got the recorded results."""
+    """Raises UnusableReply if the condition's verdict depends on inner calls of a replay: on calls inside
+    tools whose recorded results the replay got."""
     found = _counted_otherwise(run, manner, question)
     if found:
         raise unusable(_IN_REPLAY.format(**found), run.watch, passing=False)
 
 
 def _counted_otherwise(run: Participation, manner: Manner, question: str) -> dict[str, object]:
-    """Returns the fields of a message: a part of the condition to which the inner calls make a
-    difference, and the names of two tools; an empty dict if there is no such part."""
+    """Returns the fields of an error message: a part of the condition whose verdict depends on the inner
+    calls, and the names of the outer and the inner tool. Returns an empty dict if there is no such
+    part."""
     if not run.inside or manner.condition is None:
         return {}
     said = list(run.watch.said)

@@ -1,4 +1,5 @@
-"""This module defines what is in force inside a run: its records, its patches, and whether it prints."""
+"""This module puts the records and patches of a run in force while it goes on, and mutes replays'
+prints."""
 
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -19,14 +20,15 @@ def inside_run(
     application: Application[Any], run: Participation, *, in_pieces: bool = False
 ) -> Generator[None, None, None]:
     """Makes ``run`` the current run for the duration of the block. Searches, model calls and tool calls
-    in the block are recorded as calls of this run. ``in_pieces``: see ``under_way``."""
+    in the block are recorded as calls of this run. ``in_pieces``: True if the thread or task also
+    executes other code in the block, such as the consumer of a stream."""
     patched = patched_while_tools_may_run(application.interception, run)
     with patched, participating(run), application.watching(run.watch), under_way(run, in_pieces):
         yield
 
 
 async def in_a_thread(function: Callable[[], Any]) -> Any:
-    """Returns what a sync function returns, which is called in a thread, as part of the current run."""
+    """Calls a sync function in a thread, as part of the current run, and returns its result."""
     run = participation()
 
     def call() -> Any:

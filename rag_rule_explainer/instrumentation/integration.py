@@ -92,8 +92,8 @@ def _found_for(application: Any) -> str:
     If the application's class belongs to a framework, this framework decides. For a function, the imports
     of its module decide, if they name exactly one integration, or no integration and exactly one
     framework. Otherwise a function without parameters is called, and the class of its result decides. All
-    other functions get the integration for plain functions. Raises InvalidInput if the module imports
-    several integrations or frameworks.
+    other functions get the integration for plain functions; empty if it is not installed. Raises
+    InvalidInput if the module imports several integrations or frameworks.
     """
     found = _built_with(application)
     if found is not None:
@@ -139,8 +139,8 @@ def _made_with(function: Any) -> str | None:
 
 
 def _of_framework(root: str) -> str | None:
-    """Returns the package of an integration; None if there is none. ``root``: the name of the
-    framework or of the package itself."""
+    """Returns the package of the integration for ``root``; None if there is none. ``root``: the package
+    of a framework, or of an integration itself."""
     return root if root in integrations().values() else frameworks().get(root)
 
 

@@ -1,7 +1,7 @@
-"""This module keeps tools from running after the end of a run that began their calls.
+"""This module keeps tools from running after the end of the run that began their calls.
 
-A replay may end while tasks or threads of it go on: those of parallel calls, of which one ended it, and
-those for which the application never waits.
+A replay may end while some of its tasks or threads go on. For example, one of several parallel calls
+ended the replay, or the application never waits for a thread.
 """
 
 import asyncio
@@ -23,10 +23,11 @@ _LATE = (
 
 @contextmanager
 def patched_while_tools_may_run(patches: Patches, run: Participation) -> Generator[None, None, None]:
-    """Keeps the methods replaced for the block, and as long as anything goes on that a run in it began.
+    """Keeps the framework's methods patched during the block, and afterwards until all threads and tasks
+    that the run began have ended. The original methods would execute tools that this run must not
+    execute.
 
-    The explanation may have ended by then. Tools that the run is not to execute would be executed by the
-    original methods.
+    Does nothing if the run may execute all tools.
     """
     if not _guards(run):
         yield
@@ -39,8 +40,8 @@ def patched_while_tools_may_run(patches: Patches, run: Participation) -> Generat
 
 
 def run_of_work() -> Participation | None:
-    """Returns the run that the current context is part of; None outside of runs, and after the end of one
-    that may execute all tools."""
+    """Returns the run in which the current context began; None if it began in no run. After the end of a
+    run that may execute all tools, returns None too."""
     run = run_begun()
     return None if run is None or (run.gate.closed and not _guards(run)) else run
 
@@ -50,15 +51,15 @@ def _guards(run: Participation) -> bool:
 
 
 def takes_part() -> bool:
-    """Returns True iff the current context began in a run, also if that has ended."""
+    """Returns True iff the current context began in a run, also if the run has ended."""
     return run_begun() is not None
 
 
 def late_use(name: str, arguments: Callable[[], object]) -> UsedTool | None:
-    """Returns a call of a tool that is made outside of runs, or after the end of its run: with its stub;
-    None if the tool is to run. Raises an error that the application does not catch by ``except
-    Exception`` if the run was a replay in which this tool may not run. ``arguments``: returns those that
-    the model gives."""
+    """Handles a tool call outside of runs, or after the end of its run. Returns None if the tool is to
+    run, else the call with its result, such as a stub. If the run was a replay in which this tool must
+    not run, raises an error that ``except Exception`` does not catch. ``arguments``: returns the
+    arguments of the call."""
     run = run_begun()
     if run is None:
         return stray_use(name, arguments, None)

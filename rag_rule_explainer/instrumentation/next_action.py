@@ -78,7 +78,7 @@ class ActionPoint:
     """An ``ActionPoint`` is the request of a baseline whose reply is explained.
 
     ``served``: the replies before it. ``answer``: the reply as an answer. ``at``: the moment of the
-    request. ``number``, ``of``: its number among those of the baseline, counted from 1. ``within``: the
+    request. ``number``: which of the baseline's ``of`` requests this is, counted from 1. ``within``: the
     tools inside which it was sent. ``meets``: True iff the reply is known to meet the condition.
     """
 
@@ -140,7 +140,7 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
 
 def judged_by_each(manner: Manner, conditions: Iterable[Predicate]) -> tuple[Manner, list[Predicate]]:
     """Returns the options and the conditions of an explanation by several conditions. If only the next
-    action is replayed, that is the first reply to meet any of them, and rules say so."""
+    action is replayed, the next action is the first reply that meets any of them."""
     judged: list[Predicate] = list(conditions)
     if manner.replay_of == "next_action":
         judged = list(map(OfNextAction.of, judged))
@@ -185,7 +185,7 @@ def reply_as_answer(said: Said, called: Sequence[ToolCall] = ()) -> Answer:
 
 
 def _chosen(answers: Sequence[Answer], condition: Any, question: str) -> tuple[int, bool]:
-    """Returns the place of the reply that is explained, and whether it is known to meet the condition."""
+    """Returns the index of the reply that is explained, and whether it is known to meet the condition."""
     last = len(answers) - 1
     if condition is None or holds_at_once(condition, Answer("", calls=()), question):
         return last, False
@@ -198,8 +198,8 @@ def _chosen(answers: Sequence[Answer], condition: Any, question: str) -> tuple[i
 
 def begin_action(run: Participation, action: ActionPoint) -> None:
     """Turns a replay that is about to begin into a replay of the next action: it gets the recorded
-    replies before the explained one. It ends right after the explained reply if that has tool calls, else
-    at the next tool call or request."""
+    replies before the explained one. It ends right after the explained reply if this reply has tool
+    calls, else at the next tool call or request."""
     conversation = run.conversation = Conversation(run.watch, action.served)
 
     def end(_: str) -> None:

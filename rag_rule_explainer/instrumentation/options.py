@@ -84,8 +84,8 @@ class Manner:
         _one_of("on_no_retrieval", self.on_no_retrieval, get_args(OnNoRetrieval))
 
     def new_queries(self, called: Collection[str]) -> OnNewQuery:
-        """Returns the way in which new queries of replays are served. ``called``: the names of the tools
-        that the baseline called."""
+        """Returns how replays are served for queries that the baseline did not make. ``called``: the
+        names of the tools that the baseline called."""
         return self.on_new_query or _by_default(called)
 
     @property

@@ -21,9 +21,12 @@ def repeated_part(
     first: Participation, manner: Manner, question: str, ended: Sequence[Any] = ()
 ) -> Participation:
     """Returns the part of a baseline's record that replays are to repeat, without what happened inside
-    tools that do not run. It ends at the next action if only that is replayed, else where replays end.
+    tools that do not run. The part ends at the next action if only the next action is replayed.
+    Otherwise it ends at the reply at which replays are ended, if there is one.
+
     Raises the errors of ``at_next_action`` and ``check_unrecorded``. ``ended``: has the application's
-    output as its only item; empty if the run has not ended."""
+    output as its only item; empty if the run has not ended.
+    """
     part = _outer_part(first, manner, question)
     check_unrecorded(manner, part)
     return until_decided(part, manner, ended[0]) if ended else part

@@ -106,8 +106,8 @@ def text_of_several(given: Sequence[Any]) -> str | None:
 
 
 def _is_message(given: Any) -> bool:
-    """Returns True iff this is a message: a pair of a role and a text, or something with a role or a
-    type."""
+    """Returns True iff this is a message: a pair of a role and a text, or a dict or object with a role or
+    a type."""
     if isinstance(given, (list, tuple)):
         pair = cast("Sequence[Any]", given)
         is_pair = isinstance(given, tuple) and len(pair) == 2 and isinstance(pair[0], str)
@@ -142,8 +142,8 @@ def plain_data(given: Any, plain_of: Callable[[Any], Any]) -> Any:
 
 
 def unread_in(output: Any, text: str) -> tuple[str, ...]:
-    """Returns the names of the entries of a dict or a tuple that are plain data and not the answer.
-    ``text``: the answer."""
+    """Returns the names of those entries of an output (a dict or a tuple) that hold plain data and are
+    not the answer. ``text``: the answer."""
     if isinstance(output, Mapping):
         entries = [(str(key), each) for key, each in cast("Mapping[Any, Any]", output).items()]
     elif isinstance(output, tuple):

@@ -107,8 +107,8 @@ class RecheckRun:
             return await anyio.to_thread.run_sync(self._of_nothing, changed, nothing)
 
     def _of_nothing(self, call: Call[Any], nothing: NoSourcesCaptured) -> AnswerToNothing:
-        """Returns the answer to no documents. Raises ``nothing`` if there is no answer, or if this is the
-        first explanation, which needs sources."""
+        """Returns the answer that the application gives if nothing is retrieved any more. Raises the
+        error ``nothing`` if it gives none, or if this is the first explanation, which needs sources."""
         if self.before is None or not call.outputs:
             raise nothing
         return answer_to_nothing(call.explainer, self.before, call.run.answer_in(call.outputs[-1]))
@@ -146,8 +146,8 @@ async def arecheck_by(
 
 
 def _explained(seen: AfterChange) -> Explanation:
-    """Returns the first explanation, which has sources, as the run would otherwise have raised an
-    error."""
+    """Returns ``seen``, the result of the first explanation. Raises NoSourcesCaptured if nothing was
+    retrieved: only after a change of the corpus may an answer rest on no documents."""
     if isinstance(seen, AnswerToNothing):
         raise NoSourcesCaptured("nothing was retrieved, so there is nothing to leave out")
     return seen

@@ -196,8 +196,8 @@ class RecordedBaseline(Generic[Item]):
 
     def _configured(self) -> dict[str, Any]:
         """Returns the entries of the framework's configuration on which the application's decisions may
-        depend. Entries that only name a conversation are left out, because the remembered content of the
-        conversation is used instead."""
+        depend; empty if there is no configuration. Entries that only name a conversation are left out,
+        because the remembered content of the conversation is used instead."""
         case = self.replays.case
         config: Any = case.config if case.before is None else case.before
         given = cast("dict[str, Any]", config) if isinstance(config, dict) else {}

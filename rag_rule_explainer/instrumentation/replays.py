@@ -89,9 +89,9 @@ class Replays(Generic[Item]):
 
     @contextmanager
     def _naming_what_is_left(self) -> Generator[None, None, None]:
-        """Extends the message of a StateShared that the block raises: it then also says which of the
-        user's objects the runs so far have changed. Remembers for later explanations that runs go by
-        such state: it may stay as it is from now on, so that later runs would agree with each other."""
+        """If the block raises a StateShared, adds the names of the user's objects that the runs so far
+        have changed to its message. Remembers for later explanations that runs depend on this state: if
+        it does not change any more, later explanations cannot notice it."""
         try:
             yield
         except StateShared as error:
@@ -118,7 +118,7 @@ class Replays(Generic[Item]):
         watch.exchanges.after_reply.append(
             lambda reply: texts.note_reply(maker, reply, [each.text for each in watch.requests])
         )
-        # It may end the replay at a reply, so it is last.
+        # This may end the replay, so it comes last.
         begin_replay(run, self.first, self.manner, kept, self.fidelity.note)
         found, counted = self.fidelity.find, self.fidelity.count
         looking = self.state.looking(sources, self._is_a_sources_own, found, counted)
@@ -233,7 +233,8 @@ class Replays(Generic[Item]):
     def _checked_so_far(
         self, cut: str, kept: Sequence[Source], run: Participation, serving: Serving[object]
     ) -> Answer:
-        """Checks a replay that was ended at a tool call, and returns its calls so far. ``cut``: why."""
+        """Checks a replay that was ended at a tool call, and returns its calls so far. ``cut``: why it
+        was ended."""
         answer = cut_answer(run, self.manner, cut)
         if serving.refused is None and not serving.served:
             raise unusable(cut, run.watch, passing=False)
@@ -246,9 +247,9 @@ class Replays(Generic[Item]):
     def _check_search_is_no_chance(
         self, answer: Answer, kept: Sequence[Source], run: Participation
     ) -> None:
-        """Raises UnusableReply if the application did not search for a retained source and a model gave
-        another reply to an equal request. Then chance, and not the omitted sources, may be the reason for
-        the missing search."""
+        """Raises UnusableReply if the application did not search for a retained source, and a model gave
+        another reply to an equal request than in the baseline. Then chance, and not the omitted sources,
+        may be the reason for the missing search."""
         delivered, first = answer.delivered, self.fidelity.first
         missing = [] if delivered is None else [each for each in kept if each.id not in delivered]
         if not missing or first is None or getattr(run.gate, "promoting", False):

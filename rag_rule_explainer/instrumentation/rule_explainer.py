@@ -132,7 +132,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         *,
         documents: Sequence[UserDocument] | None = None,
     ) -> Value:
-        """Runs the application, then ``ask``, which may replay the run, and returns the latter's result.
+        """Runs the application, then ``ask``, which may replay the run. Returns the result of ``ask``.
 
         Nothing is explained, and the explainer's own condition is not used. The other argument and the
         errors are those of ``explain``.

@@ -55,15 +55,15 @@ class Participation:
     not run in replays, and inside which models were asked or other tools ran; what happened inside is not
     in this record. ``tool_record``: the results of tools in a baseline; ``tool_replay``: answers the tool
     calls of a replay; None if tools run. ``takes_results``: True if results of tools are sources;
-    ``tool_sources``: those of a baseline. ``unmarked``: the tools whose calls cannot be answered, because
-    nothing says which functions they are. ``unkept``: the tools whose results have messages of the
-    conversation, so that no replay can be given them. ``stray``: those called in threads of which it is
-    not known for which run they work. ``conversation``: records and serves the models'
-    replies; None if whole runs are replayed. ``action``: the request of a baseline whose reply is
+    ``tool_sources``: the sources in a baseline's results. ``unmarked``: the tools whose calls cannot be
+    answered, because nothing says which functions they are. ``unkept``: the tools whose results have
+    messages of the conversation, so that no replay can be given them. ``stray``: the tools called in
+    threads of which it is not known to which run they belong. ``conversation``: records and serves the
+    models' replies; None if whole runs are replayed. ``action``: the request of a baseline whose reply is
     explained, an ``ActionPoint``; None for the whole run. ``prompts``: edits the requests before they are
     sent; ``prompt_sources``: the sources in a baseline's requests. ``begun``: the threads that the run
-    started; ``work``: what it began that may go on after its end. ``waits``: why the run waits for a
-    human, with advice; empty if it does not. ``doubts``: warnings about what its searches returned.
+    started; ``work``: threads and tasks that may go on after its end. ``waits``: why the run waits for a
+    human, with advice; empty if it does not. ``doubts``: warnings about the results of its searches.
     ``ends_at``: the moment of the baseline's reply that decides the condition, at which replays end; None
     if they do not end early; ``uncut``: the record before it was cut off there.
     """
@@ -130,7 +130,8 @@ class Participation:
 
     @property
     def has_all_sources(self) -> bool:
-        """Returns True iff the run has obtained sources, and need not go on for others or for replies."""
+        """Returns True iff an estimate can stop the run here: it has retrieved, and neither results of
+        tools nor replies of models have to be recorded."""
         return bool(self.retrievals) and not self.takes_results and self.conversation is None
 
     def note_search(self, made: int) -> None:
@@ -149,10 +150,10 @@ class Participation:
         way: str = "",
         tool: object = None,
     ) -> UsedTool:
-        """Counts a tool call, and returns it with the result that it gets if its tool must not run.
-        Raises an error if the replay now exceeds its limit, or ends at this call. ``name``: the name of
-        the tool; None if the call is only counted. ``identity``: the id that the model gave the call, if
-        it is known. ``way``: see ``recording_calls``; ``tool``: see ``NamedTools``."""
+        """Counts a tool call, and returns it, with the result that the call gets if its tool must not
+        run. Raises an error if the replay exceeds its limit or ends at this call. ``name``: the tool's
+        name; None if the call is only counted. ``identity``: the id that the model gave the call; None if
+        it is not known. ``way``: see ``recording_calls``; ``tool``: see ``NamedTools``."""
         self.tool_calls += 1
         call = ToolCall.written(name, arguments)
         replies, within, now = len(self.watch.said), tools_in_use.get(), moment()
@@ -197,7 +198,7 @@ def participation() -> Participation | None:
 
 
 def has_run() -> bool:
-    """Returns True iff the current context began in a run, also if that has ended."""
+    """Returns True iff the current context began in a run, also if the run has ended."""
     return _participation.get() is not None
 
 
@@ -243,8 +244,8 @@ def refused(error: RagRuleError) -> RagRuleError:
 
 
 def check_not_ended(run: Participation) -> None:
-    """Raises the error that was stored on a run that has ended, or UnusableReply if it was ended at a
-    bound."""
+    """Raises the error that is stored on a run, if there is one. Raises UnusableReply if the run was
+    ended because it exceeded one of its limits (``bound``)."""
     if run.refused is not None:
         raise run.refused
     if run.bound is not None and run.bound.passed:

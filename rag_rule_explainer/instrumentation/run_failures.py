@@ -18,8 +18,8 @@ def unusable(reason: str, watch: ModelWatch, *, passing: bool | None = None) -> 
 
 
 def failed_reply(reason: str, watch: ModelWatch, cause: BaseException | None = None) -> UnusableReply:
-    """Returns the error for a run that failed. It says that a repetition may help if a model failed or
-    its reply was incomplete; otherwise ``cause`` decides this."""
+    """Returns the error for a run that failed. The error says that a repetition may help if a model
+    failed or its reply was incomplete; otherwise ``cause`` decides this."""
     passing = True if watch.failed or watch.fault else None
     failure = unusable(reason, watch, passing=passing)
     failure.__cause__ = cause

@@ -10,8 +10,8 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 
 LONGEST_START = 0.02
-"""The next replay begins after at most this many seconds, even if the previous one has not sent its first
-request yet. It may be waiting for something else, such as an embedding."""
+"""The next replay begins after at most this many seconds, even if the previous replay has not sent its
+first request yet. That replay may be waiting for something else, such as an embedding."""
 MOST_USELESS_STARTS = 3
 """The number of useless starts after which replays begin at once. A start is useless if it takes too
 long, or if the replay computes in its own thread: replays then do not share the event loop."""

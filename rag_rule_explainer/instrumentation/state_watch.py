@@ -143,8 +143,8 @@ class StateWatch:
             self._compare(before, is_a_sources_own, found, counted)
         holdings = _ReadOnce(self.holdings)
         self.lasting.look(holdings, sources)
-        # What counts failures and begins anew after a success may be as before at the end, when it is
-        # compared. Replays in between were given another state.
+        # A number that changes, such as a count of failures, may have its first value again at the end of
+        # all replays. So the state is also compared after each replay.
         if self._is_written:
             self._has_been_other = self._has_changed(holdings)
             if not self.rewinding.was_useful:
@@ -195,7 +195,7 @@ class StateWatch:
 
     def has_changed(self) -> bool:
         """Returns True iff state that the application's code reads has changed since the first replay
-        began, even if it is by now as it was."""
+        began, even if it has its old value again by now."""
         return self._has_changed(self.holdings)
 
     def _has_changed(self, now: Callable[[], Holdings]) -> bool:
@@ -218,7 +218,7 @@ class StateWatch:
         return remaining_in_words(start, self.holdings(), "", runs)
 
     def remember_refusal(self) -> None:
-        """Remembers, for later explanations, that runs go by state which earlier ones left."""
+        """Remembers, for later explanations, that runs depend on state which earlier runs left."""
         self.rewinding.is_useful()
         self.rewinding.remember(self.rewinding.clause, None)
 
@@ -229,8 +229,8 @@ class StateWatch:
 
 
 class _ReadOnce:
-    """A ``_ReadOnce`` returns the state at its first call, and the same at later ones. A walk through an
-    application's objects takes longer than most replays of a model that costs nothing."""
+    """A ``_ReadOnce`` reads the application's state at its first call, and returns the same state at
+    later calls. Reading the state takes longer than a replay without a real model."""
 
     def __init__(self, read: Callable[[], Holdings]) -> None:
         self._read = read

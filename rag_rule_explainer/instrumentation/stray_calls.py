@@ -1,7 +1,6 @@
-"""This module finds the run for which a tool is called in a thread or a task that was begun outside of
-all runs, such as a worker that serves several of them. It cannot be certain of it, so such a call is
-never answered as one of this run: the baseline is refused, and a replay is ended.
-"""
+"""This module handles tool calls in a thread or task that began outside of all runs, such as a worker
+that serves several runs. It can only guess for which run such a call is made. So the call never gets the
+recorded result of that run: the baseline is refused, and a replay is ended."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, cast
@@ -21,15 +20,15 @@ _NOT_RUN = (
 
 
 def stray_use(name: str, arguments: Callable[[], object], begun: Participation | None) -> UsedTool | None:
-    """Returns a call of a tool in code that belongs to no run that goes on, with what it gets in place of
-    a run of the tool; None if the tool is to run. ``arguments``: returns those that the model gives.
-    ``begun``: the baseline in which this code began, such as a worker that later runs use as well; None
-    if it began outside of runs.
+    """Handles a tool call in a thread or task that is part of no current run. Returns None if the tool
+    is to run, else the call with the result that it gets instead. ``arguments``: returns the arguments
+    of the call. ``begun``: the baseline in which this thread or task (perhaps a worker that later
+    runs use as well) began; None if it began outside of runs.
 
-    If a model has asked for a call of this tool, the call is noted on its run. If the run is a replay, it
-    and the explanation end. Code that began outside of runs may work for others, such as those that a
-    server answers, so that the model has to have asked for exactly this call, and the run to wait for
-    another thread.
+    If a model has asked for a call of this tool, the tool is noted on the model's run. If this run is a
+    replay, the replay and the explanation end. A thread that began outside of runs may also work for
+    others, such as the clients of a server. For such a thread, the replay ends only if a model asked for
+    exactly this call and its run waits for another thread.
     """
     runs: list[Participation] = [each for each in open_runs() if not each.gate.closed]
     asking = [run for run in runs if any(each.call.name == name for each in _pending(run))]
@@ -51,7 +50,8 @@ def _pending(run: Participation) -> list[MadeCall]:
 
 
 def _fits(asked: ToolCall, made: ToolCall) -> bool:
-    """Returns True iff a call has all arguments that a model asked for. The application may add some."""
+    """Returns True iff a call has all arguments that a model asked for. The application may have added
+    others."""
     given: Any = made.arguments
     if asked.name != made.name or not isinstance(asked.arguments, Mapping):
         return asked == made
@@ -62,9 +62,13 @@ def _fits(asked: ToolCall, made: ToolCall) -> bool:
 
 
 def _given(run: Participation, name: str) -> list[UsedTool]:
-    """Returns what a call of a tool gets that a model of this run has asked for; nothing if the tool is
-    to run. Ends a replay, and what it belongs to. The call then gets the reason as its result: an error
-    would end a thread that works for others as well."""
+    """Returns a list with the call and the result that it gets, if a model of this run asked for the
+    call and the tool must not run. The result is the tool's stub, or the reason why the tool does not
+    run. Returns an empty list if the tool is to run.
+
+    If the result is the reason, the replay and the explanation end. No error is raised, because it would
+    end a thread that may also work for others.
+    """
     replay = run.tool_replay
     if name in run.stubs:
         return [UsedTool(None, None, ToolOutcome(run.stubs[name]))]

@@ -21,7 +21,8 @@ from .requests.exchanges import moment
 from .shared_state.reaching import FRAMEWORKS
 
 OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
-"""The treatment of a tool call that the baseline did not make; see ``ToolReplay``."""
+"""The treatment of a tool call that the baseline did not make: "unknown" ends the replay, "live" runs the
+tool, a function returns its result."""
 _PATIENCE = 20
 """The number of ``NewToolCall`` errors that an application may catch before it is stopped. After that,
 ``ReplayEnded`` is raised, which it cannot catch by ``except Exception``."""
@@ -88,7 +89,8 @@ class Omits(Protocol):
     """An ``Omits`` removes the omitted sources from the results that one replay gets."""
 
     def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
-        """Returns the outcome of a call of the baseline, without the omitted sources."""
+        """Returns the outcome of a call of the baseline, without the omitted sources. ``key``, ``place``:
+        see ``NotedResult``."""
         ...
 
     def new(self, result: Any) -> Any:
@@ -150,13 +152,15 @@ class ToolRecord:
             known.append(kept)
 
     def key_of(self, name: str, given: object, tool: object, *, is_new: bool) -> str:
-        """Returns the key of a call. ``given``: its way and arguments; ``tool``: see ``NamedTools``;
-        ``is_new``: True if the baseline makes the call."""
+        """Returns the key of a call. ``given``: the way in which the tool was called (see
+        ``recording_calls``) and its arguments; ``tool``: see ``NamedTools``; ``is_new``: True if the
+        baseline makes the call."""
         number = self.tools.note(name, tool) if is_new else self.tools.recognised(name, tool)
         return self.keys.of(name, (number, given))
 
     def inside(self, at: int) -> list[ExecutedCall]:
-        """Returns the calls of tools that ran, at any depth, inside the call of this moment."""
+        """Returns the tool calls that were made, at any depth, inside the tool call of the moment
+        ``at``."""
         own = [each for each in self.executed.copy() if at and each.inside == at]
         return [*own, *(deeper for each in own for deeper in self.inside(each.at))]
 
@@ -176,8 +180,8 @@ class ToolReplay:
     always run. ``safe``: those that the user named safe, which run if the record has no result.
     ``on_new``: the outcome of a call that is not in the record: "unknown" ends the replay, "live" runs
     the tool, a function gives the result. ``cut``: why the replay was ended; empty if it was not.
-    ``late``: the calls that were tried after that. ``omitting``: removes omitted sources from results;
-    None if no result has any.
+    ``late``: the tool calls that were tried after the end. ``omitting``: removes omitted sources from
+    results; None if no result has any.
     """
 
     record: ToolRecord
@@ -192,8 +196,8 @@ class ToolReplay:
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def outcome(self, call: ToolCall, key: str) -> ToolOutcome | None:
-        """Returns the outcome that the call gets in place of a run of its tool; None if the tool is to
-        run. Raises NewToolCall if the replay ends here. ``key``: of the call, see ``CallKeys``."""
+        """Returns the outcome that the call gets without a run of its tool; None if the tool is to run.
+        Raises NewToolCall if the replay ends here. ``key``: the key of the call, see ``CallKeys``."""
         if self.cut:
             self.late.append(call)
         self.check()
@@ -226,7 +230,8 @@ class ToolReplay:
         return result if self.omitting is None else self.omitting.new(result)
 
     def check(self) -> None:
-        """Raises if the replay was ended, because the application may have caught the error."""
+        """Raises NewToolCall, or later ReplayEnded, if the replay was ended before. The application may
+        have caught the first such error."""
         if not self.cut:
             return
         with self._guard:
@@ -237,8 +242,9 @@ class ToolReplay:
 
 @dataclass(frozen=True, slots=True)
 class UsedTool:
-    """A ``UsedTool`` is a tool call of a run. ``outcome``: what it gets in place of a run of the tool;
-    None if the tool is to run. The outcome of the run is then kept in ``record``, unless that is None.
+    """A ``UsedTool`` is a tool call of a run. ``outcome``: the result that the call gets if the tool must
+    not run; None if the tool is to run. ``record``: stores the outcome of a tool that ran; None if that
+    is not stored.
     ``key``, ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the calls of the replay;
     None in the baseline, and for a tool that retrieves. ``at``: the moment of the call."""
 

@@ -8,8 +8,8 @@ from .tool_replay import OnNewToolCall
 
 
 def checked_on_new_tool_call(given: Any) -> OnNewToolCall | None:
-    """Returns the setting ``on_new_tool_call``. Raises InvalidInput for anything else than one of its
-    words, a function of a ToolCall, or None."""
+    """Returns the setting ``on_new_tool_call``. Raises InvalidInput unless it is "unknown", "live", a
+    function of a ToolCall, or None."""
     words = get_args(get_args(OnNewToolCall)[0])
     if given is None or given in words:
         return given

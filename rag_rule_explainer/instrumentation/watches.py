@@ -1,4 +1,5 @@
-"""This module defines what watches a run: its requests to models, and its use of files and services."""
+"""This module defines the objects that record what a run does: its requests to models, and its use of
+files and services."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol

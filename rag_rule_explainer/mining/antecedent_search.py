@@ -1,5 +1,5 @@
-"""This module holds what the searches for minimal rules among many sources have in common: what they
-know, and the steps by which they exclude antecedents.
+"""This module holds the common part of the searches for minimal rules among many sources: the data of a
+search, and the steps by which it excludes antecedents.
 
 The *own subset* of an antecedent retains (or omits) exactly its units. A *falsifier* is an antecedent
 whose own subset breaks the condition. An antecedent is a rule iff no falsifier contains it, that is, iff
@@ -36,10 +36,10 @@ Growing = Generator[Wanted, Verdicts, Mask]
 Bisection = Generator[Wanted, Verdicts, int]
 Test = Generator[Wanted, Verdicts, bool]
 CandidateTest = Callable[[Mask], MiningSteps]
-"""The step that tests a candidate."""
+"""A function that tests a candidate: a set of units that may be a rule."""
 Boundary = Callable[[Mask, Sequence[int]], Bisection]
-"""The step that finds how many of some units can be added to an antecedent that is no rule, so that it
-still is none."""
+"""A function that gets an antecedent that is no rule, and a list of units. It returns how many units,
+counted from the start of the list, can be added to the antecedent so that it still is no rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +60,18 @@ class TestingMiner:
 
 
 class RandomTest(NamedTuple):
-    """A ``RandomTest`` is what was seen of a rule: the number of random subsets on which it held, and the
-    guarantee in words. With 0 draws it was not tested; without words, it was tested on all subsets."""
+    """A ``RandomTest`` is the result of testing a rule on random subsets. ``draws``: the number of random
+    subsets on which the rule held; 0 if it was not tested yet. ``statement``: the guarantee in words;
+    empty if the rule was tested on all subsets."""
 
     draws: int
     statement: str
 
 
 class AntecedentSearch:
-    """An ``AntecedentSearch`` is what one run of a miner knows. It works with the masks of antecedents.
-    Only its requests for verdicts use masks of retained sources: XOR with ``flip`` turns an antecedent
-    into such a mask.
+    """An ``AntecedentSearch`` holds the verdicts and rules that one run of a miner has found so far. Its
+    masks are antecedents. Only its requests for verdicts use masks of retained sources: XOR with ``flip``
+    turns an antecedent into such a mask.
 
     ``seen``: the verdict on the own subset of each antecedent that was probed. ``found``: the antecedents
     that were found to be rules. ``unresolved``: candidates with a superset whose verdict is UNKNOWN.
@@ -108,7 +109,7 @@ class AntecedentSearch:
         *,
         begin_below: bool,
     ) -> Test:
-        """Goes on in both directions until there is no further candidate; the result is then True. It is
+        """Searches in both directions, by turns. Returns True when there is no further candidate, and
         False if ``is_enough()`` became true before. ``from_below``, ``from_above``: the steps for the
         next set of ``candidates`` and of ``remainders``."""
         below, fruitless = begin_below, 0
@@ -139,9 +140,10 @@ class AntecedentSearch:
         self.remainders.hit(candidate)
 
     def ruled_out(self, falsifier: Mask) -> MiningSteps:
-        """Excludes a falsifier (an antecedent whose own subset breaks the condition) and all antecedents
-        that it contains, because they are no rules. First grows it, so that it excludes more. An
-        antecedent with the verdict UNKNOWN is excluded in the same way, because it cannot be tested."""
+        """Excludes all antecedents that a falsifier contains, because they are no rules. A falsifier is
+        an antecedent whose own subset breaks the condition. It is first enlarged as far as possible, so
+        that more antecedents are excluded. An antecedent with the verdict UNKNOWN is excluded in the
+        same way, because it cannot be tested."""
         self.exclude((yield from self.grown(falsifier)))
 
     def exclude(self, falsifier: Mask) -> None:
@@ -153,8 +155,8 @@ class AntecedentSearch:
         self.remainders.block(outside)
 
     def leave_in_doubt(self, left_out: Mask) -> None:
-        """Records that the search from above must not omit exactly these units again, because the verdict
-        without them is UNKNOWN. The search from below can find the rules there."""
+        """Records that the search from above must not omit exactly these units again, because the
+        verdict without them is UNKNOWN. Rules among the other units are left to the search from below."""
         self.doubtful.append(left_out)
         self.remainders.block(left_out)
 
@@ -172,10 +174,10 @@ class AntecedentSearch:
         return candidate
 
     def grown(self, falsifier: Mask) -> Growing:
-        """Returns a falsifier (an antecedent whose own subset breaks the condition) that contains this
-        one and as many further units as this search can add. A step adds units up to the first one with
-        which the condition holds again, and leaves this unit out. The search ends when each unit was
-        tried, or ``STUCK`` steps in a row could add no unit."""
+        """Returns a falsifier (an antecedent whose own subset breaks the condition) that contains
+        ``falsifier``, and as many further units as this search can add. A step adds units up to the
+        first one with which the condition holds again, and leaves this unit out. The search ends when
+        each unit was tried, or ``STUCK`` steps in a row could add no unit."""
         rest = list(self.lattice.units(self.lattice.complement(falsifier)))
         self.random(falsifier).shuffle(rest)
         stuck = 0
@@ -215,8 +217,9 @@ class AntecedentSearch:
         return self.seen[mask] is Verdict.BREAKS
 
     def fails(self, mask: Mask) -> Test:
-        """Returns True iff a known falsifier contains the antecedent, or its own subset does not have the
-        verdict HOLDS. The second is checked only if the first is false."""
+        """Returns True iff a known falsifier contains the antecedent, or the own subset of the
+        antecedent does not have the verdict HOLDS. The own subset is probed only if no known falsifier
+        contains the antecedent."""
         if self.is_falsified(mask):
             return True
         yield from self.learn([mask])
@@ -260,8 +263,8 @@ class AntecedentSearch:
             self.withdraw(mask for mask, verdict in new.items() if verdict is Verdict.BREAKS)
 
     def withdraw(self, broken: Iterable[Mask]) -> None:
-        """Removes earlier found rules that a new verdict breaks. The search then continues from all that
-        is known."""
+        """Removes the found rules that one of the ``broken`` antecedents contains, because a new verdict
+        shows that they are no rules. The search then continues with all verdicts so far."""
         broken = list(broken)
         fallen = [rule for rule in self.found if any(mask & rule == rule for mask in broken)]
         for rule in fallen:
@@ -285,6 +288,7 @@ class AntecedentSearch:
 
 
 def enough_found(most: int, kind: RuleKind) -> str:
-    """Returns the reason why a search stops that has found as many rules as it may."""
+    """Returns the reason for the stop of a search that has found ``most`` rules, the maximum that the
+    settings allow."""
     asked_for = f"{most} {kind.value} rules were found, as many as max_rules={most} asks for"
     return f"{asked_for}; more may exist"

@@ -35,8 +35,8 @@ class Confidence:
     """
 
     by_prefix: ClassVar[bool] = True
-    """Several workers may divide the asks (requests for verdicts) among them by how their prompts
-    begin."""
+    """True lets each worker take asks (requests for verdicts) whose prompts begin alike, because servers
+    evaluate such prompts faster; see ``sharing``."""
 
     kind: RuleKind
     share: float
@@ -79,7 +79,7 @@ def confident(
 
 def superset_sums(counts: Sequence[int], size: int) -> Sequence[int]:
     """Returns, for each of the 2^``size`` masks over ``size`` units, the sum of the counts of all masks
-    that contain it. Every count and every sum must be below 2^32."""
+    that contain this mask. Every count and every sum must be below 2^32."""
     # All counts are packed into one integer, 32 bits each. One addition of such integers then adds the
     # counts of all masks at once.
     layout = f"<{1 << size}I"

@@ -19,9 +19,9 @@ from ..verdicts import Verdict
 
 
 class Evidence:
-    """An ``Evidence`` counts, for an antecedent, the subsets to which it applies, and those of them that
-    were seen to hold or to break. Each subset is counted once, even if a miner drew it several times at
-    random."""
+    """An ``Evidence`` counts, for an antecedent, the subsets to which it applies, and those of them on
+    which the condition was seen to hold or to break. Each subset is counted once, even if a miner drew it
+    several times at random."""
 
     def __init__(self, kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> None:
         self._lattice = lattice
@@ -41,16 +41,18 @@ class Evidence:
         return 1 << (self._lattice.size - antecedent.bit_count())
 
     def observed(self, antecedent: Antecedent) -> int:
-        """Returns the number of subsets to which the antecedent applies and that were seen to hold."""
+        """Returns on how many of the subsets to which the antecedent applies the condition was seen to
+        hold."""
         return self._count(Verdict.HOLDS, antecedent)
 
     def broken(self, antecedent: Antecedent) -> int:
-        """Returns the number of subsets to which the antecedent applies and that were seen to break."""
+        """Returns on how many of the subsets to which the antecedent applies the condition was seen to
+        break."""
         return self._count(Verdict.BREAKS, antecedent)
 
     def is_broken(self, antecedent: Antecedent) -> bool:
-        """Returns True iff a subset to which the antecedent applies was seen to break. Faster than
-        ``broken`` if it is called for many antecedents."""
+        """Returns True iff the condition was seen to break on a subset to which the antecedent applies.
+        Faster than ``broken`` if it is called for many antecedents."""
         if not self._families:
             return any(mask & antecedent == antecedent for mask in self._masks[Verdict.BREAKS])
         if not self._inside_broken:
@@ -60,12 +62,14 @@ class Evidence:
         return bool(self._inside_broken[antecedent >> 3] >> (antecedent & 7) & 1)
 
     def breaking(self, antecedent: Antecedent) -> list[Subset]:
-        """Returns the subsets to which the antecedent applies and that were seen to break."""
+        """Returns the subsets to which the antecedent applies and on which the condition was seen to
+        break."""
         flip = self._flip
         return [Subset(m ^ flip) for m in self._masks[Verdict.BREAKS] if m & antecedent == antecedent]
 
     def holding(self, antecedents: Collection[Antecedent]) -> list[Subset]:
-        """Returns the subsets to which one of the antecedents applies and that were seen to hold."""
+        """Returns the subsets to which one of the antecedents applies and on which the condition was seen
+        to hold."""
         holds = self._masks[Verdict.HOLDS]
         return [Subset(m ^ self._flip) for m in holds if any(is_subset(own, m) for own in antecedents)]
 
@@ -79,7 +83,8 @@ class Evidence:
         return self._border
 
     def holds_on_all(self, antecedent: Antecedent) -> bool:
-        """Returns True iff all subsets to which the antecedent applies were seen to hold."""
+        """Returns True iff the condition was seen to hold on all subsets to which the antecedent
+        applies."""
         return self.observed(antecedent) == self.applicable(antecedent)
 
     def _count(self, verdict: Verdict, antecedent: Antecedent) -> int:

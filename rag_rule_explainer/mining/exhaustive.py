@@ -21,8 +21,8 @@ class Exhaustive:
     False to find all rules."""
 
     by_prefix: ClassVar[bool] = True
-    """Several workers may divide the asks (requests for verdicts) among them by how their prompts
-    begin."""
+    """True lets each worker take asks (requests for verdicts) whose prompts begin alike, because servers
+    evaluate such prompts faster; see ``sharing``."""
 
     kind: RuleKind
     minimal: bool = True

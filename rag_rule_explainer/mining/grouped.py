@@ -30,8 +30,7 @@ MOST_EXACT = 10
 """The largest number of groups over which rules are mined exactly, as in the paper. Over more groups,
 they are tested on random subsets."""
 ENOUGH = 4
-"""With at least this many groups, the search ends if the condition holds on all subsets of them. Fewer
-are divided further."""
+"""With at least this many groups, the search ends if the condition holds on all subsets of them."""
 
 MiningRound = Generator[Wanted, Verdicts, tuple[Claim, ...]]
 GroupTrial = Generator[Wanted, Verdicts, bool]
@@ -62,7 +61,7 @@ class Grouped:
         return _Search(self, lattice).run()
 
     def over(self, groups: int) -> Miner:
-        """Returns the miner for this number of groups; over many, it tests rules on random subsets."""
+        """Returns the miner for this number of groups; it is exact for at most ``MOST_EXACT`` groups."""
         if groups <= MOST_EXACT:
             return Mono(self.kind)
         return Transversal(self.kind, self.sampled, self.seed, self.kinds)
@@ -108,7 +107,7 @@ class _Search:
         first = (lattice.full,) if lattice.size else ()
         self.groups = _Groups(miner.partitions[0] if miner.partitions else first)
         self.is_last = False
-        # Each antecedent is probed with each of these masks added: 0, later all dropped sources too.
+        # Antecedents are probed once with each of these masks added: 0, later also all dropped sources.
         self.beside: tuple[Mask, ...] = (0,)
         # ``found`` returns the current claims of this round; ``before`` has the previous round's claims.
         self.found: Callable[[], tuple[Claim, ...]] = tuple
@@ -179,16 +178,17 @@ class _Search:
         return answers
 
     def add_verdicts(self, verdicts: Verdicts, waiting: dict[Mask, Open]) -> list[Open]:
-        """Records new verdicts. Returns the requests that waited for them, and removes these from
-        ``waiting``."""
+        """Records new verdicts. Returns the requests that waited for these verdicts, and removes the
+        requests from ``waiting``."""
         new = {mask ^ self.flip: verdict for mask, verdict in verdicts.items()}
         self.seen.update(new)
         self.broken += [mask for mask, verdict in new.items() if verdict is Verdict.BREAKS]
         return [waiting.pop(mask) for mask in new if mask in waiting]
 
     def known(self, antecedent: Mask) -> tuple[Verdict | None, Mask]:
-        """Returns the verdict on an antecedent; if unknown, None and the antecedent to request. If a
-        larger antecedent breaks the condition, this one is no rule, and its verdict is BREAKS."""
+        """Returns the verdict on an antecedent, and a mask, which is used only if the verdict is None:
+        it is then the antecedent whose verdict must be requested. If a larger antecedent breaks the
+        condition, ``antecedent`` is no rule, and its verdict is BREAKS."""
         if self.is_broken(antecedent):
             return Verdict.BREAKS, 0
         for others in self.beside:
@@ -198,7 +198,7 @@ class _Search:
         return Verdict.HOLDS, 0
 
     def breaks_with_dropped(self, rules: tuple[Claim, ...]) -> GroupTrial:
-        """Probes each rule with all dropped sources added to its antecedent. Returns True iff any of them
+        """Probes each rule with all dropped sources added to its antecedent; returns True iff one
         breaks."""
         subsets = [self.groups.sources(rule.antecedent) | self.dropped for rule in rules]
         missing = [mask for mask in subsets if mask not in self.seen]
@@ -260,12 +260,12 @@ class _Search:
         return any(antecedent & broken == antecedent for broken in self.broken)
 
     def unverified(self, rule: Claim) -> Claim:
-        """Returns the claim for a rule over groups; unverified, because they will be divided further."""
+        """Returns an unverified claim for a rule over groups that will be divided further."""
         antecedent = self.groups.sources(rule.antecedent)
         return Claim(self.kind, antecedent, "unverified", sampling=self._of_groups())
 
     def claim_for(self, rule: Claim) -> Claim:
-        """Returns the claim for a rule of the last round, and says which subsets were tried."""
+        """Returns the claim for a rule of the last round. The claim says which subsets were tried."""
         antecedent = self.groups.sources(rule.antecedent)
         if self.is_proved(antecedent):
             return Claim(self.kind, antecedent, "proved")

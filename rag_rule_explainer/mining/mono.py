@@ -26,8 +26,8 @@ _ask: Callable[[tuple[Mask, int, bool, bool]], Ask] = partial(
     tuple.__new__,  # pyright: ignore[reportUnknownMemberType] -- the type of a tuple's items is open
     Ask,
 )
-"""Makes an ``Ask`` from all of its fields, in a third of the time that ``Ask(...)`` takes. There is one
-for each subset."""
+"""Makes an ``Ask`` from all of its fields, in a third of the time that ``Ask(...)`` takes. It is called
+once for each subset, so it must be fast."""
 
 _wanted: Callable[[tuple[tuple[Ask, ...], Callable[[], tuple[Claim, ...]], str]], Wanted] = partial(
     tuple.__new__,  # pyright: ignore[reportUnknownMemberType] -- as for ``_ask``
@@ -41,8 +41,8 @@ class Mono:
     rules."""
 
     by_prefix: ClassVar[bool] = True
-    """Several workers may divide the asks (requests for verdicts) among them by how their prompts
-    begin."""
+    """True lets each worker take asks (requests for verdicts) whose prompts begin alike, because servers
+    evaluate such prompts faster; see ``sharing``."""
 
     kind: RuleKind
     minimal: bool = True
@@ -130,7 +130,7 @@ class _Frontier:
 @lru_cache(maxsize=64)
 def _bits_of_each(size: int, shift: int = 0) -> Sequence[tuple[Mask, ...]]:
     """Returns, for each mask of ``size`` units, its single bits, the lowest first, each shifted to the
-    left."""
+    left by ``shift``."""
     found: list[tuple[Mask, ...]] = [()]
     for place in range(size):
         found += [(*each, 1 << (place + shift)) for each in found]

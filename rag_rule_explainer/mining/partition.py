@@ -24,8 +24,9 @@ class Partition:
     are divided, in the order in which they are shown, into batches of about equal size. With a key,
     sources with the same value form a batch. ``others``: whether the sources of all other batches are
     "omitted" or "retained" while a batch is mined. None omits them for retention rules and retains them
-    for omission rules. A rule is then a rule over all sources, unless it breaks when some of the others
-    are retained (or omitted) too.
+    for omission rules. With None, a rule of one batch has only been seen to hold while the other batches
+    are omitted (for omission rules: retained); with some of their sources retained (or omitted), it may
+    break.
 
     Raises InvalidInput for any other value.
     """

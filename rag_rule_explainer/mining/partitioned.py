@@ -3,8 +3,8 @@ into batches and mines each batch separately.
 
 While one batch is mined, the sources of all other batches are either omitted or retained. Usually they
 are not part of any antecedent: they are omitted while retention rules are mined, and retained while
-omission rules are mined. With the opposite setting they are part of every antecedent. What is found is
-then "whenever S and all other batches are retained", and says nothing of S alone.
+omission rules are mined. With the opposite setting they are part of every antecedent. A rule is then
+"whenever S and all other batches are retained", which says nothing about S alone.
 
 The cost is the sum of the costs of the batches, so it does not grow with 2^n for n sources. Rules that
 name sources of two batches are not found.

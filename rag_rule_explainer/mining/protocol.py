@@ -1,8 +1,8 @@
 """This module defines the contract between a miner, which searches for rules, and its caller.
 
-A miner requests verdicts on arrangements of sources. Each arrangement has a ``Key``: a miner of subsets
-uses a bit mask of the sources, a miner of orders an ``Order``. The results of a miner are its claims,
-such as that some sources form a rule; ``ClaimType`` is their type.
+A miner requests verdicts on arrangements (ordered lists of sources). Each arrangement has a ``Key``: a
+miner of subsets uses a bit mask of the sources, a miner of orders an ``Order``. The results of a miner
+are its claims, such as that some sources form a rule; ``ClaimType`` is their type.
 
 A miner is a generator. It yields *asks*, which are requests for verdicts, together with a function that
 returns its current claims. The caller sends verdicts back. A miner does no I/O, and uses no clock and no

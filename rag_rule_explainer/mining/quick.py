@@ -5,7 +5,7 @@ See ``antecedent_search`` for the terms. This search goes from above, so it begi
 Bisection finds how many of the first units are enough for the condition. The last of these is necessary
 and is kept; this is repeated with the units before it, until a minimal antecedent is left. Both kinds of
 rule bisect along the same subsets: a subset with the first units retained is one with the last units
-omitted. So what both need is replayed once.
+omitted. So a subset that both kinds need is replayed once.
 
 The rules are tested when ``TOGETHER`` of them were found, after ``PROBES_WITHOUT_TEST`` probes, or when
 no more are found. Each random subset tests all rules that apply to it. This is as strict as a separate
@@ -35,8 +35,9 @@ from .sampled import FIRST_DRAWS, Draws, Sampled
 QUICK_SAMPLING = Sampled(max_violation=0.2)
 """The tests for ``miner="quick"``: each rule is tested on 14 random subsets."""
 TOGETHER, PROBES_WITHOUT_TEST = 8, 40
-"""Rules are tested when this number of them is untested, or when some are and this number of probes was
-made since the last test. So a search that a limit ends has claims to make."""
+"""Rules are tested when ``TOGETHER`` of them are untested, or when at least one is untested and
+``PROBES_WITHOUT_TEST`` probes were made since the last test. So a search that a limit ends has tested
+rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,8 @@ class Quick(TestingMiner):
 
 class _QuickSearch:
     """A _QuickSearch is one run of the miner. ``errors``: for each rule that was found, the largest
-    chance with which a wrong rule may pass its test. ``tested_at``: the number of probes at the last
-    test."""
+    accepted chance that it passes its test although it is wrong. ``tested_at``: the number of probes that
+    were made before the last test."""
 
     def __init__(self, miner: Quick, lattice: Lattice) -> None:
         self.miner, self.lattice, self.kind = miner, lattice, miner.kind
@@ -114,15 +115,18 @@ class _QuickSearch:
         known.record(candidate, RandomTest(0, ""))
 
     def ruled_out(self, antecedent: Mask) -> MiningSteps:
-        """Excludes an antecedent that is contained in one with the verdict BREAKS or UNKNOWN: the largest
-        of these is excluded, with all antecedents that it contains. BREAKS takes precedence."""
+        """Excludes an antecedent that is no rule, because one that contains it has the verdict BREAKS or
+        UNKNOWN. Of all probed antecedents with BREAKS that contain it, the largest is excluded together
+        with everything that it contains; if there are none, the largest of those with UNKNOWN."""
         known, verdicts = self.known, (Verdict.BREAKS, Verdict.UNKNOWN)
         found = (known.largest(antecedent, known.seen, verdict) for verdict in verdicts)
         yield from known.ruled_out(next(each for each in found if each is not None))
 
     def found_within(self, left_out: Mask) -> MiningSteps:
-        """Continues the search from above, with a set of units that contains no known rule. If the
-        condition holds on it, shrinks it to a candidate. ``left_out``: all other units."""
+        """Makes the next step of the search from above, with a set of units that contains no known rule:
+        all units except ``left_out``. If the condition holds on this set, shrinks the set to a
+        candidate; if it breaks, excludes the set. If the verdict is UNKNOWN, this set is not tried
+        again."""
         known, start = self.known, self.lattice.complement(left_out)
         yield from known.learn([start])
         if known.seen[start] is Verdict.BREAKS:
@@ -162,7 +166,7 @@ class _QuickSearch:
 
     def passed(self) -> Test:
         """Tests the pending rules; those that name the same number of units are tested together. Returns
-        False if a rule was seen to break; it is then excluded."""
+        False if a rule was seen to break, and excludes this rule; else True."""
         known, before = self.known, list(self.known.found)
         by_size: dict[int, list[Mask]] = {}
         for rule in self.pending():
@@ -226,11 +230,13 @@ class _QuickSearch:
 def shared_draws(
     draws: Mapping[Mask, Draws], wanted: Mapping[Mask, int], most: Mapping[Mask, int], draw: Random
 ) -> dict[Mask, list[Mask]]:
-    """Returns random supersets of each mask: at least ``wanted``, at most ``most``. All masks have the
-    same number of units. A superset that contains several of the masks is used for each of them. The
-    supersets of one mask are distributed as if only its ``draws`` had made them. A rule keeps those
-    beyond ``wanted`` too, and needs fewer later. If it kept only those that other rules need, they would
-    be no fair draws."""
+    """Returns random supersets for each mask, which is the antecedent of a rule: at least ``wanted``, at
+    most ``most``. A superset that contains several of the masks is used for each of them, which saves
+    probes. All masks have the same number of units.
+
+    The supersets for one mask have the same distribution as if its ``draws`` alone had made them. For
+    this, a mask with enough supersets still gets those that are drawn for other masks, up to ``most``.
+    """
     drawn = {mask: list[Mask]() for mask in wanted}
     while any(len(drawn[mask]) < count for mask, count in wanted.items()):
         (superset,) = draws[draw.choice(list(wanted))].supersets(1, draw)

@@ -27,17 +27,19 @@ Guessed = TypeVar("Guessed")
 
 
 class Guesses(Protocol[Guessed]):
-    """This class chooses keys to probe that a miner will probably request later; see ``Speculation``."""
+    """An object with these methods chooses keys (subsets) to probe that a miner will probably request
+    later; see ``Speculation``."""
 
     @property
     def wasted(self) -> frozenset[Guessed]:
-        """Returns the keys that were issued as guesses and that the miner will certainly not request."""
+        """Returns the keys (subsets) that were probed as guesses and that the miner will certainly not
+        request."""
         ...
 
     @property
     def unneeded(self) -> frozenset[Guessed]:
-        """Returns the issued guesses that the miner has not requested so far: those in ``wasted``, and
-        those that it may still request."""
+        """Returns the keys (subsets) that were probed as guesses and that the miner has not requested so
+        far: those in ``wasted``, and those that it may still request."""
         ...
 
     def __contains__(self, key: Guessed, /) -> bool: ...
@@ -89,8 +91,7 @@ class RuleSearch(Generic[Key, ClaimType]):
         self._crucial: set[Key] = set()
         self._wanting: dict[Key, Ask[Key]] = {}
         self._queue: list[tuple[int, Key]] = []
-        # None unless workers may divide the miner's asks among them by how the prompts begin (see
-        # ``sharing``).
+        # None unless each worker may take asks whose prompts begin alike (see ``sharing``).
         self._ready = Ready[Key]() if getattr(miner, "by_prefix", False) else None
         self._final: tuple[ClaimType, ...] | None = None
         self._mining: Mining[Key, ClaimType] = miner(lattice)
@@ -106,10 +107,13 @@ class RuleSearch(Generic[Key, ClaimType]):
         return tuple(asks)
 
     def next(self, worker: int = 0, workers: Workers | None = None) -> Ask[Key] | None:
-        """Returns the ask (request for a verdict) with the smallest rank; None if none is ready. Its key
-        is then in flight until ``tell`` gets its verdict. ``workers``: what each worker probed last. If
-        it is given, and the miner allows it, the ask is instead one whose prompt begins like the last one
-        of this ``worker``."""
+        """Returns the ask (request for a verdict) with the smallest rank; None if none is ready. The
+        caller must probe its key (a subset) and give the verdict to ``tell``.
+
+        ``workers``: the subset that each worker probed last. If it is given, and the miner allows it, the
+        result is instead an ask whose prompt begins like the last prompt of the worker with the number
+        ``worker``.
+        """
         if self.stop_reason or not self._wanting:
             return None
         if self._spent == self._budget:
@@ -135,8 +139,9 @@ class RuleSearch(Generic[Key, ClaimType]):
                 return key
 
     def guess(self) -> Ask[Key] | None:
-        """Returns an ask (a request for a verdict) for a key that the miner will probably request later.
-        The caller may probe it while no other ask is ready. Returns None if there is no such key."""
+        """Returns an ask (a request for a verdict) for a key (a subset) that the miner will probably
+        request later. The caller may probe it while no other ask is ready. Returns None if there is no
+        such key."""
         if self._speculation is None or self.stop_reason or self.finished or self._spent == self._budget:
             return None
         key = self._speculation.next(self._spent, self._is_taken)
@@ -147,8 +152,8 @@ class RuleSearch(Generic[Key, ClaimType]):
         return Ask(key, 0, needed=False)
 
     def tell(self, verdicts: Mapping[Key, Verdict]) -> None:
-        """Takes verdicts on issued keys, and sends the miner those that it has requested. Ignores keys
-        that were not issued, and second verdicts on a key."""
+        """Takes verdicts on keys (subsets) that ``next`` or ``guess`` has returned, and sends the miner
+        those that it has requested. Ignores all other keys, and second verdicts on a key."""
         in_flight = self._in_flight
         for key in verdicts:  # most calls have one verdict, for which comparing sets takes longer
             if key not in in_flight:
@@ -161,20 +166,21 @@ class RuleSearch(Generic[Key, ClaimType]):
             self._step(verdicts)
 
     def stop(self, reason: str) -> None:
-        """Stops the search: no further ask (request for a verdict) is issued, but verdicts on issued keys
-        are still taken. If there is a reason already, that one is kept."""
+        """Stops the search: ``next`` and ``guess`` then return None, but verdicts on running probes are
+        still taken. The reason of the first stop is kept."""
         if not self.finished and not self.stop_reason:
             self.stop_reason = reason
 
     @property
     def claims(self) -> tuple[ClaimType, ...]:
-        """Returns the claims of the miner so far, smallest antecedent first. Each is true at any time."""
+        """Returns the claims of the miner so far, smallest antecedent first. Each claim is true, given
+        the verdicts so far, even if the search goes on."""
         return self._wanted.claims() if self._final is None else self._final
 
     @property
     def unresolved(self) -> tuple[Key, ...]:
-        """Returns the keys that the miner needed and whose verdict is UNKNOWN or missing, in ascending
-        order."""
+        """Returns the keys (subsets) that the miner needed and whose verdict is UNKNOWN or missing, in
+        ascending order."""
         verdicts = self.verdicts.items() if Verdict.UNKNOWN in self.verdicts.values() else ()
         unknown = (m for m, verdict in verdicts if verdict is Verdict.UNKNOWN)
         open_asks = (key for key, ask in self._wanting.items() if ask.needed)
@@ -188,21 +194,22 @@ class RuleSearch(Generic[Key, ClaimType]):
 
     @property
     def waiting(self) -> int:
-        """Returns the number of keys that have no verdict yet and are requested by the miner or in
-        flight."""
+        """Returns the number of keys (subsets) that have no verdict yet and are requested by the miner or
+        being probed."""
         return len(self._wanting) + len(self._in_flight)
 
     @property
     def wasted(self) -> frozenset[Key]:
-        """Returns the guesses known to be unneeded; after the end, all guesses that were never
-        requested."""
+        """Returns the keys that were probed as guesses and that the miner will certainly not request.
+        After the search has ended, these are all guesses that the miner never requested."""
         if self._speculation is None:
             return frozenset()
         return self._speculation.unneeded if self.finished else self._speculation.wasted
 
     @property
     def in_flight(self) -> frozenset[Key]:
-        """Returns the issued keys without a verdict: their probes run, or were given up at a limit."""
+        """Returns the keys (subsets) that were given to the caller and have no verdict yet: their probes
+        are running, or were given up at a limit."""
         return frozenset(self._in_flight)
 
     def evidence(self: "RuleSearch[Subset, Claim]") -> Evidence:
@@ -210,25 +217,27 @@ class RuleSearch(Generic[Key, ClaimType]):
         return Evidence(self.kind, self.lattice, self.verdicts)
 
     def decisive(self: "RuleSearch[Subset, Claim]") -> list[Subset]:
-        """Returns the keys of the subsets on whose verdicts the claims depend."""
+        """Returns the keys of the subsets on whose verdicts the claims so far depend."""
         depended_on = dict.fromkeys(own for claim in self.claims for own in claim.hangs_on)
         return [self.kind.subset(self.lattice, antecedent) for antecedent in depended_on]
 
     def applies(self, antecedent: Antecedent, key: ArrangementKey) -> bool:
-        """Returns True iff a rule with this antecedent applies to the arrangement with this key."""
+        """Returns True iff a rule with this antecedent applies to the arrangement (an ordered list of
+        sources) with this key."""
         retained = Subset(key if isinstance(key, int) else self.lattice.mask(key))
         return is_subset(antecedent, self.kind.antecedent(self.lattice, retained))
 
     def _step(self, verdicts: Mapping[Key, Verdict]) -> None:
-        # The miner's next asks may have verdicts that are known already. It gets these at once, which may
-        # lead to further asks, until an ask has no known verdict.
+        # The verdicts on the miner's next asks may already be known. The miner gets these verdicts at
+        # once, and may then make further asks, until no ask has a known verdict.
         while verdicts:
             self.verdicts.update(verdicts)
             try:
                 self._wanted = self._mining.send(verdicts)
             except StopIteration as end:
                 self._final = end.value
-                # With a reason to stop, there may be more rules, so the search has not finished.
+                # If the miner gives a reason for its end, there may be more rules, so the search has
+                # not finished.
                 self.finished = not self._wanted.stop
                 if self.finished:
                     # There may have been a stop while the last probes were running. The miner got all its

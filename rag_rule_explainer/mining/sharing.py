@@ -5,9 +5,9 @@ A server can evaluate a prompt the faster the more of its beginning it has evalu
 usually keeps one prompt for each request that it serves at a time. If the workers of a search took its
 asks (requests for verdicts) in their order, they would all probe similar subsets at the same time, and
 the server would evaluate the common beginning of these once for each worker. So each worker goes on with
-the subsets that begin most like its last one, unless another worker is as near to them. If so, it starts
-with those that are as far as possible from all other workers, or with the first ask if no more asks are
-ready than there are other workers.
+the subsets that begin most like its last subset. If another worker's last subset is as similar to them,
+the worker goes on with a subset that differs from those of all other workers as early as possible. But
+if no more asks are ready than there are other workers, it takes the first ask.
 
 Two subsets begin alike if the highest bits of their masks are the same: the first unit has the highest
 bit. So all subsets with the same beginning are one *block*: the masks from a multiple of a power of two
@@ -36,13 +36,14 @@ class PrefixBlock(NamedTuple):
 
     @property
     def halves(self) -> "tuple[PrefixBlock, PrefixBlock]":
-        """Returns the masks without the block's highest bit, and those with it."""
+        """Returns the two halves of the block: first the masks in which the highest bit of the block is
+        0, then the masks in which it is 1."""
         return PrefixBlock(self.start, self.bits - 1), PrefixBlock(
             self.start + (1 << self.bits - 1), self.bits - 1
         )
 
     def within(self, masks: Sequence[int]) -> tuple[int, int]:
-        """Returns the slice of these sorted masks that is in the block."""
+        """Returns the start and the end of the slice of these sorted masks that is in the block."""
         return bisect_left(masks, self.start), bisect_left(masks, self.start + (1 << self.bits))
 
     @classmethod
@@ -59,7 +60,7 @@ class Workers:
         self._last: dict[int, ArrangementKey] = {}
 
     def went(self, worker: int, key: ArrangementKey) -> None:
-        """Records that a worker now probes the arrangement with this key."""
+        """Records that a worker now probes the arrangement (an ordered list of sources) with this key."""
         self._last[worker] = key
 
     def last(self, worker: int) -> int | None:
@@ -75,9 +76,9 @@ class Workers:
 
 class Ready(Generic[AskedKey]):
     """A Ready holds the asks (requests for verdicts) that are ready, by their masks, and gives each
-    worker one of them. Among asks that are equally near to the worker's last subset, this is the one with
-    the smallest rank. Within a block, the ranks rise or fall with the masks, so only the first and the
-    last mask are compared."""
+    worker one of them. Among asks that are equally near to the worker's last subset, the worker gets the
+    ask with the smallest rank. Within a block, the ranks rise with the masks or fall with them, so the
+    smallest rank is that of the first or of the last mask."""
 
     def __init__(self) -> None:
         self._masks: list[AskedKey] = []
@@ -89,8 +90,8 @@ class Ready(Generic[AskedKey]):
         self._new.append(mask)
 
     def outdated(self) -> None:
-        """Must be called if an ask (request for a verdict) was issued without ``taken``, so that its mask
-        is dropped."""
+        """Records that asks (requests for verdicts) were issued by another method than ``taken``. The
+        next call of ``taken`` then first removes the masks of these asks."""
         self._is_outdated = True
 
     def taken(self, worker: int, workers: Workers, asks: Mapping[AskedKey, Any]) -> AskedKey:
@@ -115,8 +116,9 @@ class Ready(Generic[AskedKey]):
         self._new.clear()
 
     def _nearest(self, own: int, others: Sequence[int]) -> tuple[int, int] | None:
-        """Returns the first and the last place of the masks that are nearest to ``own``, a worker's last
-        subset; None if another worker (see ``others``) is at least as near to it as these masks are."""
+        """Returns the positions of the first and the last of the masks that are nearest to ``own``, the
+        last subset of a worker. Returns None if the last subset of another worker (in ``others``) is at
+        least as near to these masks."""
         nearest = _distance(own, self._masks)
         if nearest >= _distance(own, others):
             return None
@@ -124,16 +126,17 @@ class Ready(Generic[AskedKey]):
         return start, end - 1
 
     def _elsewhere(self, others: Sequence[int]) -> Sequence[int]:
-        """Returns the first and the last place of the masks in each of the largest blocks in which no
-        other worker is. If there are no more masks than other workers, returns the first and the last
-        place of all masks, since other workers near to them can wait for further asks."""
+        """Returns positions of masks that are far from the last subsets of all other workers
+        (``others``). For each of the largest blocks in which none of these subsets is, these are the
+        positions of its first and its last mask. If there are no more masks than other workers, they are
+        those of the first and the last of all masks."""
         if len(self._masks) <= len(others):
             return 0, -1
         blocks = [PrefixBlock(0, max([self._masks[-1], *others[-1:]]).bit_length())]
         while True:
             free = [block for block in blocks if not _count(block, others)]
-            # Blocks of a single mask cannot be divided. If other workers are in all of them, all are
-            # used.
+            # Blocks of a single mask cannot be divided. If each block contains the last subset of
+            # another worker, all blocks are used.
             if free or not blocks[0].bits:
                 slices = [block.within(self._masks) for block in free or blocks]
                 return [place for start, end in slices for place in (start, end - 1)]

@@ -29,9 +29,10 @@ breaks it, given that no removal of only some of these units does. The second nu
 weight of this assumption: it counts as much as this number of verdicts. A unit is one source, or several
 tied sources."""
 _SLACK = 2
-"""The factor by which the expected waste may exceed ``share`` for some guesses. For each unit that such a
-guess removes, the condition is known to hold if this unit alone is removed. So the guess will probably be
-needed, and it will soon be known whether it is. A higher risk is therefore accepted."""
+"""The expected waste may exceed ``share`` by this factor if a guess is of the following kind: the guess
+removes several units, and for each of them the condition is known to hold if this unit alone is removed.
+Such a guess will probably be needed, and it will soon be known whether it is. So a higher risk is
+accepted."""
 
 
 class Speculation:
@@ -57,9 +58,9 @@ class Speculation:
         self._minimal_breaks: list[Mask] = []
         self._singles = [0, 0]
         self._others = [0, 0]
-        # These values are what one ancestor without a verdict adds to the hazard of a guess. The hazard
-        # is the negative logarithm of the probability that the guess is not wasted. Both values are read
-        # often and change only with a verdict, so they are stored.
+        # The amounts that each ancestor without a verdict adds to the hazard of a guess: the negative
+        # logarithm of the probability that the guess is not wasted. They are read often and change only
+        # with a verdict, so they are stored.
         self._by_single = _hazard_of(self._singles, _SINGLE_BREAKS, _SINGLES_WEIGH)
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
         self._open: set[Mask] = set()
@@ -138,8 +139,9 @@ class Speculation:
         return Subset(self._full ^ removed ^ self._flip)
 
     def _forget_unknown(self, removed: Mask) -> None:
-        """Records that the mask ``removed`` has a verdict. For each mask that removes more units, the
-        number of ancestors without a verdict is reduced by one."""
+        """Records that the mask ``removed`` has a verdict. For each mask that removes these units and
+        more, the number of its ancestors (antecedents that contain its own) without a verdict is reduced
+        by one."""
         unknown, rest = self._unknown, self._full ^ removed
         more = rest
         while unknown is not None and more:
@@ -158,8 +160,8 @@ class Speculation:
 
         if self._news >= self._patience or not self._best:
             self._news = 0
-            # A mask that is taken or ruled out now is so for ever. It is removed from the list, so that
-            # it is not checked again.
+            # A mask that is already probed, requested or ruled out can never become a guess again. So
+            # it is removed from the list and not checked again.
             self._candidates = [
                 each for each in self._candidates if each not in self._open and is_open(each)
             ]

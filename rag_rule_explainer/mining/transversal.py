@@ -97,7 +97,7 @@ class _Search:
     def drawn(self, candidate: Mask) -> tuple[list[Mask], int, str]:
         """Returns the supersets on which to test a candidate, the number of random draws that the test
         needs, and a sentence that says how sure a passed test is. If there are no more supersets than
-        that, returns all of them, with an empty sentence."""
+        draws, returns all supersets, with an empty sentence."""
         sampled = self.miner.sampled
         draws = Draws(self.kind, self.lattice, candidate, sampled.sizes or (), self.miner.pinned)
         count = sampled.draws(sampled.error(self.tested, self.miner.kinds), self.miner.missed)
@@ -109,8 +109,10 @@ class _Search:
         return [*supersets, *(draws.neighbours if sampled.neighbours else ())], count, statement
 
     def found_within(self, left_out: Mask) -> MiningSteps:
-        """Continues the search from above, with a set of units that contains no known rule. If the
-        condition holds on it, shrinks it to a candidate and tests that. ``left_out``: all other units."""
+        """Makes the next step of the search from above, with a set of units that contains no known rule:
+        all units except ``left_out``. If the condition holds on this set, shrinks the set to a candidate
+        and tests the candidate; if it breaks, excludes the set. If the verdict is UNKNOWN, this set is
+        not tried again."""
         known, start = self.known, self.lattice.complement(left_out)
         yield from known.learn([start])
         if known.seen[start] is Verdict.BREAKS:

@@ -14,7 +14,7 @@ _OPPOSITE = {Verdict.HOLDS: Verdict.BREAKS, Verdict.BREAKS: Verdict.HOLDS}
 
 
 def verdict_at_once(condition: Any, case: Case) -> Verdict | None:
-    """Returns the verdict of a condition; None if it has to be awaited, as a judge has to be.
+    """Returns the verdict of a condition; None if the verdict has to be awaited, as that of a judge.
 
     A user's sync function is called in this thread. Raises what the condition raises.
     """

@@ -66,10 +66,10 @@ class JsonPath(Combinable):
     is a value.
 
     At most one of these tests is set. ``expected``: JSON that the value must equal. ``inner``: a
-    predicate that must hold of the value. It judges the value as if it were the answer. If it is a
-    comparison with the baseline, it uses the first value at ``path`` in the baseline. ``test``: a
-    function of the value that must return True. ``absent``: True if the answer's JSON must have no value
-    at ``path``.
+    predicate that must hold of the value. ``inner`` judges the value as if it were the answer. If
+    ``inner`` compares answers with the baseline, the value is compared with the first value at ``path``
+    in the baseline. ``test``: a function of the value that must return True. ``absent``: True if the
+    answer's JSON must have no value at ``path``.
     """
 
     path: str
@@ -82,7 +82,8 @@ class JsonPath(Combinable):
         _compiled(self.path)
 
     def __call__(self, case: Case) -> Judged:
-        """Returns HOLDS, BREAKS with the reason, or the judgement of ``inner``."""
+        """Returns HOLDS, or BREAKS with the reason. If there is an ``inner`` predicate, returns the
+        judgement of this predicate."""
         return run(self._steps(case))
 
     def _steps(self, case: Case) -> Generator[Judged, Judgement, Judgement]:

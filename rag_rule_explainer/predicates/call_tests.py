@@ -48,8 +48,8 @@ class ArgumentTest:
         return cls(name, expected=said)
 
     def judged(self, call: ToolCall, case: Case, against: Mapping[str, Any]) -> Judged:
-        """Returns the judgement of the argument. ``against``: the arguments of a call of the baseline,
-        for a predicate that compares with the baseline."""
+        """Returns the judgement of the argument of a call. ``against``: the arguments of the baseline's
+        call, which ``inner`` needs if it compares with the baseline."""
         if isinstance(call.arguments, str):
             text = printable(shortened(call.arguments, 80))
             return Judgement(
@@ -71,9 +71,9 @@ class ArgumentTest:
         return replace(case, baseline=before, answer=as_answer(value))
 
     def key(self, call: ToolCall, case: Case, against: Mapping[str, Any]) -> Hashable | None:
-        """Returns what the cache key of this judgement needs in addition to the calls: the key of
-        ``inner``, or () if ``inner`` judges nothing of this call. Returns None if the judgement must not
-        be cached."""
+        """Returns the part that this argument adds to the cache key of a judgement of the calls: the key
+        of ``inner``, or () if this call can be judged without ``inner``. Returns None if the judgement
+        must not be cached, because ``inner`` has no cache key."""
         if self.test is not None:
             return None
         if self.inner is None or isinstance(call.arguments, str) or self.name not in call.arguments:
@@ -111,7 +111,7 @@ class CallTest:
         return cls(tool if isinstance(tool, str) else None, tests)
 
     def concerns(self, call: ToolCall) -> bool:
-        """Returns True iff the call is of this tool."""
+        """Returns True iff the call is a call of the tested tool, or every tool is tested."""
         return self.tool is None or call.name == self.tool
 
     def steps(self, call: ToolCall, case: Case) -> CallSteps:
@@ -124,7 +124,8 @@ class CallTest:
         return (yield from joint_judgement(judged, case, Verdict.BREAKS))
 
     def keys(self, case: Case) -> tuple[Hashable, ...] | None:
-        """Returns the cache keys of all arguments that may be judged; None if one must not be cached."""
+        """Returns the cache keys of all arguments that may be judged; None if the judgement of one of
+        them must not be cached."""
         against = self._in_baseline(case)
         keys = tuple(
             each.key(call, case, against)
@@ -156,7 +157,8 @@ class CallTest:
 
 @dataclass(frozen=True, slots=True)
 class _Fixed:
-    """A ``_Fixed`` is a predicate on one argument of one call, which ``test`` judges."""
+    """A ``_Fixed`` is a predicate that applies ``test`` to one argument of one tool call. ``against``:
+    the arguments of the baseline's call, for conditions that compare with the baseline."""
 
     test: ArgumentTest
     call: ToolCall

@@ -45,7 +45,8 @@ def _as_text(answer: Answer) -> str | None:
 
 
 def _made(calls: Sequence[ToolCall]) -> str:
-    """Returns the calls of a run as a reason, such as "the run calls search(q="x"), then stop()"."""
+    """Returns a sentence that lists the calls of a run, to be used as a reason, such as "the run calls
+    search(q="x"), then stop()"."""
     if not calls:
         return "the run calls no tool"
     return f"the run {printable(shortened(calls_said(calls), _LONGEST))}"
@@ -61,8 +62,8 @@ def _breaks_by(case: Case) -> Judgement:
 
 
 def _next_step(calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
-    """Returns the calls that follow the first one in the same reply; none if its step is not known
-    (0)."""
+    """Returns the calls that the first reply with calls makes after its first call. If it is not known
+    which calls belong to one reply (the ``step`` of the first call is 0), returns an empty sequence."""
     return [each for each in calls[1:] if each.step == calls[0].step > 0] if calls else []
 
 
@@ -99,7 +100,7 @@ class CallsTool(Combinable):
 
     @property
     def on_arguments(self) -> tuple[Predicate, ...]:
-        """Returns the predicates on arguments."""
+        """Returns the predicates that judge arguments of the calls; an empty tuple if there are none."""
         return self.test.judges
 
     def __str__(self) -> str:
@@ -152,8 +153,9 @@ class CallsInOrder(Combinable):
         return _breaks_by(case) if last.verdict is Verdict.BREAKS else last
 
     def _has_no_order(self, calls: Sequence[ToolCall]) -> bool:
-        """Returns True iff tested calls of one reply are mixed with tested calls whose arguments are no
-        JSON object. Frameworks such as LangChain keep those apart, so their places are lost."""
+        """Returns True iff the order of the tested calls within a reply is not known. This is so if some
+        of them have a JSON object as their arguments and others do not: frameworks such as LangChain put
+        the two sorts into separate lists, so their common order is lost."""
         tested = {test.tool for test in self.tests}
         mixed = dict[int, set[tuple[str, bool]]]()
         for call in calls:
@@ -170,7 +172,7 @@ class CallsInOrder(Combinable):
 
     @property
     def on_arguments(self) -> tuple[Predicate, ...]:
-        """Returns the predicates on arguments."""
+        """Returns the predicates that judge arguments of the calls; an empty tuple if there are none."""
         return tuple(each for test in self.tests for each in test.judges)
 
     def __str__(self) -> str:
@@ -205,7 +207,7 @@ class CallCount(Combinable):
         return Judgement(Verdict.of(fits), "" if fits else _made(calls))
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the cache key: the question and the calls."""
+        """Returns the cache key, which contains the question and the calls. It is never None."""
         return calls_key(case)
 
     def __str__(self) -> str:

@@ -109,7 +109,8 @@ def _doubted(cited: tuple[Citation, ...], why: str, *, is_said: bool) -> tuple[C
 
 
 def _others(text: str, reading: MarkContents) -> Iterator[tuple[int, int, tuple[Citation, ...]]]:
-    """Yields the start, the end and the citations of each citation that has no brackets."""
+    """Yields the start, the end and the citations of each citation without brackets, such as "Source 2"
+    or a superscript number."""
     for line in _LABELLED.finditer(text):
         if is_attribution(line["label"]):
             cited = reading.alone(
@@ -133,7 +134,8 @@ def _others(text: str, reading: MarkContents) -> Iterator[tuple[int, int, tuple[
 
 
 def _ranges(text: str, marks: Sequence[CitationMark], reading: MarkContents) -> Iterator[CitationMark]:
-    """Yields the marks. Two marks that are the ends of a range, as in "[1]–[3]", become one mark."""
+    """Yields the citation marks of a text. If two of them are the ends of a range, as in "[1]–[3]",
+    yields one mark for the whole range."""
     before: CitationMark | None = None
     for mark in marks:
         first = None if before is None else _only_number(before)

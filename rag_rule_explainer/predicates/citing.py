@@ -107,7 +107,7 @@ class MentionsSource(Combinable):
     source: str
 
     def __call__(self, case: Case) -> Judgement:
-        """Returns HOLDS or BREAKS."""
+        """Returns HOLDS if the answer mentions the source, or else BREAKS with the reason."""
         if _occurs(self.source, case.answer.text):
             return Judgement(Verdict.HOLDS)
         title = self._title(case)
@@ -124,9 +124,9 @@ class MentionsSource(Combinable):
         return next((" ".join(each.casefold().split()) for each in titles if isinstance(each, str)), "")
 
     def memo_key(self, case: Case) -> Hashable:
-        """Returns the cache key of the judgement: the question, the texts of the answer and the baseline,
-        and the data about the source that the judgement uses (the title, and the reason if there is no
-        such source)."""
+        """Returns the cache key of the judgement: the question, the texts of the answer and the
+        baseline, and the title of the source. If there is no such source, the key contains the reason
+        for this instead of a title."""
         named = _not_there(self.source, _ids(case.kept), _ids(case.sources))
         return (*answer_key(self, case), self._title(case), named)
 

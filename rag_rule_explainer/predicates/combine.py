@@ -57,13 +57,13 @@ def negated(predicate: Predicate) -> Predicate:
 
 
 def opposite(predicate: Predicate) -> "Not":
-    """Returns ``~predicate``. For a predicate that is itself a negation, use ``negated``."""
+    """Returns ``~predicate``, even if ``predicate`` is a negation itself; see also ``negated``."""
     return Not(predicate)
 
 
 def unwrapped(predicate: Predicate) -> tuple[Predicate, bool]:
-    """Returns the predicate without ``~``, and True iff it had one. A caller that judges only this base,
-    and then inverts the verdict, never gets contradicting verdicts for a predicate and its negation."""
+    """Returns the predicate without ``~``, and True iff it had one. A caller that judges the returned one
+    and inverts the verdict never gets contradicting verdicts for a predicate and its negation."""
     return (predicate.inner, True) if isinstance(predicate, Not) else (predicate, False)
 
 
@@ -96,7 +96,8 @@ class Not(Combinable):
         return ~(yield self.inner(case))
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the cache key of ``inner``, whose judgement only needs to be inverted."""
+        """Returns the cache key of ``inner``, whose judgement only needs to be inverted; None if
+        judgements of ``inner`` must not be cached."""
         return self.inner.memo_key(case)
 
     def __str__(self) -> str:
@@ -160,10 +161,10 @@ class AnyOf(Combinable):
 class Function(Combinable):
     """This predicate holds iff the user's ``function`` returns True for the Case.
 
-    The function is called for every replay, unless ``remembered_as`` gives it a name. With a name, it is
-    called once for equal answers, and a store keeps its judgements. So it must depend only on the
-    question, the answer and the baseline, and the name must always mean the same function. A sync
-    function runs in a worker thread, because it may block.
+    The function is called for every replay, unless ``remembered_as`` gives it a name. With a name, the
+    function is called once for equal answers, and a store keeps its judgements. So the function must
+    depend only on the question, the answer and the baseline, and the name must always stand for the same
+    function. A sync function runs in a worker thread, because it may block.
     """
 
     function: CaseFunction
@@ -190,14 +191,14 @@ class Function(Combinable):
             return await self.function(case)
         import anyio.to_thread  # imported late, so that importing the package loads no event loop
 
-        # A slow function is abandoned but keeps its thread, so it must not run in anyio's small pool.
+        # An abandoned slow function keeps its thread, so it must not run in anyio's small pool.
         outcome = await anyio.to_thread.run_sync(
             self.function, case, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
         )
         return await outcome if inspect.isawaitable(outcome) else outcome
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the usual cache key; None, so that nothing is cached, without ``remembered_as``."""
+        """Returns the usual cache key; None without ``remembered_as``, so that nothing is cached."""
         return None if self.remembered_as is None else answers_key(self, case)
 
     def __str__(self) -> str:

@@ -105,8 +105,9 @@ def _raised_labels(text: str) -> frozenset[str]:
 
 
 def _with_label(line: str, raised: frozenset[str]) -> str:
-    """Returns a line with its number in brackets, if the line has this number in superscript, or if it is
-    in ``raised``. ``raised``: the numbers that the text cites in superscript."""
+    """Returns a line with the number at its beginning in brackets. This is done if the number is in
+    superscript, or if it is in ``raised``, the numbers that the text cites in superscript. Otherwise
+    returns the line unchanged."""
     found = _RAISED.match(line[:_LONGEST_LINE])
     if found is None:
         return line
@@ -151,7 +152,7 @@ def _entries(lines: Sequence[_Line]) -> list[tuple[_Line, re.Match[str]]]:
 
 
 def _in_line(lines: Sequence[_Line]) -> Iterator[Footnote]:
-    """Yields the single lines that are a list of references, such as "Source: guideline.pdf". A line that
+    """Yields each line that alone is a list of references, such as "Source: guideline.pdf". A line that
     contains only the numbers of sources is not such a list."""
     matched = [(line, _IN_LINE.match(line[2][:_LONGEST_LINE])) for line in lines]
     is_all = all(found is not None for line, found in matched if line[2].strip())

@@ -52,7 +52,8 @@ class Citation(NamedTuple):
 
 
 class MarkContents(NamedTuple):
-    """A ``MarkContents`` finds the citations in pieces of an answer.
+    """A ``MarkContents`` finds the citations in parts of an answer, such as the text between two
+    brackets.
 
     ``kept``: the ids of the sources that were shown, in order, which give the numbers their meaning.
     ``ids``: the ids of all sources.
@@ -84,7 +85,7 @@ class MarkContents(NamedTuple):
                 yield from (_after_place(each) for each in found) if is_placed else found
 
     def _bare(self, part: str) -> tuple[str, bool]:
-        """Returns a part of a citation without the words before its number or id, and True iff one of
+        """Returns the number or id in a citation's text without the words before it, and True iff one of
         these words means a source."""
         token, has_word = part.partition("†")[0].strip(), False
         for _ in range(3):
@@ -100,8 +101,9 @@ class MarkContents(NamedTuple):
         return token, has_word
 
     def _cited(self, token: str, *, square: bool, is_named: bool) -> tuple[Citation, ...]:
-        """Returns the citations in ``token``, a part of the text in a citation's brackets. The possible
-        readings of this part are tried in a fixed order, and the first one that fits is used."""
+        """Returns the citations in ``token``, a part of the text in a citation's brackets; an empty
+        tuple if it contains none. The possible readings of ``token`` are tried in a fixed order, and the
+        first reading that fits is used."""
         is_number_taken = square or is_named
         if token in self.ids and (is_number_taken or not token.isdecimal()):
             return (self._by_id(token, square=square),)
@@ -118,7 +120,8 @@ class MarkContents(NamedTuple):
         return self._unknown(token) if square else ()
 
     def _from_to(self, token: str) -> tuple[Citation, ...]:
-        """Returns the citations of a range of ids, such as "D2-D4"."""
+        """Returns the citations of a range of ids, such as "D2-D4"; an empty tuple if the text is no
+        such range."""
         ends = _FROM_TO.fullmatch(token)
         if ends is None or ends["stem"].casefold() != ends["again"].casefold():
             return ()
@@ -128,8 +131,8 @@ class MarkContents(NamedTuple):
         return tuple(Citation(f"[{each}]", each if each in self.ids else None) for each in named)
 
     def _unknown(self, token: str) -> tuple[Citation, ...]:
-        """Returns the citation for a part that has the form of a source id but names no known source;
-        empty if it does not have this form."""
+        """Returns the citation for a text that looks like a source id but names no known source; an
+        empty tuple if the text does not look like an id."""
         written = f"[{token}]"
         if re.search(r"\d", token) and _shape(token) in map(_shape, self.ids):
             return (Citation(written, None),)
@@ -147,8 +150,9 @@ class MarkContents(NamedTuple):
         )
 
     def alone(self, text: str, *, is_headed: bool) -> tuple[Citation, ...]:
-        """Returns the citations in a text that consists only of source ids. Numbers are citations too if
-        ``is_headed`` is True: the text then follows a word for sources."""
+        """Returns the citations in a text that consists only of source ids; an empty tuple if it
+        contains other words. Numbers are citations too if ``is_headed`` is True: the text then follows a
+        word for sources."""
         if self._has_others(text) or not (is_headed or self._names_ids(text)):
             return ()
         return tuple(self.in_brackets(text, square=True))
@@ -166,8 +170,8 @@ class MarkContents(NamedTuple):
             yield from self.by_numbers("source {}", numbers[1], numbers[2])
 
     def by_numbers(self, form: str, first: str, last: str | None = None) -> Iterator[Citation]:
-        """Yields the citation for a number, or the citations for a range of numbers. ``form``: the
-        pattern of their text in the answer."""
+        """Yields the citation for a number, or the citations for a range of numbers. ``form``: the text
+        of such a citation in the answer, with a placeholder for the number."""
         are_ids = bool(self.ids) and all(each.isdecimal() for each in self.ids)
         for number in spelt_out(int(first), int(last or first)):
             place = number - 1 if 1 <= number <= len(self.kept) else None
@@ -186,8 +190,9 @@ def spelt_out(first: int, last: int) -> Iterable[int]:
 
 
 def _after_place(citation: Citation) -> Citation:
-    """Returns a citation that follows a place in a source (such as "p. 3"). If it is a number, it may be
-    another place instead of a source, as in "[1, pp. 3, 4]"; its ``doubt`` then says so."""
+    """Returns the citation for a text that follows a place in a source, such as "p. 3". If the text is a
+    number, ``doubt`` says that it may be a second place instead of a source, as the 4 in "[1, pp. 3,
+    4]"."""
     number = citation.written.strip("[]").rpartition(" ")[2]
     is_open = number.isdecimal() and not citation.doubt
     return citation._replace(doubt=_PLACE_OR_SOURCE.format(number)) if is_open else citation

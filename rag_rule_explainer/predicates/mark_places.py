@@ -84,8 +84,8 @@ def places_of_marks(text: str, known: Iterable[str], pattern: str | None = None)
 
 
 def _is_counted(citation: Citation) -> bool:
-    """Returns True iff the number of this citation is the position of a source, or zero, because some
-    applications number from 0."""
+    """Returns True iff the number of this citation is, or may be, the position of a source. Zero counts
+    too, because some applications number from 0."""
     return citation.id is not None or citation.written == "source 0" or bool(citation.doubt)
 
 

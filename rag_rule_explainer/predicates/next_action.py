@@ -1,4 +1,5 @@
-"""This module marks conditions of explanations whose replays ask a model only for its next action."""
+"""This module defines a wrapper for conditions. It is used if replays ask a model only for its next
+action, that is, its next reply in a recorded conversation."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ class OfNextAction(Combinable):
         return self.inner(case)
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the cache key of ``inner``."""
+        """Returns the cache key of ``inner``; None if its judgements must not be cached."""
         return self.inner.memo_key(case)
 
     @property
@@ -41,7 +42,8 @@ class OfNextAction(Combinable):
 
     @property
     def remembered_as(self) -> str | None:
-        """Returns the name under which a store keeps the judgements of ``inner``."""
+        """Returns the name under which a store keeps the judgements of ``inner``; None if they are not
+        stored (see ``remembered_name``)."""
         return remembered_name(self.inner)
 
     def __str__(self) -> str:

@@ -27,8 +27,8 @@ Kind = TypeVar("Kind")
 
 
 def is_only_calls(answer: Answer) -> bool:
-    """Returns True iff the answer has tool calls, and neither a value nor a text that answers. The run
-    may have been cut."""
+    """Returns True iff the answer consists only of tool calls: it has no value, and its text is not an
+    answer. The run may have been ended at a tool call (see ``CUT``)."""
     if not answer.calls or answer.value is not None:
         return False
     reason = "".join(filter(str.isalnum, str(answer.finish_reason or "").lower()))
@@ -62,8 +62,8 @@ def _is_about_calls(part: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class IfAnswered(Combinable):
-    """This predicate judges as ``inner`` does, but gives UNKNOWN for an answer that is only a tool
-    call."""
+    """This predicate gives UNKNOWN for an answer that is only a tool call. Every other answer gets the
+    judgement of ``inner``."""
 
     inner: Predicate
 
@@ -72,12 +72,14 @@ class IfAnswered(Combinable):
         return _NO_ANSWER if is_only_calls(case.answer) else self.inner(case)
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the cache key of ``inner``; for an answer that is only a call, a key of its own."""
+        """Returns the cache key of ``inner``, or None if its judgements must not be cached. For an answer
+        that is only a tool call, returns a fixed key."""
         return ("only a tool call",) if is_only_calls(case.answer) else self.inner.memo_key(case)
 
     @property
     def remembered_as(self) -> str | None:
-        """Returns the name under which a store keeps the judgements of ``inner``."""
+        """Returns the name under which a store keeps the judgements of ``inner``; None if they are not
+        stored (see ``remembered_name``)."""
         return remembered_name(self.inner)
 
     def __str__(self) -> str:
@@ -98,8 +100,8 @@ def beside_calls(predicates: Mapping[Kind, Predicate]) -> dict[Kind, Predicate]:
 
 
 def unguarded(predicate: Predicate) -> Predicate:
-    """Returns the predicate that ``guarded_beside_calls`` was given, all parts of which judge every
-    answer."""
+    """Undoes ``guarded_beside_calls``: returns the predicate with its original parts, which also judge
+    answers that are only a tool call."""
     if isinstance(predicate, (AllOf, AnyOf)):
         return replace(predicate, parts=tuple(map(unguarded, predicate.parts)))
     if isinstance(predicate, Not):

@@ -1,5 +1,6 @@
-"""This module tells how large a user's regular expression is, before it is compiled. An agent may write
-it, and the library ``regex`` writes each repetition out: ``.{1000000000}`` would fill the memory."""
+"""This module computes the size of a user's regular expression before it is compiled. The library
+``regex`` writes out each repetition, so a pattern such as ``.{1000000000}``, perhaps written by an agent,
+would fill the memory."""
 
 import sys
 from collections.abc import Sequence
@@ -7,7 +8,8 @@ from importlib import import_module
 from typing import Any, cast
 
 MOST_PARTS = 100_000
-"""The maximum number of parts of a pattern whose repetitions are written out: some 30 MB."""
+"""The maximum number of parts that a pattern may have after its repetitions are written out. They take
+about 30 MB."""
 _REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 
 

@@ -41,8 +41,8 @@ class SameAnswer(Combinable):
             )
 
     def __call__(self, case: Case) -> Judged:
-        """Returns HOLDS or BREAKS; with a jury, UNKNOWN is possible too. With ``overlap``, the reason
-        states the share of common words."""
+        """Returns HOLDS if the answer is the same, else BREAKS. With a jury, returns UNKNOWN if the
+        judge is unsure. With ``overlap``, the reason states the share of common words."""
         worded = self._by_wording(case.answer.text, case.baseline.text)
         if self.jury is None or worded.verdict is Verdict.HOLDS:
             return worded
@@ -93,7 +93,8 @@ class ConsistentWith(Combinable):
     as_written: bool = False
 
     def __call__(self, case: Case) -> Judged:
-        """Returns HOLDS or BREAKS; with a jury, UNKNOWN is possible too."""
+        """Returns HOLDS if the answer is consistent with the truth, else BREAKS. With a jury, returns
+        UNKNOWN if the judge is unsure."""
         text = case.answer.text
         exact = (
             papers_form(text) == papers_form(self.truth)
@@ -107,9 +108,9 @@ class ConsistentWith(Combinable):
         return same_as(self.truth, case, self.jury, self.remembered_as, self.memo_key(case))
 
     def memo_key(self, case: Case) -> Hashable:
-        """Returns the cache key of the judgement: the question, the baseline and the answer. With a jury,
-        the baseline is left out, so that the judgement is found again for any baseline; a jury does not
-        see it."""
+        """Returns the cache key of the judgement: the question, the baseline and the answer. With a
+        jury, the key does not contain the baseline, because a jury does not see the baseline. A stored
+        judgement can then be used again with any baseline."""
         said = answer_key(self, case)
         return said if self.jury is None else (said[0], said[2])
 

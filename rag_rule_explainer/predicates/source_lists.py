@@ -27,7 +27,7 @@ _STOP = compiled_late(r"[.!?…。！？।॥۔؟][\"'”’»)\]]*\s*\Z")
 _WORDS = compiled_late(r"[^\W\d_]+\b")
 _ENDS = compiled_late(r"(?:[.!?…।۔؟][\"'”’»)\]]{0,3}\s+|[。！？][」』”）]?\s*)")
 _ENDED = compiled_late(r"[\s.,;:!?…。！？।۔؟]*")
-"""Matches the punctuation after a citation that ends a sentence and belongs to it."""
+"""Matches the punctuation at the end of a sentence, after the sentence's citation."""
 _CITED = compiled_late(r"\d+|\w[\w.-]*")
 _LONGEST_LINE = 2000
 
@@ -43,8 +43,8 @@ class SourceList(NamedTuple):
 
 
 def source_lists(text: str, marks: Sequence[Place]) -> tuple[SourceList, ...]:
-    """Returns the lists of citations in the text, in order. ``marks``: the position of each citation in
-    the text, with its brackets, in order."""
+    """Returns the lists of citations in the text (see the docstring of this module), in order.
+    ``marks``: the position of each citation in the text, with its brackets, in order."""
     text = plain_signs(text)
     notes = {(note.start, note.end) for note in footnotes(text)}
     lines = [found.span() for found in _LINE.finditer(text) if found[0]]

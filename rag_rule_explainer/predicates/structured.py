@@ -1,10 +1,11 @@
 """This module finds the JSON in an answer.
 
-The JSON is ``Answer.value``. If the value is a str, JSON is searched for in this str, and then in the
-text of the answer; if neither has JSON, the JSON is the str itself. If the value is None, or JSON cannot
-represent it, JSON is searched for only in the text. In a str or text, the JSON is all of it, or the first
-fenced block that is JSON. JSON is defined by RFC 8259, without NaN. Text that is nested deeper than 200
-levels, or has a number of more than 4,300 digits, does not count as JSON.
+Usually the JSON of an answer is its ``value``. If the value is a str, JSON is searched for first in this
+str, and then in the text of the answer; if neither contains JSON, the str itself is taken, as a JSON
+string. If the value is None, or JSON cannot represent it, JSON is searched for only in the text of the
+answer. A text contains JSON if all of it is JSON, or else one of its fenced blocks; the first such block
+is used. JSON is defined by RFC 8259, without NaN. Text that is nested deeper than 200 levels, or has a
+number of more than 4,300 digits, does not count as JSON.
 """
 
 import json

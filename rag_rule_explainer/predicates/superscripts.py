@@ -25,7 +25,8 @@ _TOGETHER = "it is not known whether {} is one number or several"
 
 def superscripts(text: str) -> Iterator[tuple[int, int, list[tuple[str, str | None]], str]]:
     """Yields each citation in superscript: its start, its end, its numbers or ranges of numbers, and the
-    reason if these numbers are not certain. A power or a unit, such as "5 m²", is not a citation."""
+    reason why these numbers are not certain ("¹²" may mean 12, or 1 and 2); the reason is empty if they
+    are certain. A power or a unit, such as "5 m²", is not a citation."""
     for found in _FORM.finditer(text):
         word = _WORD.search(text, max(0, found.start() - 40), found.start())
         if found.start() == 0 or text[found.start() - 1] == "\n" or (word and _is_raised(word[0])):
@@ -37,6 +38,7 @@ def superscripts(text: str) -> Iterator[tuple[int, int, list[tuple[str, str | No
 
 
 def _is_raised(word: str) -> bool:
-    """Returns True iff a superscript number after this word is a power."""
+    """Returns True iff a superscript number after this word is a power or belongs to a unit, as in "x²"
+    or "5 m²"."""
     is_letter = len(word) == 1 and word.isascii()
     return is_letter or word[-1:].isdigit() or word.casefold() in _UNITS

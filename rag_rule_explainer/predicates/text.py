@@ -25,7 +25,7 @@ class Equals(Combinable):
     text: str
 
     def __call__(self, case: Case) -> Judgement:
-        """Returns HOLDS or BREAKS."""
+        """Returns HOLDS if the answer is the text, else BREAKS."""
         return Judgement(Verdict.of(case.answer.text.strip() == self.text.strip()))
 
     def __str__(self) -> str:
@@ -42,8 +42,8 @@ class Equals(Combinable):
 @dataclass(frozen=True, slots=True)
 class Contains(Combinable):
     """This predicate holds iff ``text`` occurs in the answer. ``ignore_case``: if True, upper and lower
-    case are not distinguished. ``whole_words``: if True, it has to begin and end where words and numbers
-    do: "5" is not in "5.5", "5 %" or "5-10", and "C" is not in "C++"."""
+    case are not distinguished. ``whole_words``: if True, ``text`` must not begin or end in the middle of
+    a word or number of the answer: "5" is not in "5.5", "5 %" or "5-10", and "C" is not in "C++"."""
 
     text: str
     ignore_case: bool = True
@@ -56,7 +56,7 @@ class Contains(Combinable):
             raise InvalidInput("contains('') holds for every answer; say which text to look for")
 
     def __call__(self, case: Case) -> Judgement:
-        """Returns HOLDS or BREAKS."""
+        """Returns HOLDS if the answer contains the text, else BREAKS."""
         text, answer = self._plain(self.text), self._plain(case.answer.text)
         is_there = text in answer
         if is_there and self.whole_words:
@@ -121,7 +121,8 @@ class Matches(Combinable):
             ) from error
 
     def __call__(self, case: Case) -> Judgement:
-        """Returns HOLDS or BREAKS, or UNKNOWN if the search takes too long."""
+        """Returns HOLDS if the pattern matches in the answer, else BREAKS; UNKNOWN if the search takes
+        too long."""
         import regex
 
         # The library ``regex`` can stop a search and lets other threads run meanwhile; the module ``re``
@@ -155,7 +156,7 @@ class OneOf(Combinable):
     texts: tuple[str, ...]
 
     def __call__(self, case: Case) -> Judgement:
-        """Returns HOLDS or BREAKS."""
+        """Returns HOLDS if the answer equals one of the texts, else BREAKS."""
         return Judgement(Verdict.of(any(equivalent(case.answer.text, text) for text in self.texts)))
 
     def __str__(self) -> str:
@@ -178,7 +179,7 @@ def text_given(given: str) -> str:
 
 def texts_given(given: Iterable[str], where: str) -> tuple[str, ...]:
     """Returns the texts as a tuple. Raises InvalidInput for a single str instead of a list, and for a
-    list with an object that is no str. ``where``: the name in the error."""
+    list with an object that is no str. ``where``: the name of the parameter, for the error message."""
     # Users pass more than the annotation says.
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(f"{where} was given {brief(given)}; give a list of texts")

@@ -81,7 +81,8 @@ def own_value(value: Any) -> Any:
 
 
 def _forms_of(other: Any) -> Iterator[object]:
-    """Yields the object itself; for a model or a dataclass object, the dicts that may be its value."""
+    """Yields dicts that are equal to the fields of a pydantic model or a dataclass object: the forms
+    that ``Answer.value`` may have after the object was converted. Yields any other object unchanged."""
     if hasattr(cast("object", type(other)), "__pydantic_fields__"):
         yield other.model_dump()
         yield other.model_dump(mode="json")

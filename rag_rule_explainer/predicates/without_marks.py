@@ -81,7 +81,7 @@ class IgnoringCitations(Combinable):
     pattern: str | None = None
 
     def __call__(self, case: Case) -> Judged:
-        """Returns the judgement of ``inner``."""
+        """Returns the judgement that ``inner`` makes of the answer without its citations."""
         return self.inner(self._without(case))
 
     def _without(self, case: Case) -> Case:
@@ -95,13 +95,14 @@ class IgnoringCitations(Combinable):
         return answer if text == answer.text else replace(answer, text=text)
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the cache key of ``inner`` for the answer without its citations."""
+        """Returns the cache key of ``inner`` for the answer without its citations; None if judgements of
+        ``inner`` must not be cached."""
         return self.inner.memo_key(self._without(case))
 
     @property
     def remembered_as(self) -> str | None:
-        """Returns the name under which a store keeps the judgements of ``inner``; None if it has
-        none."""
+        """Returns the name under which a store keeps the judgements of ``inner``; None if they have no
+        name."""
         return remembered_name(self.inner)
 
     def __str__(self) -> str:

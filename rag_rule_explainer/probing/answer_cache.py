@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # not imported at run time, since a search without a store ne
     from ..storing.answers import QuestionAnswers
 
 MOST_IN_MEMORY = 4096
-"""With a store, all replies in memory are dropped when their number reaches this one, since the store has
-them. Without a store, all replies are kept."""
+"""The number of replies in memory at which all of them are dropped, if there is a store, because the
+store has them. Without a store, all replies are kept."""
 
 Make = Callable[[Arrangement], Awaitable[Reply]]
 
@@ -26,8 +26,8 @@ class AnswerMemory:
     """An ``AnswerMemory`` holds the replies to one question. Several searches that share it pay each
     reply once. It belongs to one event loop.
 
-    ``first``: the first reply to each arrangement. ``numbered``: further replies, by arrangement and
-    number.
+    ``first``: the first reply to each arrangement (an ordered list of sources). ``numbered``: further
+    replies, by arrangement and number.
     """
 
     def __init__(self) -> None:
@@ -66,8 +66,8 @@ class AnswerCache:
         return self._shared is not None
 
     async def reply(self, arrangement: Arrangement, make: Make) -> Reply:
-        """Returns the reply to an arrangement. Calls ``make`` for it only if neither the memory nor the
-        store has one. Raises StoreFailed, and the errors of ``make``."""
+        """Returns the reply to an arrangement (an ordered list of sources). Calls ``make`` for it only if
+        neither the memory nor the store has one. Raises StoreFailed, and the errors of ``make``."""
         if not self._remember:
             return await self._taken(arrangement, 0, make)
         key, replies = arrangement.key, self._replies
@@ -89,9 +89,10 @@ class AnswerCache:
         return reply
 
     async def sample(self, arrangement: Arrangement, number: int, make: Make) -> Reply:
-        """Returns one of several numbered replies (samples) to the same arrangement. If the store does
-        not have it, ``make`` makes it. A sample that this cache holds in memory is used again only if
-        several searches share the cache. ``number``: the number of the sample, counted from 0."""
+        """Returns one of several numbered replies (samples) to the same arrangement (an ordered list of
+        sources). If the store does not have it, ``make`` makes it. A sample that this cache holds in
+        memory is used again only if several searches share the cache. ``number``: the number of the
+        sample, counted from 0."""
         if self._shared is None:
             return await self._taken(arrangement, number, make)
 
@@ -104,9 +105,10 @@ class AnswerCache:
         return reply
 
     async def offered(self, arrangement: Arrangement, answer: Answer) -> tuple[Answer, bool]:
-        """Offers to the store an answer that the caller got without this cache, as sample 0, the first
-        answer to the arrangement. If the store already has a sample 0, that one stays. Returns the answer
-        that is used from now on, and True iff it is the offered one."""
+        """Offers to the store an answer that the caller got without this cache. The store keeps this
+        answer as sample 0, the first answer to the arrangement (an ordered list of sources), unless it
+        already has a sample 0. Returns the answer that is used from now on, and True iff it is the
+        offered one."""
         first = Reply(answer)
         offered = False
 

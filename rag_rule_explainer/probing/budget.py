@@ -106,9 +106,9 @@ class Budget:
     def charge(self) -> None:
         """Raises LimitReached if the limits do not allow one more run of the application.
 
-        If the cost is limited, every model that was used must have a price. Raises InvalidInput if one
-        is missing before the first replay. If a later replay uses a model without a price, it raises
-        LimitReached, so that the rules proved by then are still returned.
+        If the cost is limited, every model that was used must have a price. Raises InvalidInput if a
+        price is missing before the first replay. If only a later replay uses a model without a price,
+        raises LimitReached, so that the rules proved by then are still returned.
         """
         limits = self.limits
         if not self.is_limited:

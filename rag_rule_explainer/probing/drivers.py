@@ -26,7 +26,7 @@ MOST_SHARING = 256
 no server keeps so many beginnings, and it takes long to compare what all workers probe."""
 
 SHARED_AT_FIRST = 32
-"""The keys of this many first probes are chosen by how their prompts begin, even while no other probe
+"""The number of first probes whose keys are chosen by how their prompts begin, even while no other probe
 runs. So a search that a small limit ends makes the same probes, whether the application awaits anything
 or not."""
 

@@ -19,8 +19,8 @@ from typing import Any
 LOOK_UP_SECONDS = 0.2
 """The longest time, in seconds, that the main thread waits before it checks for Ctrl-C.
 
-It must check regularly: Ctrl-C does not end a wait on Windows, nor if the operating system delivers the
-signal to another thread.
+The main thread must check regularly, because Ctrl-C does not end a wait on Windows, nor if the operating
+system delivers the signal to another thread.
 """
 
 
@@ -91,32 +91,34 @@ class Interrupts:
 
     def wait(self, seconds: float = LOOK_UP_SECONDS) -> BaseException | None:
         """Waits until ``wake`` is called or Ctrl-C arrives, but at most for the shorter of ``seconds``
-        and ``LOOK_UP_SECONDS``. Returns the error that the former handler raised on Ctrl-C; None if there
-        was none."""
+        and ``LOOK_UP_SECONDS``. Returns the delayed error of Ctrl-C, usually a KeyboardInterrupt; None
+        if there is none."""
         try:
             return self._news.get(timeout=max(0.0, min(seconds, LOOK_UP_SECONDS)))
         except queue.Empty:
             return None
 
     def doze(self, seconds: float = LOOK_UP_SECONDS) -> None:
-        """Waits as ``wait`` does, but raises the error that the former handler raised on Ctrl-C."""
+        """Waits as ``wait`` does, but raises the delayed error of Ctrl-C, usually a KeyboardInterrupt."""
         if (raised := self.wait(seconds)) is not None:
             raise raised
 
     def sleep(self, seconds: float) -> None:
-        """Waits for the full ``seconds``. If Ctrl-C arrives meanwhile, raises the error of the former
-        handler."""
+        """Waits for the full ``seconds``. If Ctrl-C arrives meanwhile, raises its error, usually a
+        KeyboardInterrupt."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             self.doze(left)
 
     def check(self) -> None:
-        """Raises the delayed error of the former handler if Ctrl-C has arrived; does not wait."""
+        """Raises the delayed error of Ctrl-C, usually a KeyboardInterrupt, if there is one. Does not
+        wait."""
         if (raised := self.pending()) is not None:
             raise raised
 
     def pending(self) -> BaseException | None:
-        """Returns the delayed error of the former handler; None if there was no Ctrl-C. Does not wait."""
+        """Returns the delayed error of Ctrl-C, usually a KeyboardInterrupt; None if there is none. Does
+        not wait."""
         while True:
             try:
                 raised = self._news.get_nowait()
@@ -129,8 +131,9 @@ class Interrupts:
     def passed_on(self) -> Generator[None, None, None]:
         """Lets Ctrl-C interrupt the code of the block at any line, for code such as the application.
 
-        Before the block, raises an error that was delayed until then. If Ctrl-C arrives in the block and
-        its code catches the KeyboardInterrupt, one is raised later, at the next wait.
+        Before the block, raises an error that was delayed until then. If Ctrl-C arrives in the block,
+        and the code of the block catches the KeyboardInterrupt, a KeyboardInterrupt is raised again at
+        the next wait.
         """
         self.check()
         self._passed, kept = 0, self._is_keeping

@@ -67,9 +67,9 @@ class JudgeBatcher:
         return asyncio.get_running_loop() is self._loop
 
     async def judgement(self, asked: JudgeQuestion) -> Judgement:
-        """Returns the judgement of one answer, which is made once and then remembered. If the request for
-        it had several answers, sets ``is_mixed`` in the current ``Company``, which records this, so that
-        no rule that depends on it is called proved. Raises JudgeFailed, LimitReached and RagRuleError."""
+        """Returns the judgement of one answer, which is made once and then remembered. If the judge's
+        request had several answers, sets ``is_mixed`` in the current ``Company``, so that no rule that
+        depends on this judgement is called proved. Raises JudgeFailed, LimitReached and RagRuleError."""
         key = asked.jury, asked.matter, asked.answer
         made, _ = await self._memo.get(key, self._made, asked)
         judging = company.get()

@@ -69,9 +69,9 @@ class TriedRequest(NamedTuple):
 class JudgeRequests:
     """This class sends one explanation's requests to its judges, on one event loop.
 
-    ``limiter``: each request takes a slot of it, as each replay does. ``stopper``: after its stop, only
-    requests that running probes need are sent. ``timeout``: the seconds that a request may take; None for
-    no limit.
+    ``limiter``: each request takes one of its slots, as each replay does. ``stopper``: once it is
+    stopped, only requests that running probes need are sent. ``timeout``: the seconds that a request may
+    take; None for no limit.
     """
 
     limiter: Limiter

@@ -30,8 +30,8 @@ class Judgements(Memo[Judgement]):
 
     ``mixed``: the keys of judgements from requests to a judge with several answers. ``in_use``: True once
     a search has used one of these judgements. ``has_judged``: True once the predicate has judged an
-    answer. If it raises InvalidInput after that, the error is about one answer only, and ends the search
-    only if there is a judge.
+    answer. If the predicate raises InvalidInput after that, the error is about one answer only, and ends
+    the search only if there is a judge.
     """
 
     def __init__(self) -> None:
@@ -151,8 +151,8 @@ class Judging:
         return [judged[key] for key in keys]
 
     def _key(self, case: Case) -> Hashable:
-        """Returns the memo key of a case. If there is none, returns a new object. It equals no other
-        key, so the case is judged separately."""
+        """Returns the memo key of a case. If the case has none, returns a new object, which equals no
+        other key. So the case is judged separately."""
         try:
             key = self.base.memo_key(case)
             hash(key)

@@ -70,8 +70,8 @@ class Limiter:
             self.leave()
 
     def judging(self) -> AbstractAsyncContextManager[None]:
-        """Holds a slot like ``aslot``, for a request to a judge. A limiter that counts replays does not
-        count it."""
+        """Holds a slot during the block, like ``aslot``, for a request to a judge. A subclass that counts
+        replays must not count this slot."""
         return self.aslot()
 
     @contextmanager

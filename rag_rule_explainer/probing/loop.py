@@ -46,11 +46,10 @@ def run_blocking(
     """Runs the coroutine that ``work`` returns on the private loop, in a copy of the caller's context,
     and returns its result.
 
-    On the first Ctrl-C, ``on_interrupt`` is called on that loop, and the wait goes on. If this call
-    returns False, or if ``on_interrupt`` is None, the coroutine is cancelled and KeyboardInterrupt is
-    raised. The second Ctrl-C always cancels the coroutine, and waits at most ``GRACE_SECONDS`` for its
-    end. Raises InvalidInput if called in the thread of the private loop, which would then wait for
-    itself.
+    On the first Ctrl-C, ``on_interrupt`` is called on that loop, and the wait goes on. If
+    ``on_interrupt`` returns False or is None, the coroutine is cancelled and KeyboardInterrupt is raised.
+    The second Ctrl-C always cancels the coroutine, and waits at most ``GRACE_SECONDS`` for its end.
+    Raises InvalidInput if called in the thread of the private loop, which would then wait for itself.
     """
     with kept() as interrupts:
         loop, thread = _private_loop()

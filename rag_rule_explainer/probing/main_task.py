@@ -1,8 +1,8 @@
 """This module lets Ctrl-C end a search that the main task of ``asyncio.run`` awaits.
 
-On Ctrl-C, ``asyncio.run`` cancels its main task, and raises KeyboardInterrupt when the task has ended so.
-A search that is cancelled has no result. So, while the main task awaits a search, Ctrl-C ends the search
-in place of the task, and the task goes on with the result.
+On Ctrl-C, ``asyncio.run`` cancels its main task, and then raises KeyboardInterrupt. A cancelled search
+has no result. So while the main task awaits a search, this module replaces the handler of Ctrl-C by one
+that only ends the search. The task is not cancelled, and gets the rules found so far.
 """
 
 import asyncio
@@ -17,11 +17,12 @@ from typing import Any
 
 @contextmanager
 def ctrl_c_kept() -> Generator[Callable[[], None], None, None]:
-    """Yields a function. After it was called, Ctrl-C in the block ends the search of the block, also one
-    that has not begun yet. Before, the handler of ``asyncio.run`` is called.
+    """Yields a function that makes Ctrl-C end the search of the block instead of the main task.
 
-    This holds if the main task of ``asyncio.run`` enters the block. In other tasks, under a handler of
-    the user's, and on Python 3.10, whose ``asyncio.run`` has no handler, nothing is changed.
+    Before the function is called, Ctrl-C cancels the main task as usual. After the call, a Ctrl-C that
+    comes before the search has begun ends the search at its beginning. The block changes nothing if
+    another task than the main task of ``asyncio.run`` enters it, if the user has set a handler of Ctrl-C,
+    or on Python 3.10, whose ``asyncio.run`` sets no handler.
     """
     with _presses() as presses:
         yield presses.keep
@@ -29,18 +30,20 @@ def ctrl_c_kept() -> Generator[Callable[[], None], None, None]:
 
 @contextmanager
 def told_of_ctrl_c(on_interrupt: Callable[[], bool]) -> Generator[None, None, None]:
-    """Calls ``on_interrupt`` on the event loop after the first Ctrl-C in the block, in the main task of
-    ``asyncio.run``; see ``ctrl_c_kept``.
+    """Calls ``on_interrupt`` on the event loop after the first Ctrl-C in the block, if the main task of
+    ``asyncio.run`` enters the block; see ``ctrl_c_kept``.
 
-    If it returns False, since there is no result to wait for, and on every later Ctrl-C, the handler of
-    ``asyncio.run`` is called.
+    The handler of ``asyncio.run``, which cancels the main task, is called on every later Ctrl-C. It is
+    also called on the first one if ``on_interrupt`` returns False: the search then has no result to wait
+    for.
     """
     with _presses() as presses, presses.told(on_interrupt):
         yield
 
 
 class _Presses:
-    """A ``_Presses`` handles Ctrl-C in place of ``before``, the handler of ``asyncio.run``."""
+    """A ``_Presses`` handles Ctrl-C during a block. ``before``: the handler of ``asyncio.run``, which is
+    called if no search is to be ended."""
 
     def __init__(self, before: Callable[[int, FrameType | None], Any] | None = None) -> None:
         self._before = before
@@ -49,13 +52,14 @@ class _Presses:
         self._keeps, self._is_pressed, self._is_done = False, False, False
 
     def keep(self) -> None:
-        """From now on, a Ctrl-C waits for the next search."""
+        """Makes a Ctrl-C that comes while no search runs end the next search, from now on."""
         self._keeps = True
 
     @contextmanager
     def told(self, on_interrupt: Callable[[], bool]) -> Generator[None, None, None]:
-        """Hands the first Ctrl-C in the block, or one that waits, to ``on_interrupt``. Inside of another
-        such block, which knows more searches, that one is told."""
+        """Calls ``on_interrupt`` for the first Ctrl-C in the block, or at once for a Ctrl-C that came
+        before the block (see ``keep``). Inside another such block, calls the function of the outer block,
+        which can end more searches."""
         outer, self._on_interrupt = self._on_interrupt, self._on_interrupt or on_interrupt
         if self._is_pressed:
             self._tell()
@@ -66,7 +70,7 @@ class _Presses:
 
     @contextmanager
     def installed(self) -> Generator[None, None, None]:
-        """Handles SIGINT in the block."""
+        """Makes ``noticed`` the handler of SIGINT during the block."""
         signal.signal(signal.SIGINT, self.noticed)
         token = _current.set(self)
         try:
@@ -79,8 +83,8 @@ class _Presses:
                 signal.signal(signal.SIGINT, before)
 
     def noticed(self, _number: int, frame: FrameType | None) -> None:
-        """Handles SIGINT. Python calls it between any two lines of the main thread, so the search is told
-        in a callback of the loop, while the main task waits."""
+        """Handles SIGINT. Python calls this between any two lines of the main thread, so it only makes
+        the event loop call ``_tell`` later, when the main task awaits something."""
         if self._is_pressed:
             self._hand_on(frame)
             return
@@ -100,7 +104,8 @@ class _Presses:
 
 
 _current: ContextVar[_Presses | None] = ContextVar("rag_rule_presses", default=None)
-"""It holds the handler of Ctrl-C for the current task, also if the main task only awaits that task."""
+"""The handler of Ctrl-C that is installed; None if there is none. Tasks that the main task starts have
+the same value."""
 
 
 @contextmanager
@@ -119,7 +124,7 @@ def _presses() -> Generator[_Presses, None, None]:
 
 
 def _runs_now(task: object) -> bool:
-    """Returns True iff a task is the one that runs now, in the main thread."""
+    """Returns True iff this code runs in the main thread and in this task."""
     is_here = threading.current_thread() is threading.main_thread()
     return is_here and task is not None and task is asyncio.current_task()
 

@@ -44,8 +44,8 @@ class Memo(Generic[Value]):
         return made, False
 
     def begin(self, key: Hashable) -> bool:
-        """Returns True iff the value is neither known nor being made. The caller must then make it and
-        call ``end``; after False, it must call ``settled``.
+        """Returns True if the value is neither known nor being made; the caller must then make the value
+        and call ``end``. Returns False otherwise; the caller must then call ``settled``.
 
         ``begin``, ``settled`` and ``end`` together do what ``get`` does. They are for callers that run
         so often that the coroutine of ``get`` would take too much time.

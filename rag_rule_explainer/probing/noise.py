@@ -10,8 +10,8 @@ from .vote_rules import Count, Majority, Sequential, chance_of_misleading
 Vote: TypeAlias = Literal["border", "every", "sequential"]
 
 MOST_SAMPLES = 1_000
-"""The largest number of samples of one arrangement. About half of them are requested at the same time, so
-more would need too many requests at once."""
+"""The largest number of samples (repeated answers) of one arrangement (an ordered list of sources). About
+half of them are requested at the same time, so more would need too many requests at once."""
 
 
 _SHARE = "Noise(min_confidence=...), for rules that hold on so many"
@@ -20,8 +20,8 @@ _SHARE = "Noise(min_confidence=...), for rules that hold on so many"
 @called_as("Noise")
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The Noise settings say which arrangements are decided by a vote over several answers, the samples,
-    and how many samples are drawn.
+    """The Noise settings say for which arrangements (ordered lists of sources) a vote over several
+    answers decides, and how many of these answers (samples) are drawn.
 
     ``samples``: the largest number of samples of one arrangement, up to 1,000; 1 means no votes.
 
@@ -97,19 +97,19 @@ class Noise:
 
     @property
     def votes(self) -> bool:
-        """Returns True if any arrangement is voted on."""
+        """Returns True if votes over several answers are on."""
         return self.samples > 1
 
     @property
     def everywhere(self) -> bool:
-        """Returns True if every arrangement is voted on; False if only some are (see ``vote``), or
-        none."""
+        """Returns True if every arrangement (an ordered list of sources) is voted on; False if only some
+        are (see ``vote``), or none."""
         return self.votes and (self.vote == "every" or self.min_confidence < 1)
 
     @property
     def count(self) -> Count:
-        """Returns the rule that decides when there are enough votes for a verdict, and which verdict it
-        is."""
+        """Returns the rule by which votes are counted. This rule says when there are enough votes for a
+        verdict, and what the verdict is."""
         if self.vote == "sequential":
             return Sequential(self.samples, self.false_holds, self.false_breaks, self.margin)
         return Majority(self.samples)
@@ -128,7 +128,7 @@ class Noise:
 
     @property
     def wording(self) -> str:
-        """Returns the words of a report for the kind of votes on which its rules are based."""
+        """Returns the words with which a report says by what kind of votes its rules were found."""
         if self.everywhere:
             return f"majority of {self.samples} on every subset"
         if self.vote == "sequential":

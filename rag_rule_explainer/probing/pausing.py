@@ -78,8 +78,8 @@ class Stopper:
         raise JudgedTooLate(reason)
 
     async def pause(self, seconds: float) -> None:
-        """Waits before a retry: for ``seconds``, but not beyond the limit of seconds. If there was a stop
-        or one comes during the wait, ends at once and raises LimitReached."""
+        """Waits before a retry: for ``seconds``, but not beyond the limit of seconds. Raises LimitReached
+        at once after a stop, also if the stop comes during the wait."""
         limit = self._budget.limits.seconds
         if limit is not None:
             seconds = min(seconds, max(0.0, limit - self._budget.seconds))

@@ -1,4 +1,5 @@
-"""This module probes arrangements: it replays the application on an arrangement and judges the answer."""
+"""This module probes arrangements (ordered lists of sources): it replays the application on an
+arrangement and judges the answer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -12,9 +13,9 @@ from .sampler import Sampler
 
 
 class Ballot(NamedTuple):
-    """A Ballot counts the votes on one arrangement. The application answers the arrangement several
-    times; each answer is a sample. The vote of a sample is the verdict of the base predicate (the
-    predicate without its negation) on it.
+    """A Ballot counts the votes on one arrangement (an ordered list of sources). The application answers
+    the arrangement several times; each answer is a sample. The vote of a sample is the verdict of the
+    base predicate (the predicate without its negation) on it.
 
     ``holds`` and ``breaks``: how many votes have these verdicts. ``representative``: one sample whose
     vote equals the outcome. ``agreeing``: the indices of all such samples.
@@ -29,8 +30,8 @@ class Ballot(NamedTuple):
 
 
 class Probe(NamedTuple):
-    """A Probe holds an arrangement, the application's reply to it, and the judgement of the reply.
-    ``ballot``: the vote that decided the judgement; None if there was no vote."""
+    """A Probe holds an arrangement (an ordered list of sources), the application's reply to it, and the
+    judgement of the reply. ``ballot``: the vote that decided the judgement; None if there was no vote."""
 
     arrangement: Arrangement
     reply: Reply
@@ -38,7 +39,7 @@ class Probe(NamedTuple):
     ballot: Ballot | None = None
 
     def without_answer(self) -> "Probe":
-        """Returns this probe without its answers, which take memory."""
+        """Returns a copy of this probe without its answers, which needs less memory."""
         silent = self.reply._replace(answer=None)
         ballot = None if self.ballot is None else self.ballot._replace(replies=(), representative=silent)
         return self._replace(reply=silent, ballot=ballot)
@@ -53,7 +54,8 @@ _set_question, _set_baseline, _set_answer, _set_kept, _set_sources = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prober:
-    """A Prober replays arrangements for one question, and judges the answers against the baseline.
+    """A Prober replays arrangements (ordered lists of sources) for one question, and judges the answers
+    against the baseline.
 
     ``sources``: all sources of the question. ``without_sources``: a fixed answer to the arrangement
     without sources; None if the application is replayed on that arrangement too.
@@ -65,8 +67,8 @@ class Prober:
     without_sources: str | None = None
 
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
-        """Returns the probe of an arrangement. Replays it only if its reply is not known yet. Raises
-        LimitReached and RagRuleError."""
+        """Returns the probe of an arrangement (an ordered list of sources). Replays it only if its reply
+        is not known yet. Raises LimitReached and RagRuleError."""
         if self.without_sources is None or arrangement.sources:
             reply = await self.sampler.unchecked(arrangement)
             if reply.answer is not None and reply.answer.finish_reason is not None:

@@ -1,5 +1,5 @@
-"""This module runs the application on an arrangement. Async replays run on one event loop, and sync
-replays run in threads."""
+"""This module runs the application on an arrangement (an ordered list of sources). Async replays run on
+one event loop, and sync replays run in threads."""
 
 import asyncio
 import inspect
@@ -37,9 +37,10 @@ class Replayer:
 
     ``timeout``: the seconds that one run may take; None for no limit. ``accepts``: finish reasons with
     which an answer is regarded as whole, in addition to the usual ones. The reasons in the replay's own
-    ``accept_finish_reasons`` are added. ``trace``: what tracers know about this explanation; None if it
-    is not traced. ``accepts_calls``: True if a condition is about tool calls, so that an answer may be
-    only a tool call. ``stopper``: after its stop, no run begins and pauses before retries end.
+    ``accept_finish_reasons`` are added. ``trace``: the data about this explanation for tracers such as
+    LangSmith; None if it is not traced. ``accepts_calls``: True if a condition is about tool calls, so
+    that an answer may be only a tool call. ``stopper``: once it is stopped, no run begins, and pauses
+    before retries end.
     """
 
     question: str
@@ -85,7 +86,8 @@ class Replayer:
         return answer_fault(answer.finish_reason, structured=may_call, accepts=self.accepts)
 
     def is_empty(self, answer: Answer) -> bool:
-        """Returns True iff an answer says nothing, and is no tool call that a condition is about."""
+        """Returns True iff an answer says nothing: it has neither text nor value, and it has no tool
+        call that a condition could be about."""
         return said_nothing(answer) and not (self.accepts_calls and is_only_calls(answer))
 
     def counting(self, reply: Reply) -> Reply:
@@ -118,10 +120,10 @@ class Replayer:
         *,
         may_try_again: bool = True,
     ) -> Reply:
-        """Runs the application on an arrangement and returns its reply. Retries a temporary failure,
-        unless ``may_try_again`` is False. ``begin``: counts the run, or raises LimitReached to forbid it;
-        it is called after the wait for a slot. ``kind``: the purpose of the run, for its trace. Raises
-        LimitReached and RagRuleError."""
+        """Runs the application on an arrangement (an ordered list of sources) and returns its reply.
+        Retries a temporary failure, unless ``may_try_again`` is False. ``begin``: counts the run, or
+        raises LimitReached to forbid it; it is called after the wait for a slot. ``kind``: the purpose of
+        the run, for its trace. Raises LimitReached and RagRuleError."""
         if not self.limiter.enter_at_once():
             await self.limiter.enter()
         started, slot = time.perf_counter(), self._held(begin)

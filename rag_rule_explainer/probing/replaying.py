@@ -73,7 +73,8 @@ class ReplayFidelity(Protocol):
     """A ReplayFidelity checks the fidelity of replays: whether they differ from the baseline only in
     their sources.
 
-    ``doubt``: an observation in a replay that makes its fidelity doubtful; empty if there was none.
+    ``doubt``: a warning that a replay may differ from the baseline in more than its sources; empty if
+    nothing shows this.
     """
 
     doubt: str
@@ -115,9 +116,8 @@ class ReplayFidelity(Protocol):
 
     @property
     def dependent_places(self) -> str:
-        """Returns the names of the state that ``can_rewind`` found and that may depend on the sources of
-        the run that set it, or on how many runs there were, as a list in words; empty if there is
-        none."""
+        """Returns, as a list in words, the names of the changed state (see ``can_rewind``) whose content
+        may depend on the sources of a run, or on the number of runs; empty if there is none."""
         ...
 
     def rewound(self) -> AbstractContextManager[None]:
@@ -152,7 +152,7 @@ class ReplayFidelity(Protocol):
 @dataclass(slots=True)
 class Promotion:
     """A Promotion holds a ``warning`` with those held-out or dropped sources (see ``Baseline``) that
-    reach the model when others are omitted; empty if no such source was observed so far."""
+    reach the model when other sources are omitted; empty if this was observed of no source so far."""
 
     warning: str = ""
 
@@ -163,13 +163,14 @@ class Baseline:
     provides it.
 
     ``answer``: the answer to explain. ``current``: the answer that the application gives now on exactly
-    these sources; None if it did not run on exactly these sources. It is the same as ``answer``, unless
+    these sources; None if it did not run on exactly these sources. ``current`` equals ``answer``, unless
     ``answer`` is from a log. ``logged``: True if ``answer`` is from a log; a different ``current`` is
     then no fault. ``input``: the application's input, if it is more than the question. ``scope``: where
     the sources come from. ``held_out``: the sources that were retrieved but not shown to the model.
     ``dropped``: the sources that a search found inside and did not return, for example because a reranker
-    dropped them. ``unseen_needed``: a function that returns the error to raise if answers need a source
-    that the model did not see. Its argument says in words how the answers differ. ``state``: a digest of
+    dropped them. ``unseen_needed``: a function that makes the error to raise if a replay without the
+    sources in ``held_out`` has another answer than the baseline. Its argument says in words how the two
+    answers differ. It may be None if ``held_out`` is empty. ``state``: a digest of
     everything else that answers depend on, such as the conversation so far. The store treats the same
     question in another state as another question.
 
@@ -181,16 +182,17 @@ class Baseline:
     they count for ``limits`` too.
 
     ``warnings``: texts that a report shows before the rules; ``notes``: texts that it shows after them.
-    ``late_warnings`` and ``late_notes``: functions that return the warnings and notes that are known only
-    at the end. ``fidelity``: the checks whether replays differ from the baseline only in their sources;
-    None if only the answers of replays can be observed, as with a function of question and sources.
-    ``chance``: a function that returns the doubt about code that decides by chance, or an empty text.
-    ``served_otherwise``: a function that returns the reason why a real search may find other sources than
-    replays were served, or an empty text. ``application``: the application's name. ``versions``: the
-    versions of the libraries that it uses. ``trace``: what tracers know about this explanation already.
-    ``stale``: the reason why the store's answers may come from another version of the application; empty
-    if there is none. ``promoted``: whether sources of ``held_out`` or ``dropped`` reach the model
-    when other sources are omitted.
+    ``late_warnings`` and ``late_notes``: functions that return the warnings and notes that are known
+    only at the end. ``fidelity``: the checks whether replays differ from the baseline only in their
+    sources; None if only the answers of replays can be observed, as with a function of question and
+    sources. ``chance``: a function that returns a warning if code of the application decides by chance,
+    else an empty text. ``served_otherwise``: a function that returns the reason why a real search may
+    find other sources than replays were served, or an empty text. ``application``: the application's
+    name. ``versions``: the versions of the libraries that it uses. ``trace``: the data about this
+    explanation for tracers such as LangSmith; None if the integration did not begin a trace. ``stale``:
+    the reason why the store's answers may come from another version of the application; empty if there
+    is none. ``promoted``: whether sources of ``held_out`` or ``dropped`` reach the model when other
+    sources are omitted.
     """
 
     answer: Answer
@@ -236,8 +238,9 @@ class Baseline:
         return self.stale or checked or self.doubt_about_answers() or self.promoted.warning
 
     def doubt_about_answers(self) -> str:
-        """Returns the part of ``doubt`` that a later explanation must repeat if it takes the answers of
-        these replays from a store."""
+        """Returns the reason to distrust the answers that these replays gave, if this is the reason in
+        ``doubt``; else an empty text. A later explanation that takes these answers from a store must
+        repeat this reason."""
         served = "" if self.served_otherwise is None else self.served_otherwise()
         return served or self.chance()
 
@@ -253,6 +256,6 @@ class Baseline:
         return () if self.late_notes is None else tuple(self.late_notes())
 
     def counted_before(self) -> "Baseline":
-        """Returns the baseline for a further search of the same call. Its runs, its tokens and its trace
-        belong to the first search."""
+        """Returns a copy of the baseline for a further search of the same call. The copy has no runs, no
+        tokens and no trace, because they belong to the first search and must not be counted twice."""
         return replace(self, replays=0, usage={}, models=None, failed=(), seconds=0.0, trace=None)

@@ -1,5 +1,5 @@
-"""This module draws samples: numbered answers to the same arrangement. Number 0 is the answer of a probe
-without a vote."""
+"""This module draws samples: numbered answers to the same arrangement (an ordered list of sources).
+Number 0 is the answer of a probe without a vote."""
 
 from collections import Counter
 from collections.abc import Coroutine
@@ -28,8 +28,8 @@ class Modal(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampler:
-    """A Sampler returns replies to arrangements. It takes them from the cache if they are there, and else
-    runs the application. It belongs to one event loop."""
+    """A Sampler returns replies to arrangements (ordered lists of sources). It takes them from the cache
+    if they are there, and else runs the application. It belongs to one event loop."""
 
     replayer: Replayer
     cache: AnswerCache
@@ -46,8 +46,8 @@ class Sampler:
         return self.cache.reply(arrangement, self._run)
 
     async def sample(self, arrangement: Arrangement, number: int) -> Reply:
-        """Returns the sample of an arrangement with this number, counted from 0. Raises the errors of
-        ``first``."""
+        """Returns the sample with this number, counted from 0: one of the answers to the same arrangement
+        (an ordered list of sources). Raises the errors of ``first``."""
         if number == 0:
             return await self.first(arrangement)
         return self.replayer.counting(await self.cache.sample(arrangement, number, self._run))

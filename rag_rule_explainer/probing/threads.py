@@ -113,8 +113,8 @@ def _deliver(job: _Job, value: Any, error: BaseException | None) -> None:
             job.outcome.set_result(value)
         elif isinstance(error, (StopIteration, KeyboardInterrupt, GeneratorExit)):
             # A future refuses StopIteration as its exception, and KeyboardInterrupt and GeneratorExit
-            # would end the event loop or the caller. So each becomes the cause of a RuntimeError;
-            # Interrupted is one.
+            # would end the event loop or the caller. So each becomes the cause of a RuntimeError, or of
+            # its subclass Interrupted.
             kind = Interrupted if isinstance(error, KeyboardInterrupt) else RuntimeError
             failure = kind(f"the function raised {type(error).__name__}")
             failure.__cause__ = error

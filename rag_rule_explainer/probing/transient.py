@@ -33,7 +33,7 @@ _PASSING_NAMES = frozenset(
         "ClientPayloadError",
         "ServerTimeoutError",
         "HTTPError",
-        # asyncio and concurrent.futures; before Python 3.11, theirs are no subclasses of the builtin one
+        # asyncio and concurrent.futures; before Python 3.11, these are not the builtin TimeoutError
         "TimeoutError",
         # Google and AWS
         "ServiceUnavailable",

@@ -1,4 +1,5 @@
-"""This module counts votes: it decides when there are enough answers to one arrangement for a verdict.
+"""This module counts votes: it decides when there are enough answers to one arrangement (an ordered list
+of sources) for a verdict.
 
 Each answer (a sample) is one vote: the verdict of the base predicate (the predicate without its negation)
 on it. There is no separate vote on the negation of a predicate; it gets the inverted outcome. A tie
@@ -28,7 +29,8 @@ class Count(Protocol):
 
     @property
     def most(self) -> int:
-        """Returns the largest number of samples that may be drawn of one arrangement."""
+        """Returns the largest number of samples (repeated answers) that may be drawn of one
+        arrangement."""
         ...
 
     def outcome(self, holds: int, breaks: int, unknown: int = 0) -> Verdict | None:

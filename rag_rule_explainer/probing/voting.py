@@ -1,4 +1,5 @@
-"""This module decides the verdict on an arrangement by a vote over several answers to it."""
+"""This module decides the verdict on an arrangement (an ordered list of sources) by a vote over several
+answers to it."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,13 +16,13 @@ from .reply import Reply
 
 
 class Voting:
-    """A Voting probes arrangements, and decides by vote where the noise settings require it. It belongs
-    to one event loop.
+    """A Voting probes arrangements (ordered lists of sources), and decides by vote where the noise
+    settings require it. It belongs to one event loop.
 
     There is one ballot for each arrangement and base predicate (a predicate without its negation). A
-    predicate and its negation share it, so never both win. All ballots are kept in this object. The
-    answers to an arrangement are its samples, numbered from 0; number 0 is the answer of a probe without
-    a vote.
+    predicate and its negation share this ballot, so that the vote never says that both hold. All ballots
+    are kept in this object. The answers to an arrangement are its samples, numbered from 0; number 0 is
+    the answer of a probe without a vote.
 
     Each step draws the smallest number of samples that can decide the vote, so no sample is wasted. If
     there is a jury, it gets the answers of one step in one request. Larger steps would save requests to
@@ -42,15 +43,16 @@ class Voting:
         return self._noise.votes
 
     def outcome(self, arrangement: Arrangement, base: Predicate) -> Verdict | None:
-        """Returns the outcome of the vote on this arrangement; None if there was none. ``base``: the
-        predicate without its negation."""
+        """Returns the outcome of the vote on this arrangement (an ordered list of sources); None if there
+        was none. ``base``: the predicate without its negation."""
         if self._prober.answers_itself(arrangement):
             return self._without_sources.get(base)
         ballot = self._ballots.known.get(_name(arrangement, base))
         return None if ballot is None else ballot.outcome.verdict
 
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
-        """Returns the probe of an arrangement, with one answer or by vote.
+        """Returns the probe of an arrangement (an ordered list of sources), judged by one answer or by a
+        vote.
 
         A vote decides if the settings vote on every arrangement, if there was a vote on this one before,
         or if its first answer breaks the condition. Raises the errors of ``Prober.probe``.
@@ -66,9 +68,9 @@ class Voting:
         return await self.poll(arrangement, judging)
 
     async def poll(self, arrangement: Arrangement, judging: Judging) -> Probe:
-        """Returns the probe of an arrangement, decided by vote. Each arrangement is voted on only once
-        for each base predicate (a predicate without its negation). Raises the errors of
-        ``Prober.probe``."""
+        """Returns the probe of an arrangement (an ordered list of sources), decided by a vote. Each
+        arrangement is voted on only once for each base predicate (a predicate without its negation).
+        Raises the errors of ``Prober.probe``."""
         if self._prober.answers_itself(arrangement):
             probe = await self._prober.probe(arrangement, judging)
             self._without_sources[judging.base] = judging.turned(probe.judgement).verdict

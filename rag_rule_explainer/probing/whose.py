@@ -26,9 +26,12 @@ def is_named_as_ours(module: str) -> bool:
 
 def is_users(module: str) -> bool:
     """Returns True iff a module is the user's own: not from the standard library, from an installed
-    package or from this package. For a module that ``import`` does not know, such as one that ``runpy``
-    or a loader of plugins has executed, the package in its name decides; if there is no such package, it
-    is the user's. So is a module that code has made and put into ``sys.modules``."""
+    package or from this package. ``module``: its name, such as "shop.search".
+
+    A module may be missing from ``sys.modules``, for example if ``runpy`` has executed it. It is then the
+    user's if its package ("shop") is, or if there is no such package. A module that the user's code has
+    built itself, without a file, is also the user's.
+    """
     if module and module not in sys.modules:
         return _is_users_unknown(module)
     return _is_users_known(module)
@@ -44,7 +47,8 @@ def _is_users_known(module: str) -> bool:
 
 
 def _is_made_by_code(name: str, module: object) -> bool:
-    """Returns True iff a module was neither imported from anywhere nor belongs to a package."""
+    """Returns True iff code has built a module by itself, as by ``ModuleType("rules")``, instead of
+    importing it."""
     if type(module) is not ModuleType or "." in name or name.startswith(_MADE_BY_CYTHON):
         return False
     return module.__spec__ is None and not hasattr(module, "__file__")

@@ -1,4 +1,4 @@
-"""This module defines what a progress bar needs of a form in which it is shown, such as a terminal."""
+"""This module defines the interface by which a progress bar shows its rows, for example on a terminal."""
 
 from typing import Protocol
 
@@ -19,9 +19,10 @@ class Shown(Protocol):
         ...
 
     def finish(self, row: Row) -> None:
-        """Takes the last row of an explanation."""
+        """Takes the last row of an explanation that has ended."""
         ...
 
     def close(self) -> None:
-        """Removes all rows, except last rows that are to stay visible."""
+        """Ends the display. The rows of explanations that are still running disappear. Rows that were
+        passed to ``finish`` stay if the user wants this (``ProgressBar(keep=True)``)."""
         ...

@@ -62,7 +62,7 @@ class TerminalCanvas:
         self._live.update(Group(*(lines or [self._spun(WAITING)])), refresh=True)
 
     def keep(self, row: Row) -> None:
-        """Prints the row above those that are still redrawn, where it stays."""
+        """Prints a row that stays, above the rows that are still redrawn."""
         self._console.print(Group(*self._lines(row)))
 
     def close(self) -> None:

@@ -28,8 +28,8 @@ def assert_citations_decisive(
 
     Raises AssertionError with the citations of other classes, and if nothing is cited. Raises Undecided
     if no citation fails, but one of them is undecided, or decided only relative to some sources. Also
-    raises it for an answer that consists only of citations. Raises InvalidInput for anything else than
-    these objects and classes.
+    raises Undecided for an answer that consists only of citations. Raises InvalidInput if ``checked`` is
+    another object, or ``allow`` names an unknown class.
     """
     __tracebackhide__ = True
     checks = tuple(_checks(checked))

@@ -18,8 +18,9 @@ or by their number ("all 9 sources")."""
 
 
 class SourcePhrase(NamedTuple):
-    """A ``SourcePhrase`` names sources by ``text``. ``by``: the way in which it does so. A caller must
-    not find that out from the text, because a source may have any name."""
+    """A ``SourcePhrase`` names sources by ``text``. ``by``: whether the text has the name of each source,
+    the names of the other sources, or a number. Callers must not guess this from the text, because a
+    source may have any name, even "all but D3"."""
 
     text: str
     by: NamedBy

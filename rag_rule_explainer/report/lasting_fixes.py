@@ -1,5 +1,6 @@
-"""This module writes the part of a report about removals that keep the outcome away for good, as opposed
-to removals that flip it only once."""
+"""This module writes the part of a report about fixes. A fix is a removal of sources after which the
+outcome cannot come back, whichever of the other sources are retained. A removal that only flips the
+outcome while all other sources are retained is no fix."""
 
 from collections.abc import Callable, Iterator
 

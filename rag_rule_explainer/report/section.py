@@ -8,7 +8,7 @@ about something that is proved or complete. *open*: the text is about something 
 
 
 class Statement(NamedTuple):
-    """A ``Statement`` is a text with its tone."""
+    """A ``Statement`` is a sentence of a report, with its tone (see ``ReportTone``)."""
 
     text: str
     tone: ReportTone = "plain"

@@ -13,9 +13,11 @@ _MOST_NAMED = 3
 
 
 def notes_on_answers(probes: Collection[Probe], sources: SourceSet) -> Iterator[str]:
-    """Yields each different note of the answers, with the number of probes whose answers have it. If the
-    retriever returned some of the sources in these probes, also names the retained sources that it most
-    often did not return, except those that the note names itself."""
+    """Yields each different ``Answer.note``, with the number of probes whose answers have this note.
+
+    In these probes, the retriever may have returned some of the retained sources and not others. The text
+    then also names the sources that it most often did not return, unless the note names them itself.
+    """
     noted, missing = Counter[str](), defaultdict[str, Counter[str]](Counter)
     some_came = set[str]()
     for probe in probes:

@@ -21,10 +21,11 @@ from ..verdicts import Answer
 class Established(NamedTuple):
     """An Established holds a baseline that can be explained.
 
-    ``fresh``: None, unless the explained answer was read from the store of answers; then it is the answer
-    that the application gave during this call. ``traced``: what tracers know about the run that gave the
-    answer; None if it is not traced. ``now``: the same answer as ``fresh``, also where a doubt about the
-    baseline forbids to compare it with the stored one.
+    ``traced``: the data for tracers about the run that gave the answer; None if it is not traced.
+    ``now``: the answer that the application gave during this call, if the explained answer was read from
+    the store; else None. ``fresh``: equal to ``now`` as long as nothing makes replays doubtful; None if
+    there is such a doubt, because the application's answer must then not be compared with the stored
+    one.
     """
 
     baseline: Baseline
@@ -179,9 +180,9 @@ class BaselineSetup:
     async def _counted(self, given: Baseline) -> Established:
         """Adds the runs and tokens of the caller's baseline to the budget, and returns the baseline.
 
-        If the store has an answer for these sources, the baseline gets the stored answer instead. An
-        earlier search has compared other answers with the stored answer. The judgements of that search
-        can be reused only if the stored answer is the baseline again.
+        If the store has an answer for these sources, the baseline gets the stored answer instead. The
+        stored judgements of an earlier search compare answers with this stored answer, so they can be
+        reused only if it is the baseline again.
         """
         budget = self.sampler.replayer.budget
         budget.baseline += given.replays

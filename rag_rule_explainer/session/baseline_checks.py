@@ -148,8 +148,8 @@ class BaselineChecks:
             if raises:
                 raise ConditionFalse(". ".join([warning, *unknown]))
             # An explanation may take hours and cost much, and the user sees its warnings only at the end.
-            # So this warning is also logged at once, unless several conditions are searched for, of which
-            # some are each other's opposites.
+            # So this warning is also logged at once. With several conditions, it is not: some of them may
+            # be opposites, and then one of the two always causes this warning.
             if not self.prober.sampler.cache.is_shared:
                 _LOG.warning("%s", printable(warning))
             self.warnings.insert(0, warning)
@@ -197,8 +197,8 @@ class BaselineChecks:
             await self._compare(first or baseline.answer, reply.answer, reply.traced)
 
     async def _check_replays_end(self) -> None:
-        """Raises BaselineFailed if a replay without the last source takes too long. The one on all
-        sources already did, so a search would then be useless."""
+        """Raises BaselineFailed if a replay without the last source takes too long. The replay on all
+        sources took too long before, so probably every replay would, and a search would be useless."""
         fewer = next(self.sources.lattice.one_fewer(self.sources.full), self.sources.none)
         if fewer == self.sources.none:
             return

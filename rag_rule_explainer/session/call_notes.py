@@ -16,7 +16,7 @@ _LONGEST = 240
 
 def notes_on_calls(predicates: Iterable[Predicate], answers: Iterable[Answer]) -> Iterator[str]:
     """Yields a note for each tool that a condition names and no answer calls, and for each argument that
-    it names and no call of this tool has. Yields nothing if the calls of no answer are known."""
+    a condition names and no call of the tool has. Yields nothing if the calls of no answer are known."""
     known = [each.calls for each in answers if each.calls is not None]
     calls = [call for each in known for call in each]
     named = dict.fromkeys(name for each in predicates for name in _names_in(each)) if known else ()

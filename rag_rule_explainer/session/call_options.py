@@ -68,16 +68,16 @@ def chosen_replay(given: Replay | None, own: Replay | None) -> Replay:
 
 
 def as_baseline(given: Baseline | Answer | str | None) -> Baseline | None:
-    """Returns a logged answer as a baseline, and a baseline unchanged. Raises InvalidInput for a logged
-    answer that is empty."""
+    """Returns a logged answer as a baseline; a baseline and None are returned unchanged. Raises
+    InvalidInput for a logged answer that is empty."""
     if given is None or isinstance(given, Baseline):
         return given
     return Baseline(logged_answer(given), logged=True)
 
 
 def as_listener(given: Progress | bool | None) -> Progress | None:
-    """Returns what a user gave as ``progress`` as a listener; None, without loading the progress bar, if
-    nothing was given. Raises InvalidInput for anything that is no listener."""
+    """Returns the listener for the user's ``progress``, such as a progress bar for True; None for None,
+    without loading the progress bar. Raises InvalidInput for an object that cannot be a listener."""
     if given is None:
         return None
     from ..progress import as_progress

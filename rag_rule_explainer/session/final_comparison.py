@@ -56,7 +56,7 @@ class FinalComparison:
 
     @property
     def replayer(self) -> Replayer:
-        """Runs the application."""
+        """Returns the object that runs the application."""
         return self.prober.sampler.replayer
 
     async def run(self, fidelity: ReplayFidelity) -> None:
@@ -72,9 +72,9 @@ class FinalComparison:
         if self.replayer.stopper.reason or not self.replayer.budget.samples:
             return
         if fidelity.doubt:
-            # Something that every run changes, such as a count of runs or a budget of a day, may have
-            # changed what the application does. A replay on all sources is compared with the baseline,
-            # the earliest run of all, so it shows this best.
+            # The application may behave differently after many runs, for example because it counts them
+            # or has a daily budget. A replay on all sources shows this best, because it is compared with
+            # the baseline, the earliest run of all.
             await self._replay(self.sources.full, fidelity)
             return
         for key in self._to_repeat(fidelity):
@@ -100,8 +100,8 @@ class FinalComparison:
                 return
 
     def _proven_by(self) -> frozenset[ArrangementKey]:
-        """Returns the subsets on whose verdicts proved rules rest. If all rules of a search are proved,
-        that there are no others rests on the rest of its subsets, so they are returned too."""
+        """Returns the subsets whose verdicts prove rules. If all rules of a search are proved, returns
+        all its subsets, because the others prove that there are no further rules."""
         found = set[ArrangementKey]()
         for search in (tracked.search for tracked in self.tracked_searches):
             proved = [claim.antecedent for claim in search.claims if claim.status == "proved"]
@@ -115,7 +115,8 @@ class FinalComparison:
 
     async def _replay(self, key: ArrangementKey, fidelity: ReplayFidelity) -> bool:
         """Replays a subset once more. During the replay, ``fidelity`` compares it with the earlier one,
-        and sets its ``doubt`` if they differ. Returns False iff a limit allows no more replays."""
+        and sets its ``doubt`` (a warning for the user) if they differ. Returns False iff a limit allows
+        no more replays."""
         arrangement = Arrangement.of(self.sources, key)
 
         def begin() -> None:
@@ -136,12 +137,12 @@ class FinalComparison:
     async def _judged_otherwise(
         self, key: ArrangementKey, arrangement: Arrangement, answer: Answer
     ) -> str:
-        """Returns the doubt (a warning for the user) for an answer whose verdict is the opposite of the
-        search's verdict on the same sources; empty if it is not.
+        """Returns a warning for the user if the verdict on this answer is the opposite of a search's
+        verdict on the same sources; else an empty text.
 
-        With such an answer, the model may answer by chance, or may remember earlier requests in a place
-        that is not observed. No judge is asked for this comparison. With votes, nothing is compared,
-        because the outcome of a vote may differ from the verdict on one answer.
+        Opposite verdicts mean that the model answers by chance, or that the application remembers earlier
+        requests in a place that is not observed. No judge is asked for this comparison. With votes,
+        nothing is compared, because the outcome of a vote may differ from the verdict on one answer.
         """
         case = self.prober.case(arrangement, answer)
         for tracked in self.tracked_searches:
@@ -194,9 +195,9 @@ class FinalComparison:
         state has not changed.
 
         For each source, these are the smallest and the largest probed subset without the source. Then
-        come the subsets of the rules, the largest ones that meet no condition, and subsets of a middle
-        size. State may matter on a single subset. So where it may depend on the sources, all other
-        subsets follow on which a proved rule rests.
+        come the subsets of the rules, the largest ones that break a condition, and subsets of a middle
+        size: ``MOST_REWOUND`` in all. If the state may depend on the sources, it may influence the answer
+        on a single subset only. So all other subsets that prove a rule follow.
         """
         if not fidelity.can_rewind():
             return []
@@ -230,8 +231,9 @@ class FinalComparison:
     def _next_to_rules(self, comparable: Container[ArrangementKey]) -> list[ArrangementKey]:
         """Returns the subsets that break a condition, the largest first.
 
-        A rule is smallest because of them, so wrong verdicts on them hide smaller rules. Of equally large
-        ones, the one that was replayed last comes first, since it found the most state of others.
+        They show that no smaller antecedent makes a rule, so a wrong verdict on them hides a smaller
+        rule. Of equally large subsets, the one that was replayed last comes first, because the most
+        earlier replays may have left state that influenced it.
         """
         breaking = [
             key

@@ -32,8 +32,8 @@ QUICK_EXACT_UP_TO = 6
 QUICK_REPLAYS = 120
 """The most replays of ``miner="quick"`` if the user sets no limit."""
 VOTED_REPLAYS = 2000
-"""The cap on replays if verdicts are voted on and the search is not exact over all sources. It applies if
-the user has set none."""
+"""The cap on replays if verdicts are voted on and the search is not exact over all sources. This cap
+applies if the user has set no other."""
 MOST_REPLAYS = (1 << FAMILY_LIMIT) + 2
 """The largest number of replays that any exact search may need: one for every subset, one for the
 baseline, and one for the repeat check (one more replay on all sources)."""

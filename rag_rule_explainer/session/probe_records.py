@@ -16,8 +16,8 @@ from .recorded import recorded, recorded_judgement
 from .tracked_search import TrackedSearch
 
 Seen: TypeAlias = Sequence[tuple[RuleKind, TrackedSearch, Probe]]
-"""The probes of one arrangement. Each stands with the kind of rule and the search for which it was
-made."""
+"""The probes of one arrangement (an ordered list of sources), each with the kind of rule and the search
+for which it was made."""
 
 
 def probe_records(

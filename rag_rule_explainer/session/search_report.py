@@ -1,5 +1,5 @@
-"""This module turns the results of a search into the records of an explanation. The results name units,
-and the records name sources. The module makes no probes."""
+"""This module turns the results of a search into the records of an explanation. The results name units
+(sources, or groups of tied ones), and the records name sources. The module makes no probes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,8 @@ them."""
 _SURE = {"proved", "confident", "tested", "voted"}
 """The statuses of a rule that are certain enough to compare it with rules of the other kind."""
 _OF_SUPERSETS = {"proved", "voted"}
-"""The statuses in ``_SURE`` that also apply to every larger antecedent."""
+"""The statuses in ``_SURE`` that are passed on: if a rule has such a status, every larger antecedent
+makes a rule with this status too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +72,13 @@ class SearchReport:
         return tuple(self.finding(claim, rules) for claim in claims)
 
     def rules(self, claims: Iterable[Claim]) -> dict[Antecedent, ClaimStatus]:
-        """Returns the antecedents of the verified claims, with their status. Others may be wrong."""
+        """Returns the antecedents of all claims that are not *unverified*, with their status."""
         known: dict[Antecedent, ClaimStatus] = {claim.antecedent: self._status(claim) for claim in claims}
         return {antecedent: status for antecedent, status in known.items() if status != "unverified"}
 
     def finding(self, claim: Claim, rules: Mapping[Antecedent, ClaimStatus]) -> Finding:
-        """Returns the finding for one claim of the search. ``rules``: the antecedents of all known rules.
-        They show whether this rule is minimal."""
+        """Returns the finding for one claim of the search. ``rules``: the antecedents of all known
+        rules. By them, it is decided whether the rule of this claim is minimal."""
         evidence, tied = self.evidence, self.sources.tied_in(claim.antecedent)
         own_antecedent = claim.hangs_on[0]
         return Finding(
@@ -232,8 +233,8 @@ class SearchReport:
 
     def _is_minimal(self, claim: Claim, rules: Mapping[Antecedent, ClaimStatus]) -> bool | None:
         """Returns True if no smaller antecedent is a rule, and False if one is. Returns None if this is
-        not known: some smaller one is not known to break, or this one is proved and the smaller rules are
-        not."""
+        not known. That is so if the verdict on a smaller antecedent is not certain, or if this rule is
+        proved and the smaller rules have weaker evidence."""
         antecedent = claim.antecedent
         if self.noise.min_confidence < 1:
             # With a minimum confidence, an antecedent with two sources fewer may be a rule even if no
@@ -260,9 +261,9 @@ def with_relations(
 ) -> tuple[Finding, ...]:
     """Returns the findings with their relation to the rules of the other kind.
 
-    ``others``: the findings of the other kind. A finding is *absolute* if its sources are, or contain,
-    the sources of one of them. It is *relative* if they do not, and the search for the ``others`` is
-    complete. The relation is None if this is not known, or if a rule is not certain enough.
+    ``others``: the findings of the other kind. A finding is *absolute* if it names all sources of one of
+    the ``others``. It is *relative* if it does not, and the search for the ``others`` is complete
+    (``others_complete``). The relation is None if this is not known, or if a rule is not certain enough.
     """
 
     def relation(finding: Finding) -> Relation | None:

@@ -24,9 +24,9 @@ from .tracked_search import TrackedSearch
 from .updates import Announcer
 from .vote_confirmation import VoteConfirmation
 
-Way = Callable[[Arrangement, Judging], Awaitable[Probe]]
-"""A function that probes an arrangement. One such function judges a single answer, and another one takes
-a vote on several answers."""
+ProbeFunction = Callable[[Arrangement, Judging], Awaitable[Probe]]
+"""A function that probes an arrangement (an ordered list of sources). One such function judges a single
+answer, and another one takes a vote on several answers."""
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -35,7 +35,8 @@ class Searching:
 
     ``baseline``: the run whose answer is explained. ``announcer``: if the session is streamed, the object
     that receives every verdict and announces findings; else None. In a stream, a probe begins only while
-    the consumer waits for the next item. ``probed``: the keys of the arrangements that were probed.
+    the consumer waits for the next item. ``probed``: the keys of the arrangements (ordered lists of
+    sources) that were probed.
     """
 
     sources: SourceSet
@@ -49,7 +50,7 @@ class Searching:
     announcer: Announcer | None
     probed: set[ArrangementKey] = field(init=False, default_factory=set[ArrangementKey])
     _by_search: dict[AnySearch, TrackedSearch] = field(init=False)
-    _way: Way = field(init=False)
+    _way: ProbeFunction = field(init=False)
     _votes: bool = field(init=False)
     _keeps_answers: bool = field(init=False)
 
@@ -79,8 +80,8 @@ class Searching:
         return self.prober.sampler.replayer.stopper
 
     async def run(self) -> None:
-        """Runs all searches to their end. Then, if the settings require it, votes on the subsets of the
-        rules that were found."""
+        """Runs all searches to their end. If the settings require it, then takes votes on the subsets of
+        the rules that were found."""
         noise = self.settings.noise
         try:
             await self._drive()
@@ -138,16 +139,19 @@ class Searching:
         return await self._probe_if_wanted(search, key, self.voting.poll)
 
     async def _probe_if_wanted(
-        self, search: AnySearch, key: ArrangementKey, way: Way | None = None
+        self, search: AnySearch, key: ArrangementKey, way: ProbeFunction | None = None
     ) -> Verdict:
-        """Probes an arrangement and returns the verdict. In a stream, the probe begins only when the
-        consumer waits for the next item. Raises LimitReached if the session was stopped before that."""
+        """Probes an arrangement (an ordered list of sources) and returns the verdict. In a stream, the
+        probe begins only when the consumer waits for the next item. Raises LimitReached if the session
+        was stopped before that."""
         if self.announcer is not None:
             await self.announcer.open.wait()
             self._stopper.check()
         return await self._probe(search, key, way)
 
-    async def _probe(self, search: AnySearch, key: ArrangementKey, way: Way | None = None) -> Verdict:
+    async def _probe(
+        self, search: AnySearch, key: ArrangementKey, way: ProbeFunction | None = None
+    ) -> Verdict:
         tracked, arrangement = self._by_search[search], Arrangement.of(self.sources, key)
         if way is None:
             way = self.voting.poll if self._votes and search.is_crucial(key) else self._way

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # a runtime import would be circular
     from .session import Session
 
 Conditions: TypeAlias = Callable[[Answer], Sequence[PredicateLike]]
-"""A function that gets the explained answer, and returns the conditions by which the answer is explained.
+"""A function that gets the explained answer, and returns the conditions for which rules are searched.
 """
 MakeSession: TypeAlias = "Callable[[PredicateLike | None, Baseline | None, SessionSeries], Session]"
 """A function that returns the session for one condition. With None as the condition, the session only
@@ -57,8 +57,8 @@ class SessionSeries:
     async def explanations(self) -> tuple[Explanation, ...]:
         """Returns the explanation for each condition, in their order. This may be called only once.
 
-        If a later session finds a reason to doubt the replays, it applies to the earlier explanations
-        too. These are then made anew, from the same answers.
+        If a later session finds a reason to doubt the replays, this reason applies to the earlier
+        explanations too. The earlier explanations are then made anew, from the same answers.
         """
         with told_of_ctrl_c(self.interrupt):
             return await self._explanations()

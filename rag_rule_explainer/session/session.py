@@ -49,9 +49,9 @@ class Session:
     """A Session is one call of ``explain``, from opening the store to building the explanation.
 
     ``baseline``: the caller's baseline; None to run the application. ``progress``: the listeners for
-    reports of progress. ``trace``: what tracers must know about this call. If an integration made the
-    baseline and it already has a trace, the trace of the baseline is used instead. ``series``: what
-    several sessions of one call share; None if there is only this one.
+    reports of progress. ``trace``: the data for tracers; unused if an integration began a trace with the
+    baseline. ``series``: the answers and limits that several sessions of one call share; None if there is
+    only this session.
     """
 
     question: str
@@ -226,8 +226,8 @@ class _Run:
     async def searched(
         self, established: Established, reporter: ProgressReporter, announcer: Announcer | None
     ) -> Searching:
-        """Runs the checks, the searches and the final comparison, and returns the searches. Stores a
-        digest of the application's requests and any doubt about the replays, for later explanations."""
+        """Runs the checks, the searches and the final comparison, and returns the searches. Stores data
+        about the application for later explanations (see ``_conclude``)."""
         session, settings = self.session, self.session.settings
         answer, answer_to_none = established.baseline.answer, settings.answer_without_sources
         prober = Prober(self.sampler, answer, session.sources.sources, answer_to_none)
@@ -256,8 +256,8 @@ class _Run:
         return searching
 
     async def _check(self, established: Established, prober: Prober, voting: Voting) -> None:
-        """Judges the store's answers and checks the baseline. Raises an error if it cannot be explained,
-        and LimitReached if the session is stopped meanwhile."""
+        """Judges the store's answers and checks the baseline. Raises an error if the baseline cannot be
+        explained, and LimitReached if the session is stopped meanwhile."""
         session, settings = self.session, self.session.settings
         votes, distinct_judgings = settings.noise.votes, distinct(self.judgings.values())
         await rejudged(prober, self.batcher, distinct_judgings, session.sources, self.store.name)
@@ -282,7 +282,7 @@ class _Run:
 
     async def _conclude(self, searching: Searching) -> None:
         """Compares replays with earlier ones, and ends the traces. Stores a digest of the application's
-        requests and any doubt about the replays, for later explanations."""
+        requests and any reason to distrust the replays, for later explanations."""
         session, tracked = self.session, searching.tracked_searches
         await try_promoting_beside(tracked, searching.baseline, session, self.sampler)
         if self.store.fidelity is not None:

@@ -50,7 +50,8 @@ class StoredQuestion:
     async def of(
         cls, store: Store | None, question: str, sources: SourceSet, given: Baseline | None
     ) -> "StoredQuestion":
-        """Opens the store, if there is one, and returns the access to its data on this question."""
+        """Opens the store, if there is one, and returns a StoredQuestion, which gives access to its data
+        on this question."""
         state = given.state if given is not None else ""
         # A database server may be slow, so a thread opens the store and the event loop is not blocked.
         opened = None if store is None else await threads.shared().run(store.open)
@@ -95,9 +96,10 @@ class StoredQuestion:
             await self.opened.put_judgement(_REQUESTS, self._key, noted)
 
     async def is_only_begun(self) -> bool:
-        """Returns True iff the store has answers to this question from the full set alone, and no
-        fingerprint: an earlier explanation was cut off before it could store more. Other answers without
-        a fingerprint may come from another version of the application."""
+        """Returns True iff the only stored answers to this question are from the full set, and there is
+        no fingerprint. An earlier explanation was then cut off before it could store more. If there are
+        answers from other subsets but no fingerprint, the answers may come from another version of the
+        application."""
         store, (_, full) = self.opened, self._key
         if store is None or await store.judgement(_REQUESTS, self._key) is not None:
             return False
@@ -111,8 +113,8 @@ class StoredQuestion:
         return all(key_of(ids) == full for ids, _ in stored)
 
     async def note_the_doubt(self, baseline: Baseline) -> None:
-        """Stores the doubt (the reason why the rules may be wrong), if there is one. It then also applies
-        to later explanations that use the stored answers."""
+        """Stores the doubt (the reason why the rules may be wrong), if there is one. The doubt then also
+        applies to later explanations that use the stored answers."""
         fidelity = self.fidelity
         if fidelity is not None:
             checked = fidelity.unchecked if fidelity.is_comparable else fidelity.doubt
@@ -120,9 +122,10 @@ class StoredQuestion:
 
     @asynccontextmanager
     async def noting_refusals(self, probed: Sized) -> AsyncGenerator[None, None]:
-        """Stores a doubt if the block raises UntrueReplay, with which the explanation is refused. Later
-        explanations that use its stored answers then warn of this doubt. ``probed``: the subsets whose
-        answers are stored. If there is at most one, the full set, no stored answer is in doubt."""
+        """Stores a doubt (a reason to distrust the replays) if the block raises UntrueReplay, with which
+        the explanation is refused. Later explanations that use the answers stored by this one then warn
+        of this doubt. ``probed``: the subsets whose answers are stored. If there is at most one such
+        subset, it is the full set, and nothing is stored, because its answer is not in doubt."""
         try:
             yield
         except UntrueReplay as refusal:
@@ -146,8 +149,8 @@ class StoredQuestion:
 
 
 def named_store(store: Store | None, given: Baseline | None, notes: list[str]) -> Store | None:
-    """Returns the store with a namespace. If the user gave none, it is made from the application's name
-    and its requests, and a text in ``notes`` names it.
+    """Returns the store with a namespace; None if there is no store. If the user gave no namespace, it is
+    made from the application's name and requests, and a text that names it is added to ``notes``.
 
     Raises InvalidInput if a namespace must be made but the application's requests are not known. Without
     them, the store could mix up the answers of different applications.

@@ -36,8 +36,9 @@ class TrackedSearch:
     _holding: dict[ArrangementKey, Probe] = field(default_factory=dict[ArrangementKey, Probe])
 
     def keep(self, key: ArrangementKey, probe: Probe) -> None:
-        """Keeps a probe, unless there are ``MOST_PROBES`` already and none of them can be dropped for
-        it."""
+        """Keeps a probe. If ``MOST_PROBES`` probes are kept already, a new probe with the verdict HOLDS
+        is not kept. Any other new probe then replaces a kept one with the verdict HOLDS; if there is
+        none, it is not kept either."""
         if probe.ballot is not None:
             # An earlier probe of this arrangement, by a single answer, may have had another verdict. It
             # is dropped, since a vote is more reliable.
@@ -51,20 +52,21 @@ class TrackedSearch:
         (self._holding if holds else self._informative)[key] = probe
 
     def get(self, key: ArrangementKey) -> Probe | None:
-        """Returns the probe of an arrangement; None if it was not made or not kept."""
+        """Returns the probe of an arrangement (an ordered list of sources); None if it was not made or
+        not kept."""
         return self._informative.get(key) or self._holding.get(key)
 
     def overrule(self, key: ArrangementKey, probe: Probe) -> None:
-        """Replaces the probe of an arrangement by one that another search has made by vote. Both
-        searches have the same base predicate (the predicate without its negation). Does nothing if this
-        search has not probed the arrangement."""
+        """Replaces the probe of an arrangement (an ordered list of sources) by one that another search
+        decided by a vote. Both searches have the same base predicate (the predicate without its
+        negation). Does nothing if this search has not probed the arrangement."""
         if probe.ballot is not None and self.get(key) is not None:
             judgement = self.judging.turned(probe.ballot.outcome)
             self.keep(key, probe._replace(judgement=judgement))
 
     def voted(self, key: ArrangementKey) -> Verdict | None:
-        """Returns the outcome of the vote on an arrangement, for the base predicate (the predicate
-        without its negation); None if there was no vote."""
+        """Returns the outcome of the vote on an arrangement (an ordered list of sources), for the base
+        predicate (the predicate without its negation); None if there was no vote."""
         return self.voting.outcome(Arrangement.of(self.sources, key), self.judging.base)
 
     def standing(self) -> dict[ArrangementKey, Verdict] | None:
@@ -93,8 +95,8 @@ class TrackedSearch:
 
     @property
     def probes(self) -> dict[ArrangementKey, Probe]:
-        """Returns the kept probes by the key of their arrangement. Those with the verdict HOLDS come
-        last."""
+        """Returns the kept probes by the key of their arrangement (an ordered list of sources). Those
+        with the verdict HOLDS come last."""
         return {**self._informative, **self._holding}
 
 

@@ -19,8 +19,8 @@ _ANEW = (
 def without_calls(established: Established, *, is_stored: bool) -> str:
     """Returns the warning about a baseline whose calls are not known.
 
-    ``is_stored``: True if the answer was read from the store. The advice then goes by the answer that the
-    application gave in this call, if there is one, as it shows whether calls are recorded now.
+    ``is_stored``: True if the answer was read from the store. The advice then depends on the answer that
+    the application gave during this call, if there is one: it shows whether calls are recorded now.
     """
     if established.baseline.logged or not is_stored:
         return _NO_CALLS

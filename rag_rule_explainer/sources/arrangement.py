@@ -31,8 +31,8 @@ class Arrangement:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Returns a key that is equal iff the ids and texts that are shown, and their order, are
-        equal."""
+        """Returns a key of the arrangement. Two arrangements have equal keys iff they show the same ids
+        and texts in the same order."""
         return tuple([source.fingerprint for source in self.sources])
 
     @property

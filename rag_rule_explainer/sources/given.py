@@ -35,7 +35,8 @@ ID_KEYS = ("id", "id_", "node_id", "doc_id")
 NAMING_METADATA = ("source", "title", "file_name", "file_path", "url")
 """Keys of metadata whose values name a document. The first one that is found is used."""
 _MARKED = compiled_late(r"(.+)#(?:[0-9a-f]{4}|[0-9a-f]{8}|[0-9a-f]{16}|[0-9a-f]{64})", re.DOTALL)
-"""The ids that explanations make of a name that several documents have."""
+"""Matches an id that an explanation has made of a name that several documents have: the name, "#" and a
+hash, such as "a.pdf#59215921"."""
 _MADE_UP = compiled_late(r"(?:lc_)?[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -253,7 +254,8 @@ _TEXT_NAMES = ("content", "text", "response", "answer", "output", "result")
 
 def where_the_text_is(given: Any) -> str:
     """Returns a hint for an error message about a value that is no answer. The hint names the attribute
-    or key in which the text of the answer may be found. It may be empty."""
+    or key in which the text of the answer may be found. It is empty if there is no such attribute or
+    key."""
     if given is None:
         return ": there is a branch without a return"
     if isinstance(given, (Iterator, AsyncIterator)):

@@ -40,10 +40,10 @@ class QuestionAnswers:
         when it is stored. If the caller with the claim gives up or dies instead, one of the waiting
         callers gets the claim. A caller that is cancelled while it waits gets no claim.
 
-        ``key``: the key of the arrangement. ``ids``: the ids of its sources, which are stored with the
-        answer. ``sample``: the number of the answer, from 0, if several answers are made from the same
-        sources. Raises StoreFailed, and InvalidInput for a key with objects that have no meaning in other
-        processes.
+        ``key``: the key of the arrangement, made of its sources. ``ids``: the ids of its sources, which
+        are stored with the answer. ``sample``: the number of the answer, from 0, if several answers are
+        made from the same sources. Raises StoreFailed, and InvalidInput for a key with objects that have
+        no meaning in other processes.
         """
         try:
             wish = Wish((self._keys.of(key), sample), self._question, packed_ids(ids), self._lease)
@@ -84,10 +84,10 @@ class AnswerClaim:
         """Stores the answer, waits until it is committed, and returns the answer that is now in the
         store.
 
-        The returned answer is another one than ``answer`` if the claim had expired and another process
-        stored its answer first. It is as it will be read from the store: a ``value`` that JSON cannot
-        encode is replaced by the result of ``as_json``. The answer is stored even if the caller is
-        cancelled during the wait. Raises StoreFailed if it was not stored.
+        If the claim had expired and another process stored its answer first, that answer is returned. The
+        result has the form in which it will be read from the store: a ``value`` that JSON cannot encode
+        is replaced by the result of ``as_json``. The answer is stored even if the caller is cancelled
+        during the wait. Raises StoreFailed if it was not stored.
 
         ``latency``: the seconds that making the answer took, which are stored too; None if not measured.
         """

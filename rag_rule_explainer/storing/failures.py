@@ -31,8 +31,8 @@ _ADVICE = (
     ("create a connection", "check that the server is up and that its url is right"),
     ("Connection refused", "check that the server is up and that its url is right"),
     # If the server refuses a user or a database, it may close the connection before its message is read.
-    # The program then sees only a network error. So the advice for network errors mentions these names
-    # too.
+    # The program then sees only a network error. So the advice for network errors also mentions the user
+    # and the database.
     (
         "network error",
         "check that the server is up, and the names of the user and the database in its url",

@@ -37,7 +37,7 @@ def put_and_claim(
     connection: Connection, puts: Sequence[AnswerRow], claims: Sequence[ClaimRow], owner: str, now: float
 ) -> bool:
     """Stores answers and inserts claims in one round trip to the server, and commits. Returns True iff
-    every one of them was stored or inserted. For what to do after False, see
+    all answers were stored and all claims were inserted. For what to do after False, see
     ``HotStatements.put_and_claim``. ``owner``: the name of the opened store that gets the claims (rights
     to make an answer). ``now``: the time that is stored with the answers."""
     parts = [_put(puts, now)] * bool(puts) + [_claim(claims, owner)] * bool(claims)

@@ -75,8 +75,9 @@ class HotStatements(Protocol):
         now: float,
     ) -> bool:
         """Tries to store answers and to insert claims in one transaction of its own. Returns True iff
-        every one of them was stored or inserted. If it returns False, some may be missing. The caller
-        must then call ``put`` and ``claim`` with all of them; these skip what is already there.
+        every one of them was stored or inserted. After False, some may be missing. The caller must then
+        call ``put`` and ``claim`` with all answers and claims; both methods skip what the database
+        already has.
 
         ``owner``: the name of the opened store that gets the claims. ``now``: the time that is stored
         with the answers.

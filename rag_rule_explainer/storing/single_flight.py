@@ -79,12 +79,12 @@ class FlightBatch:
 class Landed:
     """A ``Landed`` holds the results of a committed transaction.
 
-    ``standing`` maps a key to the row of an answer that another process stored first; this process's own
-    answer was then not stored. ``taken`` maps the key of a wanted answer to what the database had: its
-    row, a StoreFailed if the row cannot be read, or None if another process is making the answer. This
-    process now has the claims (rights to make an answer) for all wanted keys that are not in ``taken``.
-    ``recalled`` maps a key to the judgement found. ``opened`` maps each question in ``openings`` to those
-    of its keys that have an answer or a claim.
+    ``standing`` maps a key to the stored row of an answer that another process stored first; this
+    process's own answer to the same key was then not stored. ``taken`` maps the key of a wanted answer
+    to what the database had: its row, a StoreFailed if the row cannot be read, or None if another
+    process is making the answer. This process now has the claims (rights to make an answer) for all
+    wanted keys that are not in ``taken``. ``recalled`` maps a key to the judgement found. ``opened``
+    maps each question in ``openings`` to those of its keys that have an answer or a claim.
     """
 
     standing: Mapping[RowKey, object] = field(default_factory=dict[RowKey, object])

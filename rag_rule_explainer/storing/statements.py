@@ -32,8 +32,9 @@ def register(connection: Connection, table: Table, subjects: Iterable[RowSubject
 def insert_judgements(
     connection: Connection, rows: Sequence[tuple[str, RowSubject, bytes]], now: float
 ) -> None:
-    """Inserts judgements. If there already is a judgement under a key, that one stays. ``rows``: for each
-    judgement its key, its predicate and its content. ``now``: the time that is stored with them."""
+    """Inserts judgements. If the store already has a judgement under a key, the old judgement stays.
+    ``rows``: for each judgement its key, its predicate and its content. ``now``: the time that is stored
+    with them."""
     register(connection, predicates, [subject for _, subject, _ in rows])
     wanted = {subject.digest for _, subject, _ in rows}
     found = select(predicates.c.digest, predicates.c.id).where(predicates.c.digest.in_(wanted))

@@ -121,8 +121,8 @@ class Writer:
         timeout = None if due == inf else max(0.0, due - time.monotonic())
         try:
             wanted = [self._queue.get(timeout=timeout)]
-            # There are about as many callers as requests in the queue and in the last transaction
-            # together. Each transaction serves about half of the callers; meanwhile the other half can
+            # The number of callers is about the number of requests in the queue plus those of the last
+            # transaction. A transaction takes the requests of half of them; meanwhile, the other half can
             # prepare their next requests.
             waiting = self._queue.qsize()
             batch_size = max(self.database.hot.FEWEST, (waiting + self._served + 2) // 2)

@@ -1,5 +1,5 @@
-"""This module tests whether a miner (an object that searches for rules) conforms to the protocol
-``Miner``.
+"""This module tests whether a miner (an object that searches for rules) keeps the contract of the
+protocol ``Miner``.
 
 It runs the miner on random truth tables, in which each subset of the sources has a verdict. Verdicts
 arrive late, in parts and out of order, and some are UNKNOWN. Whenever verdicts have arrived, every rule

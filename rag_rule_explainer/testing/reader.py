@@ -1,6 +1,5 @@
-"""This module answers questions from passages without a model, in place of a language model: in the demo,
-in tests, and where there is no network. The same input always gives the same answer, which is often
-wrong.
+"""This module answers questions from passages without a language model: in the demo, in tests, and where
+there is no network. The same input always gives the same answer, which is often wrong.
 
 It weighs each sentence by the words that also occur in the question. If a passage names the subject of a
 second passage, it uses both together. It prefers answers that several passages give. An answer is a piece

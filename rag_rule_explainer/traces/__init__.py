@@ -1,7 +1,7 @@
-"""This package reads traces of RAG applications: question, answer and documents of each incident. It
-annotates them with the rules of an explanation.
+"""This package reads incidents from traces of RAG applications: a question with its answer and its
+documents. It annotates traces with the rules of an explanation.
 
-Nothing here uses the network before annotations are sent.
+The network is used only to send annotations.
 """
 
 from .annotations import ANNOTATED_TOOLS, Annotations, annotated_tool, annotations_file

@@ -29,14 +29,15 @@ class TracedQuestion:
 
     @property
     def models(self) -> tuple[TracedSpan, ...]:
-        """Returns the requests to models, without the steps around them that are recorded as requests,
-        too."""
+        """Returns the requests to models. Some tracers also record the step around a request as a
+        request; such outer steps are left out."""
         asked = [each for each in self.spans if each.kind == "model" and each.request is not None]
         around = {each.parent for each in asked}
         return tuple(each for each in asked if each.id not in around)
 
     def question(self) -> tuple[str, str]:
-        """Returns the question, and a note on where it was read if not in the input (else "").
+        """Returns the question, and a note that says where it was read; the note is empty if this was the
+        input.
 
         Raises NotInTrace if there is none.
         """
@@ -63,7 +64,8 @@ class TracedQuestion:
         )
 
     def answer(self) -> tuple[str, str]:
-        """Returns the answer, and a note on where it was read if not in the output (else "").
+        """Returns the answer, and a note that says where it was read; the note is empty if this was the
+        output.
 
         Raises NotInTrace if there is none.
         """
@@ -185,7 +187,8 @@ def _tops(root: TracedSpan, below: dict[str | None, list[TracedSpan]]) -> list[T
         if is_step and traced_question(span.input) and traced_answer(span.output):
             found.append(span)
         elif is_step and ((span.input is None and span.output is None) or several_inputs(span.input)):
-            # Any other step with an input or an output belongs to the answer to one question.
+            # The questions may be inside of this step. Inside of any other step, which has an input or an
+            # output, everything belongs to one question.
             stack.extend(reversed(below.get(span.id, [])))
     return found
 

@@ -1,5 +1,5 @@
-"""This module finds what a recorded request to a model holds beside its texts. A replay sends texts
-alone."""
+"""This module finds out whether a recorded request to a model holds more than texts, such as pictures or
+tools. Such a request cannot be replayed, because a replay sends only texts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,13 +18,14 @@ _DEEPEST = 12
 
 
 def besides_texts(given: Any) -> str:
-    """Returns what a request holds that is no text, in words; empty if there is nothing of that kind."""
+    """Returns in words what a request holds that is no text, such as "calls of tools"; empty if it holds
+    only texts."""
     return next(_unread(as_data(given), 0), "")
 
 
 def with_offers(request: TracedRequest | None, *parameters: Any) -> TracedRequest | None:
-    """Returns the request with what its parameters offer to the model beside its messages, such as tools.
-    ``parameters``: what tracers write of them, in any form."""
+    """Returns the request with what its parameters offer to the model beside its messages, such as tools;
+    None if ``request`` is None. ``parameters``: what tracers write of them, in any form."""
     if request is None or request.unread:
         return request
     found = (_offered(each, 0) for each in parameters)

@@ -12,9 +12,9 @@ _Turns = list[tuple[str, str, str]]
 
 
 class Conversations:
-    """A ``Conversations`` reads the conversations in a file or a folder. It reads them once, when an
-    earlier question is first asked for; questions and answers then stay in memory, documents do not.
-    ``only``: the id of the one conversation that is read; None for all."""
+    """A ``Conversations`` reads the conversations in a file or a folder. It reads them once, at the first
+    call of ``before`` that needs them, and then keeps the questions and answers in memory, but not the
+    documents. ``only``: the id of the one conversation that is read; None for all."""
 
     def __init__(self, path: Path, only: str | None = None) -> None:
         self._path, self._only = path, only

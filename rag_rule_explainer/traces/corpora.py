@@ -1,4 +1,4 @@
-"""This module gives the texts of documents that a trace only names."""
+"""This module finds the texts of documents of which a trace holds only the ids."""
 
 import os.path
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -87,8 +87,8 @@ def _places(text: str, part: str) -> Iterator[int]:
 
 
 class AskedCorpus:
-    """An ``AskedCorpus`` is a corpus that is a function from an id to a text, or to None if it has no
-    such text."""
+    """An ``AskedCorpus`` is a corpus that the caller gave as a function, which returns the text with an
+    id, or None if there is no such text."""
 
     def __init__(self, name: str, function: Callable[[str], Any]) -> None:
         self.name = name
@@ -108,7 +108,7 @@ class AskedCorpus:
         return found
 
     def within(self, text: str) -> tuple[TracedDocument, ...]:
-        """Raises InvalidInput, because a function gives a text for an id only."""
+        """Raises InvalidInput, because a user's function finds texts only by their ids."""
         del text
         raise InvalidInput(
             f"{self.name} is a function from ids to texts, and the trace holds no ids; give a file, a "
@@ -178,7 +178,8 @@ def _records_in(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _in_folder(folder: Path) -> Iterator[TracedDocument]:
-    """Yields each text file, under its path in the folder, with its name and its stem as further ids."""
+    """Yields each text file in the folder as a document. Its id is its path in the folder; its file name,
+    with and without the suffix, are further ids."""
     for file in sorted(folder.rglob("*")):
         if file.suffix.lower() not in {".txt", ".md"} or not file.is_file():
             continue

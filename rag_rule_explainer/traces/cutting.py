@@ -43,8 +43,9 @@ class _Place(NamedTuple):
 def cuts_of(
     messages: Sequence[TracedMessage], sources: Sequence[Source], question: str, times: Mapping[str, int]
 ) -> tuple[Cut, ...]:
-    """Returns the places of the sources in a request, in their order. ``question``: the user's, which may
-    stand there, too. ``times``: how often each source was retrieved, by its id; once if it is missing.
+    """Returns the places of the sources in a request, in their order. ``question``: the user's question,
+    which the request may also contain. ``times``: how often each source was retrieved, by its id; once if
+    it is missing.
 
     Raises NotInTrace if it is not certain which places are to be cut out.
     """
@@ -85,7 +86,8 @@ def _check_distinctive(
 def _free(
     alike: Mapping[str, list[Source]], messages: Sequence[TracedMessage]
 ) -> dict[str, list[_Place]]:
-    """Returns the places of each text that are not inside of a longer one."""
+    """Returns, for each text of a source, the places where it stands in the messages. Places inside of a
+    longer text of another source are left out. ``alike``: the sources by their texts."""
     found = sorted(
         (
             _Place(number, at, at + len(text), text)
@@ -132,7 +134,9 @@ def _check_now(
 def _owners(
     found: Sequence[_Place], several: Sequence[Source], times: Mapping[str, int]
 ) -> Sequence[Source]:
-    """Returns the source of each place of one text."""
+    """Returns, for each place of one text, the source that stands there. ``several``: the sources with
+    this text. ``times``: as for ``cuts_of``. Raises NotInTrace if there are more or fewer places than the
+    text was retrieved."""
     count, retrieved = len(found), sum(times.get(each.id, 1) for each in several)
     if not found or (len(several) == 1 and count <= retrieved):
         return [several[0]] * count
@@ -157,10 +161,10 @@ def _check_left(
     sources: Sequence[Source],
     question: str,
 ) -> None:
-    """Raises NotInTrace if what is left of the request contains a part of a source's text, or this text
-    in another form. This is also checked for sources that are cut out elsewhere. Earlier messages of the
-    conversation are not checked, but the system's messages before them are, because an application writes
-    them anew for each question."""
+    """Raises NotInTrace if the rest of the request, after the cuts, contains a part of a source's text,
+    or the text in another form. This is also checked for sources that are cut out elsewhere. Earlier
+    messages of the conversation are not checked, but the system's messages before them are, because an
+    application writes them anew for each question."""
     left = Remains(
         piece
         for number, (role, said) in enumerate(messages)
@@ -206,8 +210,8 @@ def _with_metadata(
 def _with_spaces(
     placed: Sequence[tuple[_Place, Source]], messages: Sequence[TracedMessage]
 ) -> Sequence[tuple[_Place, Source]]:
-    """Returns the places with the white space at the ends of each text, unless the application has
-    removed it."""
+    """Returns the places, extended by the white space at the ends of each source's text, unless the
+    application has removed this white space."""
     wider = list[tuple[_Place, Source]]()
     for place, source in placed:
         before, _, after = source.text.partition(place.text)

@@ -11,14 +11,15 @@ from .spans import TracedDocument
 _LISTS = ("documents", "nodes", "source_nodes", "source_documents", "context", "output", "result")
 """The keys under which the output of a search has its documents."""
 _ARTIFACTS = ("artifact", "raw_output")
-"""The keys under which the result of a tool has what it found, beside its text."""
+"""The keys under which the result of a tool holds the documents that the tool found, in addition to its
+text."""
 _WRAPPERS = ("output", "data", "kwargs", "tool_output", "update", "messages", "result")
 _DEEPEST = 6
 
 
 def traced_documents(given: Any) -> tuple[TracedDocument, ...] | None:
-    """Returns the documents in the output of a search; None if it is anything else. Either all items of
-    a list are documents, or none is read."""
+    """Returns the documents in the output of a search; None if the output is anything else. If an item of
+    a list is no document, no item of the list is read."""
     given = as_data(given)
     if isinstance(given, Mapping):
         fields = cast("Mapping[str, Any]", given)
@@ -78,7 +79,8 @@ def _plain(fields: Mapping[str, Any]) -> TracedDocument | None:
 
 
 def _text_of_resource(fields: Mapping[str, Any]) -> str | None:
-    """Returns the text of a node of LlamaIndex that holds it in a ``text_resource``."""
+    """Returns the text of a node of LlamaIndex that holds its text in a ``text_resource``; None for any
+    other object."""
     resource = fields.get("text_resource")
     text = cast("Mapping[str, Any]", resource).get("text") if isinstance(resource, Mapping) else None
     return text if isinstance(text, str) else None

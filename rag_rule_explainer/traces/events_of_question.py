@@ -27,16 +27,16 @@ class EventsOfQuestion:
     is_synthesized: bool = False
 
     def search(self, query: str, documents: Iterable[TracedDocument] | None) -> None:
-        """Keeps what a search found."""
+        """Stores the query of a search, and the texts that it found."""
         texts = ((each.text or "").strip() for each in documents or ())
         self.found.append((query, [each for each in texts if each]))
 
     def use(self, texts: Iterable[str | None]) -> None:
-        """Keeps texts that were used for the answer."""
+        """Stores texts that a reranker or a synthesizer was given."""
         self.used.extend(each for each in texts if each)
 
     def synthesize(self, record: Mapping[str, Any]) -> None:
-        """Keeps the texts that a synthesizer was given."""
+        """Stores the texts that a synthesizer was given, from the event in ``record``."""
         chunks = record.get("text_chunks")
         if isinstance(chunks, list) and chunks:
             self.is_synthesized = True
@@ -58,8 +58,8 @@ class EventsOfQuestion:
 
 
 def check_nesting(place: str, opened: Iterable[str], now: str) -> None:
-    """Raises InvalidInput if a question begins inside of other ones. ``opened``: those that have not
-    ended. ``now``: the one that begins."""
+    """Raises InvalidInput if a question begins inside of other ones. ``opened``: the texts of the
+    questions that have not ended. ``now``: the text of the question that begins."""
     asked = {each for each in opened if each}
     if asked and now not in asked:
         raise InvalidInput(f"{place}: a query begins inside of another one, and {_ADVICE}")

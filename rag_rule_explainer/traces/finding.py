@@ -21,8 +21,8 @@ _KNOWN = 20
 @dataclass(frozen=True, slots=True)
 class FoundDocuments:
     """A ``FoundDocuments`` holds the documents of an answer as sources, in the order in which the
-    application got them, and a note on where they were found (or ""). ``places``: where each of them
-    stands in the trace, by its id."""
+    application got them, and a note that says where they were found; empty if there is nothing to say.
+    ``places``: where each of them stands in the trace, by its id."""
 
     sources: tuple[Source, ...]
     note: str = ""
@@ -102,7 +102,8 @@ def _above(span: TracedSpan, by_id: dict[str, TracedSpan]) -> Iterator[TracedSpa
 def _reranked(
     question: TracedQuestion, batches: list[tuple[TracedSpan, _Batch]]
 ) -> list[tuple[TracedSpan, _Batch]]:
-    """Returns the batches, with the result of a reranker in the place of the batches that it reranked."""
+    """Returns the batches (each holds the documents that one search returned). The result of a reranker
+    replaces the batches that it reranked."""
     by_id = {each.id: each for each in question.spans}
     known = {
         each.id
@@ -126,8 +127,8 @@ def _reranked(
 
 
 def _is_read_reranker(span: TracedSpan) -> bool:
-    """Returns True iff the span is a reranker, and the trace says which documents it returned, or which
-    ones it got. In the second case it returned none of them."""
+    """Returns True iff the span is a reranker, and the trace says which documents it returned or which
+    ones it was given. If the trace says only the latter, the reranker returned none of them."""
     return span.kind == "rerank" and (span.documents is not None or bool(span.given))
 
 
@@ -138,7 +139,7 @@ def _key(document: TracedDocument) -> str:
 def _completed(
     question: TracedQuestion, batches: Sequence[_Batch], corpus: Corpus | None
 ) -> list[_Batch]:
-    """Returns the batches with the texts that the trace does not hold taken from the corpus."""
+    """Returns the batches. Texts that the trace does not hold are taken from the corpus."""
     everything = [each for batch in batches for each in batch]
     lacking = [each for each in everything if each.text is None]
     if not lacking:
@@ -170,7 +171,8 @@ def _filled(document: TracedDocument, found: TracedDocument) -> TracedDocument:
 
 
 def _named(batches: Sequence[_Batch]) -> list[list[Source]]:
-    """Returns the documents as sources, under the names that an explanation of a live run gives them."""
+    """Returns the documents as sources, with the ids that they would have in an explanation of a live
+    run."""
     texts = [
         [RetrievedText(each.text or "", each.id, each.metadata) for each in batch] for batch in batches
     ]

@@ -24,15 +24,17 @@ _MOST_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """An ``Incident`` is a logged answer that is to be explained, with what is known of its making.
+    """An ``Incident`` is a logged answer that is to be explained, with its question, its documents and
+    other logged data.
 
     ``answer``: the logged answer. ``question``: None if the log does not have it. ``documents``: those
     that the application retrieved, in order; None if the log has none. ``pinned``: ids of documents that
     are always retained. ``given``: the application's whole input, as the trace has it. ``history``: the
     earlier messages of its conversation, as (role, text). ``model``: the name of the model. ``session``:
-    the id of the conversation. ``place``: the trace as messages name it. ``notes``: what is worth knowing
-    about how the incident was read. ``request``: what the model was sent, if asked once. ``traced``:
-    where the answer and the documents stand in the trace; None if there is no trace.
+    the id of the conversation. ``place``: the trace as messages name it. ``notes``: remarks on how the
+    incident was read from the trace, such as where the question was found. ``request``: the recorded
+    request to the model, if the application sent exactly one. ``traced``: where the answer and the
+    documents stand in the trace; None if there is no trace.
     """
 
     answer: str
@@ -55,10 +57,10 @@ class Incident:
         """Returns the incident in a trace: question, answer, documents, model and conversation.
 
         ``path``: a file, or a folder of files, of OpenInference (OTLP JSON, or as Phoenix exports it),
-        MLflow, LangSmith, Langfuse, OpenTelemetry GenAI, or events of LlamaIndex. ``trace_id``: which
-        question, if there are several; the id of the trace, or of the step of the question. ``corpus``:
-        the texts of documents that the trace only names: a file, a folder, a dict from ids to texts,
-        documents, or a function from an id to a text.
+        MLflow, LangSmith, Langfuse, OpenTelemetry GenAI, or events of LlamaIndex. ``trace_id``: names one
+        question if there are several: by the id of its trace, or of the step with the question.
+        ``corpus``: the texts of documents that the trace only names: a file, a folder, a dict from ids to
+        texts, documents, or a function from an id to a text.
 
         No network is used, and one trace at a time is in memory. Raises InvalidInput if the path cannot
         be read, or holds several questions and ``trace_id`` does not name one; NotInTrace, a kind of

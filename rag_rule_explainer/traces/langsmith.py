@@ -61,8 +61,8 @@ def _documents(kind: TracedKind, made: Any) -> Any:
 
 
 def _alone(given: Any, key: str) -> Any:
-    """Returns the only value of a dict whose only key is ``key``, and anything else as it is. LangChain
-    makes such dicts of values that are no dicts, because inputs and outputs have to be dicts."""
+    """Returns the value of a dict whose only key is ``key``; anything else unchanged. LangChain puts
+    inputs and outputs that are no dicts into such dicts."""
     if isinstance(given, Mapping) and set(cast("Mapping[str, Any]", given)) == {key}:
         return cast("Mapping[str, Any]", given)[key]
     return cast("Any", given)
@@ -78,6 +78,6 @@ def _trace(record: Mapping[str, Any], own: str) -> str:
     trace, order = record.get("trace_id"), record.get("dotted_order")
     if isinstance(trace, str):
         return trace
-    # The first part of the order is the time and the id of the root run.
+    # The first part of the dotted order is the time and the id of the root run.
     first = order.split(".")[0] if isinstance(order, str) else ""
     return first[-36:] if len(first) > 36 else own

@@ -33,7 +33,7 @@ _FIELDS = (
     ("QueryStartEvent", {"query"}),
     ("GetResponseStartEvent", {"query_str", "text_chunks"}),
 )
-"""The fields by which an event is recognised if its class is not written."""
+"""The fields by which an event is recognised if the record does not name its class."""
 _OPENING = frozenset({"QueryStartEvent", "RetrievalStartEvent", "SynthesizeStartEvent"})
 _CLOSING = frozenset({"QueryEndEvent", "RetrievalEndEvent", "SynthesizeEndEvent"})
 _ALWAYS = {"timestamp", "id_", "span_id", "tags"}

@@ -124,8 +124,8 @@ def _calls(given: Any, depth: int) -> Iterator[bool]:
 
 
 def traced_reply(given: Any) -> str | None:
-    """Returns the text of a model's reply in the output of its span; None if it cannot be read. A text
-    is the reply as it is, also if it is JSON."""
+    """Returns the text of a model's reply in the output of its span; None if it cannot be read. If the
+    output is a text, this text is the reply, even if it is JSON."""
     for _ in range(_DEEPEST):
         if isinstance(given, str):
             return given

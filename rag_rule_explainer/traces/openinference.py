@@ -91,7 +91,7 @@ def _request_alone(attributes: SpanAttributes) -> TracedRequest | None:
     prompts = attributes.listed("llm.prompts")
     if prompts:
         return request_in({"prompts": prompts})
-    # LlamaIndex records how a request is prepared as the step of a model, too.
+    # LlamaIndex also records the preparation of a request as a step of a model.
     given = request_in(attributes.get("input.value"))
     return given if given is not None and not has_calls(attributes.get("input.value")) else None
 
@@ -107,5 +107,6 @@ def _reply(envelope: Envelope) -> str | None:
 
 
 def _is_json(attributes: SpanAttributes) -> bool:
-    """Returns True iff the output is data: a text may look like JSON, too."""
+    """Returns True iff the span says that its output is JSON. The output alone does not show this,
+    because an answer in words may look like JSON."""
     return attributes.text("output.mime_type") == "application/json"

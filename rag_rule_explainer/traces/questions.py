@@ -29,18 +29,19 @@ _LESS_SURE = (
 _SELDOM = ("messages", "message", "content", "text", "raw", "outputs", "generations", "blocks")
 _DEEPEST = 6
 _OBJECT = re.compile(r"\s*<[\w. ]*(?:object|generator)[^>]*>\s*|[A-Z]\w+\((?:\w+=.*|\)\s*)", re.DOTALL)
-"""Matches what may be the ``repr`` of an object that a tracer could not write as data."""
+"""Matches a text that may be the ``repr`` of an object, such as "<Answer object at 0x7f3a>" or
+"Answer(text='yes')". Tracers write it if they cannot write the object as data."""
 _ID = re.compile(
     r"(?:^|_)(?:id|uuid|lang|language|locale|user|session|thread|tenant)$|[a-z](?:Id|ID|Lang|Session)$"
 )
-"""Matches the names of arguments that are no questions."""
+"""Matches the names of arguments that are no questions, such as "user_id" or "language"."""
 _STOPPED = re.compile(r"StopEvent\(result=(?P<quote>['\"])(?P<said>[^\\]*?)(?P=quote)\)")
 
 
 def traced_question(given: Any, depth: int = 0, *, alone: bool = True) -> str | None:
     """Returns the question in an input: a text, the last message of a user, or the entry under a usual
-    key, such as "question". Returns None if there is none. ``alone``: True if the text of a dict with one
-    entry is the question, unless its key shows that it is not, as "user_id" does."""
+    key, such as "question". Returns None if there is none. ``alone``: True if the only entry of a dict
+    may be the question whatever its key is, except for keys such as "user_id"."""
     given = as_structure(given)
     if isinstance(given, str):
         return (given.strip() and not _is_object(given) and given) or None
@@ -107,7 +108,7 @@ def traced_answer(given: Any, depth: int = 0) -> str | None:
     """Returns the answer in an output: a text, the last message that no user wrote, or the entry under a
     usual key, such as "answer". Returns None if there is none, or if two entries may be it.
 
-    A text is the answer as it is: an application may answer with JSON.
+    If the output is a text, the whole text is the answer, even if it is JSON.
     """
     if isinstance(given, str):
         return _said(given)

@@ -44,7 +44,8 @@ class SpansOfTrace:
     weight: int = 0
 
     def add(self, span: TracedSpan) -> None:
-        """Adds a span. Raises InvalidInput if the trace is then larger than any that is read."""
+        """Adds a span. Raises InvalidInput if the trace then has more than ``MOST_SPANS`` spans or
+        ``LARGEST_TRACE`` characters."""
         self.spans.append(span)
         self.session = self.session or span.session
         self.weight += _weight(span)
@@ -88,9 +89,9 @@ def traces_in(path: Path) -> Iterator[SpansOfTrace]:
 
 
 def trace_files(path: Path) -> list[Path]:
-    """Returns the file, or all .json, .jsonl and .ndjson files in the folder and its folders.
+    """Returns the file, or all .json, .jsonl and .ndjson files in the folder and its subfolders.
 
-    Raises InvalidInput if there are none, or more than are read.
+    Raises InvalidInput if there are none, or more than ``MOST_FILES``.
     """
     if not os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir may raise, and this does not
         if not os.path.exists(path):  # noqa: PTH110 -- as above

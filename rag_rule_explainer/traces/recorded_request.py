@@ -26,7 +26,8 @@ class RecordedRequest:
     refusal: str = ""
 
     def written(self, question: str, sources: Sequence[Source]) -> list[TracedMessage]:
-        """Returns the messages with these sources alone. ``question`` is in the messages already."""
+        """Returns the messages of the request, without the texts of all sources but these. ``question``
+        is not used, because the messages contain it."""
         del question
         kept = {each.id for each in sources}
         return [(role, self._text(place, text, kept)) for place, (role, text) in enumerate(self.messages)]
@@ -70,7 +71,7 @@ def request_of(
     question: TracedQuestion, asked: str, answer: str, documents: FoundDocuments
 ) -> RecordedRequest:
     """Returns the request from which the answer came. ``asked``: the user's question. If the request
-    cannot be replayed, it says why."""
+    cannot be replayed, the ``refusal`` of the result gives the reason."""
     models = question.models
     if len(models) != 1:
         count = (

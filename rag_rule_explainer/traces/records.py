@@ -20,8 +20,8 @@ CONTAINERS = frozenset(
 )
 """The keys whose lists hold records. The rest of such an object is a record of its own."""
 _OUTERMOST = frozenset({"data", "items"})
-"""Further such keys. They count only in the outermost object, because inside a record they mean something
-else."""
+"""Further keys of lists of records. They count only in the outermost object, because inside a record they
+mean something else."""
 _SIGNS = {
     b"\x1f\x8b": "it is compressed with gzip; unpack it first",
     b"PK\x03\x04": "it is a zip file; unpack it first",
@@ -68,8 +68,9 @@ def _objects_in(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def _whole_lines(opened: BufferedReader) -> Iterator[dict[str, Any]]:
-    """Yields the records of the lines that are objects, up to the first line that is not, or that is
-    long; the file then stands before this line. This reads JSON lines twenty times faster."""
+    """Yields the JSON objects on the lines of a file, up to the first line that is no object, or that is
+    long. The position in the file is then before this line, so that the general parser can go on there.
+    JSON lines are read twenty times faster in this way."""
     while True:
         at = opened.tell()
         line = opened.readline(_LONGEST_LINE)
@@ -185,7 +186,7 @@ class _Reading:
                 yield from self._object(depth + 1, outermost=False)
             else:
                 own[key] = self._value(kind, value, depth + 1)
-        # Each record has bounds of its own.
+        # The limits on size hold for each record, so counting begins anew.
         self._values = self._watched.unread = 0
         if own:
             yield own

@@ -10,16 +10,16 @@ _LONGEST_RUN, _SHORTEST_RUN = 30, 12
 """Two texts have a part in common if they share this many letters and digits in a row. For a short text,
 half of its letters are enough; for a very short one, all are needed."""
 _FEW = 300_000
-"""Up to this number of letters, every run of letters is kept."""
+"""The number of letters of a prompt up to which every run of letters in it is kept for comparison."""
 _STEP = 10
-"""Of more letters, one run in so many is kept."""
+"""In a longer prompt, only the runs that begin at every tenth letter are kept."""
 _CODE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
 _SPACE = re.compile(r"\\[nrtbf]")
 
 
 class Remains:
-    """The ``Remains`` are what is left of a prompt, in which parts of texts are looked for. ``pieces``:
-    its texts. Each is prepared once, however many texts are looked for."""
+    """A ``Remains`` holds the rest of a prompt after sources were cut out, and finds parts of texts in
+    it. ``pieces``: the texts of the rest. They are prepared once for all searches."""
 
     def __init__(self, pieces: Iterable[str]) -> None:
         forms = {form for piece in pieces for form in (piece, _unescaped(piece))}
@@ -42,8 +42,8 @@ class Remains:
         )
 
     def _known(self) -> frozenset[str]:
-        """Returns the runs of letters of all pieces. Of many letters only every tenth run is kept, so
-        that they take little more memory than the pieces."""
+        """Returns the runs of 30 letters in all pieces. If the pieces have many letters, only every tenth
+        run is kept, to save memory."""
         if self._runs is None:
             step = 1 if sum(map(len, self._others)) <= _FEW else _STEP
             self._runs = frozenset(

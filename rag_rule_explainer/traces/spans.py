@@ -11,8 +11,8 @@ TracedKind: TypeAlias = Literal["retrieval", "rerank", "tool", "model", "other"]
 @dataclass(frozen=True, slots=True)
 class TracedDocument:
     """A ``TracedDocument`` is one document that a span returned. ``text``: None if the trace holds its id
-    alone. ``id``: None if the tracer wrote none. ``metadata``: with the score, if the tracer wrote one
-    beside the document."""
+    alone. ``id``: None if the tracer wrote none. ``metadata``: it includes the document's score, if the
+    tracer recorded one."""
 
     text: str | None
     id: str | None = None
@@ -26,8 +26,8 @@ TracedMessage: TypeAlias = tuple[str, str]
 @dataclass(frozen=True, slots=True)
 class TracedRequest:
     """A ``TracedRequest`` is what a model was sent. ``messages``: the messages of a chat, or one message
-    of a user if the model completes a text (``is_chat`` is then False). ``unread``: what else it held,
-    such as pictures, in words; empty if nothing."""
+    of a user if the model completes a text (``is_chat`` is then False). ``unread``: what the request held
+    besides texts, such as pictures, in words; empty if nothing."""
 
     messages: tuple[TracedMessage, ...]
     is_chat: bool = True

@@ -36,6 +36,19 @@ def without_a_sentence(tree: ast.Module) -> Iterator[str]:
             yield text.splitlines()[0]
 
 
+def silent_about_none(tree: ast.Module) -> Iterator[str]:
+    """The names of functions that may return None, and whose docstrings do not say when."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.returns is None:
+            continue
+        text, returned = ast.get_docstring(node), ast.unparse(node.returns)
+        if isinstance(node.returns, ast.Constant):
+            returned = str(node.returns.value)
+        overrides = any(ast.unparse(each).endswith("override") for each in node.decorator_list)
+        if text is not None and returned.endswith("| None") and "None" not in text and not overrides:
+            yield node.name
+
+
 def test_docstrings_begin_with_a_sentence() -> None:
     found = {name: list(without_a_sentence(ast.parse(file.read_text()))) for name, file in FILES}
     assert not {name: texts for name, texts in found.items() if texts}
@@ -53,3 +66,23 @@ def test_docstrings_begin_with_a_sentence() -> None:
 )
 def test_a_sentence_is_recognised(code: str, found: int) -> None:
     assert len(list(without_a_sentence(ast.parse(code)))) == found
+
+
+def test_docstrings_say_when_none_is_returned() -> None:
+    found = {name: list(silent_about_none(ast.parse(file.read_text()))) for name, file in FILES}
+    assert not {name: functions for name, functions in found.items() if functions}
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ('def f() -> int | None:\n    """Returns the number."""', 1),
+        ('def f() -> "int | None":\n    """Returns the number."""', 1),
+        ('def f() -> int | None:\n    """Returns the number; None if it is unknown."""', 0),
+        ('@override\ndef f() -> int | None:\n    """Returns the number."""', 0),
+        ('def f() -> Callable[[], int | None]:\n    """Returns a function."""', 0),
+        ("def f() -> int | None:\n    return None", 0),
+    ],
+)
+def test_a_silent_docstring_is_recognised(code: str, found: int) -> None:
+    assert len(list(silent_about_none(ast.parse(code)))) == found

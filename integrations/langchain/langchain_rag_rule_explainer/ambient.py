@@ -36,8 +36,8 @@ def without_ambient_config() -> Generator[None, None, None]:
 
 
 def without_streams(config: RunnableConfig) -> RunnableConfig:
-    """Returns the config without the streams of a graph that contains the explanation. No text of a
-    replay then reaches the user of the graph."""
+    """Returns a copy of the config from which the streams of a surrounding graph are removed: the graph
+    in which the explanation itself runs. So no text of a replay reaches the user of this graph."""
     kept: dict[str, Any] = {**config}
     callbacks: Any = config.get("callbacks")
     if isinstance(callbacks, BaseCallbackManager):
@@ -57,7 +57,7 @@ def without_streams(config: RunnableConfig) -> RunnableConfig:
 
 
 def _streams(handler: object) -> bool:
-    """Returns True iff the handler sends the observed events into the stream of a graph."""
+    """Returns True iff the callback handler writes what it observes into the stream of a graph."""
     return type(handler).__module__.startswith(_OF_GRAPHS)
 
 

@@ -38,16 +38,19 @@ class ToolResult:
     """This class splits a tool's pair (content, artifact) into sources. For a replay, it makes such a
     pair that has only the retained sources.
 
-    If the artifact holds documents, they are the sources. The content must then join their texts, or be a
-    list with one block for each document. If the artifact cannot hold documents, the sources are the
-    blocks of the content (as in MCP), or the whole content if it is one text. ``name``: the tool's name.
+    If the artifact holds documents, they are the sources. The content must then consist of their joined
+    texts, or be a list with one block for each document. If the artifact cannot hold documents, the
+    sources are the blocks of the content (as in MCP), or the whole content if it is one text. ``name``:
+    the tool's name.
     """
 
     name: str
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns a list of one row, which has the pieces or blocks of a pair (content, artifact).
-        Returns None if the response is no pair.
+        """Returns the items of a tool's result, as ``Rows``: a list with one list, which has a ``Piece``
+        for each document of the artifact, or a block for each part of the content. This one list is
+        empty if the artifact has no documents. Returns None if ``response`` is no pair (content,
+        artifact).
 
         Raises InvalidInput if the content does not consist of one part for each document.
         """
@@ -69,8 +72,8 @@ class ToolResult:
         return [[Piece(*each) for each in zip(pieces, documents, strict=True)]]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a pair (content, artifact) that has only the pieces or blocks in ``rows``. Apart from
-        them, it has the types and entries of the pair ``like``."""
+        """Returns a pair (content, artifact) that has only the pieces or blocks in ``rows``. Everything
+        else is as in the original pair ``like``: the types, and the other entries of the artifact."""
         content, artifact = like
         documents, row = _documents_in(artifact), rows[0]
         if documents is None:
@@ -83,7 +86,9 @@ class ToolResult:
         return self._joined(content, documents).separator.join(own), _artifact_of(row, artifact)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, the id and the metadata of a piece or block; None if it has no text."""
+        """Returns the text, the id and the metadata of an item of ``rows``, which is a ``Piece`` (one
+        document) or a ``Block`` (a part of the content). Returns None, or a text of None, if no single
+        text can be read from the item."""
         return read_block(item.block) if isinstance(item, Block) else _read(item.document)
 
     def _joined(self, content: Any, documents: Sequence[Any]) -> Joined:
@@ -106,7 +111,7 @@ class ToolResult:
 
 def _documents_in(artifact: Any) -> Sequence[Any] | None:
     """Returns the documents of an artifact; None if it is neither a list nor a response of a known
-    client. The structured content of a tool belongs to the blocks of its content."""
+    client. An artifact with a tool's structured content (as in MCP) has none: it repeats the content."""
     if is_listed(artifact):
         return artifact
     if _STRUCTURED in mapping_in(artifact):

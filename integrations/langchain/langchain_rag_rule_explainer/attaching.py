@@ -190,6 +190,7 @@ def _chunk(chunk: Explained[Any] | Unexplained[Any], before: Any, typed: bool) -
 
 
 def _inside(output: Any) -> Unexplained[Any]:
-    """Returns the output as an ``Unexplained``: the chain ran inside an application that is being
-    explained, and that explanation is also about this chain."""
+    """Returns the output as an ``Unexplained``. The chain ran inside a larger application that is being
+    explained. The explanation of that application covers this chain, so the chain gets no rules of its
+    own."""
     return Unexplained(output, InvalidInput(_INSIDE))

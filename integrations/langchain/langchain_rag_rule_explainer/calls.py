@@ -47,8 +47,8 @@ _OF_QUESTIONS = tuple(each.name for each in fields(QuestionOptions))
 class Calls:
     """This class makes a ``Call`` for each input of one application.
 
-    ``settings``: the names of all settings of the explainer. They serve to recognise keywords that belong
-    to the explainer instead of a call.
+    ``settings``: the names of all settings of the explainer. By them, keywords are recognised that a
+    user should have given to the explainer and not to a call.
     """
 
     application: Runnable[Any, Any]

@@ -58,7 +58,8 @@ def _saving(name: str, method: Any) -> Any:
 
 
 def _read(saver: Any, state: State, name: str, config: Any) -> None:
-    """Copies the checkpoints that the call may read from the real checkpointer to the run's own."""
+    """Copies checkpoints from the real checkpointer to the checkpointer of the current run: all those
+    that a call of the method ``name`` with this config may read."""
     if _WHOLE.fullmatch(name):
         found = state.read(_whole_key(state, saver, config), lambda: _all(saver, config))
         _seed_all(saver, state, config, found)
@@ -102,8 +103,8 @@ def _config(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def checkpoint_key(state: State, saver: object, config: Mapping[str, Any]) -> Hashable:
-    """Returns the key under which a state keeps one checkpoint. Every run computes the same key for
-    it."""
+    """Returns the key under which a state keeps one checkpoint. The key of a checkpoint is the same in
+    every run."""
     configurable = config.get("configurable", {})
     names = ("thread_id", "checkpoint_ns", "checkpoint_id")
     place = tuple(str(configurable.get(name) or "") for name in names)
@@ -209,8 +210,8 @@ def _seed_all(saver: Any, state: State, config: Any, found: list[Any]) -> None:
     if state.live:
         return
     own, new = _own(saver, state), _put_live(saver, state)
-    # If this run has already copied all checkpoints, none is copied now. Otherwise those that the run has
-    # deleted would come back.
+    # If this run has already copied all checkpoints, none is copied now: a second copy would bring back
+    # the checkpoints that the run has deleted.
     missing = [] if _is_whole(saver, state, None) else found
     old = [each for each in reversed(missing) if each.config["configurable"]["checkpoint_id"] not in new]
     state.own(_whole_key(state, saver, config), lambda: [_put(own, each) for each in old])

@@ -1,5 +1,5 @@
-"""This module defines the part of a ``RuleExplainer`` that explains one answer by several conditions, as
-a check of its citations does."""
+"""This module defines the part of a ``RuleExplainer`` that explains one answer by several conditions,
+which is needed to check the answer's citations."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,5 +1,6 @@
-"""This module records the replies of chat models, serves them in replays of the next action, and removes
-omitted turns and instructions from their requests."""
+"""This module records the replies of chat models. In replays of the next action (one request to a model
+in the recorded conversation), it serves the recorded replies to all earlier requests. It also removes
+omitted turns and instructions from requests."""
 
 import re
 from collections.abc import Callable
@@ -23,14 +24,15 @@ from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import Prom
 
 
 def note_chat_reply(run_id: UUID | None, reply: Generation, said: Said) -> None:
-    """Records the reply of a model. Only a reply of a chat model can later be served in a replay."""
+    """Records the reply of a model. Only a recorded reply of a chat model can later be returned in a
+    replay in place of a request to the model."""
     is_chat = isinstance(reply, ChatGeneration) and isinstance(reply.message, AIMessage)
     note_reply(run_id, reply if is_chat else None, said)
 
 
 def _served(run_manager: Any) -> ChatResult | None:
-    """Returns the recorded reply to the current request; None if the request must be sent to the model.
-    The reply has no token counts, because its tokens were spent in the baseline."""
+    """Returns the recorded reply to the current request to a model; None if the request must be sent to
+    the model. The reply has no token counts, because its tokens were spent in the baseline."""
     reply: ChatGeneration | None = None if run_manager is None else recorded_reply(run_manager.run_id)
     if reply is None:
         return None

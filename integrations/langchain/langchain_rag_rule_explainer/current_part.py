@@ -1,5 +1,5 @@
 """This module finds the gate for a call of a retriever. A gate is the object that records the retrievals
-of a run, or serves recorded documents in their place."""
+of a run, or returns recorded documents in their place."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
@@ -16,13 +16,13 @@ from .ordinary import ordinary_recording
 
 
 def current_part(retriever: object) -> AnyPart | None:
-    """Returns the gate of the run in which the retriever is called; None if its documents are neither
-    recorded nor served.
+    """Returns the gate of the run in which the retriever is called; None if the retriever is simply to
+    search.
 
-    Returns a gate in a replay, in a baseline, and in an ordinary run that a handler records. Returns None
-    in any other run, and for a retriever that is not explained. With ``scope="retrieved"``, also returns
-    None for a retriever that drops documents of its inner retrievers, because the inner retrievers are
-    recorded instead.
+    Returns a gate in a replay, in a baseline, and in an ordinary run that a handler records. Returns
+    None in any other run, and for a retriever that is not explained. With ``scope="retrieved"``, also
+    returns None for a retriever that drops documents of its inner retrievers, because the inner
+    retrievers are recorded instead.
     """
     part = asked_part(retriever)
     if part is None and not inside_retrieval.get():

@@ -23,8 +23,9 @@ def has_searches(store: object) -> bool:
 
 
 def gated_store(store: Any, shape: DocumentShape) -> Any:
-    """Returns an object that works like the store, but whose searches explanations can record and serve.
-    ``shape``: reads the results of the searches, and makes results for replays."""
+    """Returns an object that works like the store. Explanations can record its searches, and in replays
+    return recorded documents in their place. ``shape``: reads the results of the searches, and makes
+    results for replays."""
     kind = cast("type[Any]", type(store))
     names = (
         name

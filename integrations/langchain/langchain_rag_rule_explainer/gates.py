@@ -1,4 +1,5 @@
-"""This module defines ``gate``, which lets explanations record and serve a search.
+"""This module defines ``gate``. An explanation can record a gated search, and in replays return recorded
+documents in its place.
 
 The searches of LangChain's retrievers and vector stores need no gate.
 """
@@ -80,22 +81,24 @@ def gate(
     """Returns a retriever, store, tool or function that searches as before, and that explanations can
     record.
 
-    Gate a search that cannot be intercepted: an HTTP search, a tool that searches outside LangChain, or a
-    search in a thread of your own. Outside of an explanation, a gated search behaves as before. A gate
+    Gate a search that cannot be intercepted: an HTTP search, a tool that searches outside LangChain, or
+    a search in a thread of your own. Outside of an explanation, a gated search behaves as before. A gate
     that is made during a run belongs to that run, even if another thread calls it, as in
     ``executor.submit(gate(retriever.invoke), query)``. ``gate`` is a decorator as well: ``@gate``, or
     ``@gate(text_of=...)``, also on a method of a class.
 
-    The sources are what a gated function returns. Rules say nothing about items that it finds inside and
-    does not return; to have rules about these, gate the search inside, and cut its result outside.
+    The sources are what a gated function returns. Rules say nothing about items that the function finds
+    but does not return. To have rules about these too, gate the search that the function calls, and
+    shorten the result outside of the gate.
 
     A function, sync or async, may return documents, (document, score) pairs, strings, dicts, or objects
     with a text. ``text_of`` reads the text of an item of any other kind. ``item_of`` makes such an item
-    from a document, for ``explain(documents=...)``. One returned string is one source. The id of a source
-    is the item's ``id``, or else a name in the item's metadata. Of a tool with an artifact, the sources
-    are the artifact's documents, whose texts the content must join. For methods of raw clients, such as
-    ``collection.query``, and for ``items_of``, see ``rag_rule_explainer.instrumentation.clients``. Raises
-    InvalidInput for an object that is no search, and for an unknown keyword.
+    from a document, for ``explain(documents=...)``. If it returns one string, this string is one source.
+    The id of a source is the item's ``id``, or else a name in the item's metadata. If a tool returns an
+    artifact, the sources are the artifact's documents, and the content must be made of their texts. For
+    methods of raw clients, such as ``collection.query``, and for ``items_of``, see
+    ``rag_rule_explainer.instrumentation.clients``. Raises InvalidInput for an object that is no search,
+    and for an unknown keyword.
     """
     check_no_others(others, gate)
     if search is ...:

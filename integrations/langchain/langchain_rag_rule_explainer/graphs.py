@@ -27,8 +27,8 @@ class Whole:
 
 
 def graph_in(application: Runnable[Any, Any]) -> Any:
-    """Returns the LangGraph graph that the application is, without configs that are bound to it; None
-    if it is no graph."""
+    """Returns the LangGraph graph, if the application is one, without configs that are bound to it; else
+    None."""
     while isinstance(application, RunnableBinding):
         application = application.bound
     is_graph = any(kind.__module__.startswith("langgraph.") for kind in type(application).__mro__)
@@ -62,7 +62,8 @@ def bound_with(application: Runnable[Any, Any], config: RunnableConfig) -> Runna
 
 
 def chunk_of_nothing(application: Runnable[Any, Any], keywords: Mapping[str, Any]) -> Any:
-    """Returns an empty chunk in the shape of the graph's chunks; None if the application is no graph."""
+    """Returns an empty chunk in the shape of the chunks that the graph streams with these keywords; None
+    if the application is no graph."""
     graph = graph_in(application)
     return None if graph is None else GraphStream(graph, keywords).nothing
 
@@ -100,7 +101,8 @@ class GraphStream:
 
     @property
     def nothing(self) -> Any:
-        """Returns an empty chunk, in the form of the last stream mode that the caller listed."""
+        """Returns an empty chunk in the shape that chunks have in the last stream mode that the caller
+        listed."""
         mode = self._modes[-1]
         chunk: Any = (AIMessageChunk(content=""), {}) if mode == "messages" else {}
         return self._shaped((), mode, chunk)

@@ -124,7 +124,8 @@ class RuleExplanationHandler(BaseCallbackHandler):
         return None if run is None or run.ended else run.recording
 
     def state_of(self, run_id: UUID | None) -> State | None:
-        """Returns the state from before the root run that contains the run with this id.
+        """Returns the ``State`` that was stored just before the root run that contains the run with this
+        id: what the application's stores and histories contained.
 
         Returns None if the root run is unknown or has ended.
         """

@@ -41,8 +41,9 @@ class HistoryOverlay(BaseChatMessageHistory):
         self._held: list[BaseMessage] | None = None
 
     def attribute(self, name: str) -> Any:
-        """Returns the overlay's attribute with this name. In a run that the user made, returns the
-        attribute of the real history, whose messages are stored first."""
+        """Returns the overlay's attribute with this name. In a run that the user made (no replay), it
+        first stores the messages that the real history has, and then returns the attribute of the real
+        history."""
         if not self._state.live:
             return getattr(self, name)
         if not name.startswith("aget") and not name.startswith("aadd") and name != "aclear":
@@ -167,7 +168,8 @@ def _merging(_name: str, method: Any) -> Any:
 
 
 def history_key(runnable: Any, configurable: object) -> Hashable:
-    """Returns a key for the history of one session. The key is the same in every run."""
+    """Returns a key for the message history of one session. All runs compute the same key for one
+    session."""
     return "history", id(runnable.get_session_history), described(configurable)
 
 

@@ -16,8 +16,8 @@ from rag_rule_explainer.predicates.judge import judge_name_of
 from .reading import tokens
 from .watching import Watch, watching
 
-# LangChain raises an error for a reply that does not fit a class. With a schema, it returns such replies,
-# so that this module can read them.
+# If the wanted form of a reply is given as a class, LangChain raises an error for a reply of another
+# form. If it is given as a schema, LangChain returns such a reply, so that this module can read it.
 _SCHEMA: dict[str, Any] = {
     "title": "opinions",
     "description": "One opinion for each candidate.",
@@ -41,7 +41,7 @@ _SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 _ENDPOINTS = (
-    "root_client.base_url",  # this attribute comes first, because an OpenAI client really uses its URL
+    "root_client.base_url",  # first, because this is the URL that an OpenAI client really uses
     "base_url",
     "openai_api_base",
     "azure_endpoint",
@@ -131,7 +131,7 @@ def _unparsed(runnable: Runnable[Any, Any]) -> Runnable[Any, Any]:
     """Returns the model without its output parser, because this module reads the reply itself.
 
     With a parser, LangChain runs the model in a thread pool. When Python exits, it waits for the threads
-    of the pool. If an endpoint did not respond, it would wait for ever.
+    of the pool, so a model that never responds would keep Python from exiting.
     """
     first = runnable.first if isinstance(runnable, RunnableSequence) else None
     if isinstance(first, RunnableParallel) and list(first.steps__) == ["raw"]:

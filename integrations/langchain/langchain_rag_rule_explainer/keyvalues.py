@@ -63,7 +63,8 @@ class KeyValueOverlay(MethodsOverlay):
         await self._athrough(self._delete(keys))
 
     def yield_keys(self, *, prefix: str | None = None) -> Iterator[Any]:
-        """Yields the keys that exist in this run and have this prefix; None for all keys."""
+        """Yields the keys that exist in this run. ``prefix``: the prefix that these keys must have; None
+        for all keys."""
         with untouched():
             found = list(self._real.yield_keys(prefix=prefix))
         yield from self._keys(found, prefix)

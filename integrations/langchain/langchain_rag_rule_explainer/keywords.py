@@ -31,11 +31,11 @@ _HANDING_ON: dict[type, tuple[str, ...]] = {
     RunnablePassthrough: ("func", "afunc"),
     BaseRetriever: ("_get_relevant_documents", "_aget_relevant_documents"),
 }
-"""Runnables that pass their keywords on to functions. The value names the attributes that hold the
-functions. The Runnable accepts the keywords that one of these functions has."""
+"""Runnables that pass their keywords on to functions. For each class, the value names the attributes
+that hold these functions. The Runnable accepts every keyword that one of the functions accepts."""
 _NEAR = 0.8
-"""The similarity (0 to 1) from which a keyword is taken for a misspelt name of a setting. It is so high
-that "stop" does not count as a misspelt "store"."""
+"""The similarity (0 to 1) from which a keyword is taken for a misspelt name of a setting. The limit is
+so high that "stop" does not count as a misspelt "store"."""
 
 
 _OF_ESTIMATES = "assuming"
@@ -110,7 +110,8 @@ def _names(application: Any) -> set[str] | None:
 
 
 def _first(application: Any) -> Any:
-    """Returns the part of an application that receives the keywords of a call."""
+    """Returns the part of an application that receives the keywords of a call: the first step of a
+    chain, without the objects around it that bind a config or add fallbacks."""
     while True:
         if isinstance(application, RunnableBindingBase):
             application = cast("RunnableBindingBase[Any, Any]", application).bound

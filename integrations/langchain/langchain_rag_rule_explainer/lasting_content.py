@@ -1,5 +1,5 @@
-"""This module describes what a checkpointer holds, so that equal conversations give equal descriptions in
-every process."""
+"""This module converts the content of a checkpointer to data that are equal for equal conversations, in
+every process. It replaces ids, times and versions that are different in each run."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,8 @@ from langchain_core.messages import BaseMessage
 _RANDOM = re.compile(
     r"(?:[a-z]+[-_]+)*[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}(?:-\d+)?", re.IGNORECASE
 )
-"""Ids that LangChain and LangGraph make up anew: a UUID, such as in lc_run--<uuid>-0."""
+"""The ids that LangChain and LangGraph generate in each run: a UUID, perhaps with more around it, as in
+``lc_run--<uuid>-0``."""
 _CALLS = ("tool_calls", "invalid_tool_calls")
 _WRITTEN = ("args", "arguments", "input", "text", "artifact")
 """The parts of a message that a model, a tool or a user wrote. Nothing in them is taken for an id."""
@@ -18,11 +19,11 @@ _MADE_ANEW = ("checkpoint_id", "run_id")
 
 
 def lasting_content(remembered: Any) -> Any:
-    """Returns what an application remembers without the ids and times that LangGraph makes up whenever it
-    saves a checkpoint. Anything but checkpoints is returned as it is.
+    """Returns checkpoints without the ids and times that LangGraph generates whenever it saves one.
+    Returns any other object unchanged.
 
-    Ids of messages and of calls that are UUIDs become numbers, in the order of their first appearance.
-    Ids that the application chose stay, and so does the thread.
+    The ids of messages and of tool calls become numbers, in the order of their first appearance, if they
+    are UUIDs. Ids that the application chose, and the thread id, stay.
     """
     is_list = isinstance(cast("object", remembered), list)
     saved = cast("list[Any]", remembered if is_list else [remembered])
@@ -36,13 +37,13 @@ def lasting_content(remembered: Any) -> Any:
 
 
 class _Lasting:
-    """A ``_Lasting`` describes one checkpoint. It numbers the ids that were made up for it."""
+    """A ``_Lasting`` converts one checkpoint. It has a number for each generated id in the checkpoint."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
     def checkpoint(self, saved: Any) -> dict[str, Any]:
-        """Returns a checkpoint as JSON-like data, in which other objects are values of channels."""
+        """Returns the entries of a checkpoint that do not differ from run to run."""
         made_anew = {"id", "ts"}
         held = {name: each for name, each in saved.checkpoint.items() if name not in made_anew}
         values = held.pop("channel_values", None)
@@ -75,7 +76,8 @@ class _Lasting:
         if type(value) in (list, tuple):
             return [self.of(each) for each in cast("Sequence[Any]", value)]
         if _is(value, "langgraph.types", "Interrupt"):
-            return ["interrupt", self.of(value.value)]  # its id is made of the checkpoint's
+            # Its id is left out, because it is derived from the checkpoint's id.
+            return ["interrupt", self.of(value.value)]
         if _is(value, "langgraph.types", "Send"):
             return ["send", value.node, self.of(value.arg)]
         return value
@@ -89,7 +91,8 @@ class _Lasting:
         return ["message", type(message).__module__, type(message).__qualname__, self._renamed(fields)]
 
     def _renamed(self, value: Any) -> Any:
-        """Returns a part of a message, with a number for each text that is one of the random ids."""
+        """Returns a value from a message, such as a text, a list or a dict. Each text in it that is a
+        random id is replaced by this id's number."""
         if isinstance(value, str):
             return ["id", self._numbers[value]] if value in self._numbers else value
         if type(value) is dict:
@@ -114,7 +117,8 @@ def _is_said(name: object, part: object) -> bool:
 
 
 def _without_chance(versions: Any) -> Any:
-    """Returns versions of channels without the random number that LangGraph appends to each."""
+    """Returns the versions of channels (the parts of a graph's state) without the random number that
+    LangGraph appends to each version."""
     if isinstance(versions, Mapping):
         parts = cast("Mapping[Any, Any]", versions)
         return {name: _without_chance(each) for name, each in parts.items()}

@@ -129,8 +129,8 @@ class _Operations(MethodsOverlay):
                 self._before.setdefault(place, item)
 
     def _listed(self, op: Any) -> Generator[list[Any], Any, Any]:
-        """Returns the result of a search, or of a listing of namespaces, among the items that this run
-        finds."""
+        """Returns the result of a search for items, or of a listing of namespaces. It covers only the
+        items that exist for this run."""
         if not self._own and not self._written:
             (found,) = yield [op]
             return found

@@ -56,7 +56,7 @@ def keep_memory(state: State, memory: Any) -> None:
 
 
 def memory_key(memory: object) -> Hashable:
-    """Returns a key for one memory. The key is the same in every run."""
+    """Returns a key for one memory object of langchain_classic. The key is the same in every run."""
     return "memory", id(memory)
 
 

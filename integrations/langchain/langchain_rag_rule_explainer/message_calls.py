@@ -29,7 +29,7 @@ _BUILT_IN = BuiltInTypes(
     untold=frozenset({"sources"}),
 )
 _CODE = "executable_code"
-"""The type of code that Gemini runs."""
+"""The type of a content block with code that Gemini runs."""
 
 
 @dataclass(slots=True, eq=False)
@@ -39,7 +39,7 @@ class CallsOfModels:
     _forms: dict[object, Entries] = field(default_factory=dict[object, Entries])
 
     def note_request(self, messages: Sequence[BaseMessage], event: Entries) -> None:
-        """Records the results of tool calls that the messages of a request hold; see ``note_answers``.
+        """Records the results of earlier tool calls, which the messages of a request to a model contain.
         ``event``: the keywords of LangChain's event at the start of the request."""
         form = mapping_in(mapping_in(event.get("options")).get(_FORMAT))
         if form:
@@ -68,7 +68,8 @@ class CallsOfModels:
             run.calls.note_step()
 
     def structured(self, message: BaseMessage | None, run_id: object) -> tuple[ToolCall, ...]:
-        """Returns those calls in a reply that are the model's answer in a structured form."""
+        """Returns those tool calls in a model's reply that only carry the model's answer in a structured
+        form, so that no tool is run for them; an empty tuple if there are none."""
         form = self._forms.get(run_id)
         if form is None or not isinstance(message, AIMessage):
             return ()

@@ -1,8 +1,8 @@
 """This module isolates LangGraph's caches of node results. Each run finds only the entries that it has
 put.
 
-With an entry of another run, a replay would skip a retrieval or a request to a model that it must make.
-Only a run that the user made (no replay) also writes to the real cache.
+If a replay found an entry of another run, it would skip a retrieval or a request to a model that it must
+make. Only a run that the user made (no replay) also writes to the real cache.
 """
 
 import re

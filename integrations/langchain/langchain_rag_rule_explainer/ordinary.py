@@ -1,4 +1,5 @@
-"""This module finds the recording and the state of the current run, if a handler records this run.
+"""This module finds the ``Recording`` (the retrievals of a run) and the ``State`` (the content of stores
+and histories) of the current run, if a handler records this run.
 
 The handler is a ``RuleExplanationHandler``. The run is an ordinary run of the application.
 """
@@ -24,7 +25,8 @@ class RecordsRuns(Protocol):
         ...
 
     def state_of(self, run_id: Any) -> State | None:
-        """Returns the state from before the root run that contains the run with this id.
+        """Returns the ``State`` that was stored just before the root run that contains the run with this
+        id: what the application's stores and histories contained.
 
         Returns None if the root run is unknown or has ended.
         """
@@ -41,7 +43,8 @@ def ordinary_recording() -> Recording[Any] | None:
 
 
 def state_of_current_run() -> State | None:
-    """Returns the state that the current run works on; None outside of runs.
+    """Returns the ``State`` of the current run: what the application's stores and histories contain for
+    this run. Returns None outside of runs.
 
     The run is a replay, a baseline, or an ordinary run that a handler records.
     """

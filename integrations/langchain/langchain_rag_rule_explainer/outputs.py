@@ -22,8 +22,8 @@ class _NotKnownYet(InvalidInput, AttributeError):
 class AnswerChunk(Explained[Output]):
     """An ``AnswerChunk`` is one chunk of an output that is being streamed. ``+`` adds two chunks.
 
-    A chunk has no ``explanation``; only the last item of the stream has one. Reading it raises an error
-    that is both an InvalidInput and an AttributeError.
+    A chunk has no ``explanation``; only the last item of the stream has one. Reading the attribute
+    raises an error that is both an InvalidInput and an AttributeError.
     """
 
     __slots__ = ()

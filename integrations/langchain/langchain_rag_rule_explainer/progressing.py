@@ -25,7 +25,8 @@ class ProgressEvents:
 
     @property
     def sync(self) -> Progress | None:
-        """Returns a function that sends a report as an event; None if there are no handlers."""
+        """Returns a function that sends a progress report as an event to the callback handlers; None if
+        there are no handlers."""
         if not self._has_handlers():
             return None
 

@@ -17,8 +17,8 @@ from rag_rule_explainer.predicates.structured import json_of, parsed_json, said_
 _QUESTION_KEYS = ("question", "input", "query", "messages", "content")
 _ANSWER_KEYS = ("answer", "output", "result", "messages", "content", "raw")
 _LESS_SURE = ("generation", "response", "final_answer", "final_response", "output_text")
-"""Keys under which the state of a graph often has the answer. Two of them with different texts are
-ambiguous."""
+"""Keys under which the state of a graph often has the answer. If two of these keys hold different texts,
+it is not known which of the texts is the answer."""
 _SELDOM = ("text",)
 """Keys under which an answer is read only if no other key has one."""
 _PARSED, _PARSING_ERROR = "parsed", "parsing_error"
@@ -40,14 +40,14 @@ def question_in(given: Any) -> str:
 def answer_in(output: Any) -> Answer:
     """Returns the answer in an output.
 
-    The output may be a str, a message, a list of messages (the last that no human wrote is read), or a
-    list of texts (all are read, one a line). It may also be a dict that has the answer under a usual key,
-    such as "answer", or, as the states of many graphs, under "generation", "response", "final_answer",
-    "final_response" or "output_text", else under "text". Structured output becomes the answer's
-    ``value``. It may be a pydantic object, the entry "parsed" beside the message from which it was
-    parsed, or an agent's ``structured_response``. The two entries may also be dicts. Raises InvalidInput
-    for any other output, and if several entries with different texts may be the answer; the message
-    advises to pass ``answer_of``.
+    The output may be a str or a message. Of a list of messages, the last that no human wrote is the
+    answer. Of a list of texts, all texts are, one a line. The output may also be a dict that has the
+    answer under a usual key, such as "answer", or, as the states of many graphs, under "generation",
+    "response", "final_answer", "final_response" or "output_text", else under "text". Structured output
+    becomes the answer's ``value``. Structured output is a pydantic object, or one of two entries of a
+    dict, which may be pydantic objects or dicts: "parsed" beside the message from which it was parsed,
+    or an agent's ``structured_response``. Raises InvalidInput for any other output, and if several
+    entries with different texts may be the answer; the message advises to pass ``answer_of``.
     """
     if is_graph_output(output):
         output = output.value
@@ -91,8 +91,8 @@ def _looked_up(given: Any, keys: Sequence[str]) -> str | BaseMessage | None:
 
 
 def _without_a_question(output: Any) -> Any:
-    """Returns a dict without its messages if the last is a human's and another entry may be the answer.
-    Any other output is returned unchanged."""
+    """Returns a dict without its messages if a human wrote the last of them and another entry may be the
+    answer. Returns any other output unchanged."""
     if not isinstance(output, Mapping):
         return output
     entries = cast("Mapping[str, Any]", output)
@@ -109,7 +109,8 @@ def _as_json(output: Any) -> Any:
 
 
 def _of_json(output: Any) -> str:
-    """Returns advice if the output is a dict or a list that JSON can represent; else an empty text."""
+    """Returns advice on what ``answer_of`` should read, for an error message, if the output is a dict or
+    a list that JSON can represent; else an empty text."""
     try:
         json.dumps(output if isinstance(output, (Mapping, list)) and output else json)
     except (TypeError, ValueError, RecursionError):
@@ -129,8 +130,8 @@ def _of_list(given: Sequence[Any]) -> "str | BaseMessage | None":
 
 
 def _of_a_stopped_graph(given: Any) -> str:
-    """Returns advice if the input resumes a stopped graph, as None or a ``Command`` does; else an
-    empty text."""
+    """Returns advice for an error message if the input (None or a ``Command``) lets a stopped graph
+    continue, so that it contains no question; else an empty text."""
     kind = type(cast("object", given))
     if given is not None and (kind.__module__, kind.__name__) != ("langgraph.types", "Command"):
         return ""
@@ -186,8 +187,8 @@ def _fields(given: Any) -> Any:
 def _structured(output: Any) -> tuple[str, Any] | None:
     """Returns the structured output of a model as JSON text and as JSON data.
 
-    It is the output itself if that is a pydantic object, or an entry of an output that is a dict. Returns
-    None if there is no such object or entry.
+    The structured output is the whole output if the output is a pydantic object. It is an entry of the
+    output if the output is a dict. Returns None if there is none.
     """
     if isinstance(output, BaseModel) and not isinstance(output, Serializable):
         return output.model_dump_json(), output.model_dump(mode="json")

@@ -88,7 +88,8 @@ class RecordedRuns:
         return found[-1]
 
     def of(self, run_id: UUID | None) -> RecordedRun | None:
-        """Returns the recorded run to which the run with this id belongs; None if there is none."""
+        """Returns the recorded run that has the run with this id as its root, or inside it; None if this
+        run is not recorded."""
         root = None if run_id is None else self._root_of.get(run_id)
         return None if root is None else self._runs.get(root)
 
@@ -119,8 +120,8 @@ class RecordedRuns:
         return run
 
     def model_started(self, event: Mapping[str, Any]) -> RecordedRun | None:
-        """Records a call of a model. Returns the recorded run that makes the call; None if there
-        is none."""
+        """Records a call of a model. Returns the recorded run that makes the call; None if no recorded
+        run makes it."""
         run = self.of(event.get("parent_run_id"))
         if run is not None:
             self._root_of[event["run_id"]] = run.id

@@ -44,10 +44,10 @@ def keep_state(state: State, application: Runnable[Any, Any], config: RunnableCo
 def keep_chat(state: State, application: Runnable[Any, Any]) -> RunnableConfig:
     """Stores in ``state`` the messages of a ``RunnableWithMessageHistory``, before a run adds messages.
 
-    Returns the configurable fields of the call without the history object; an empty config if no history
-    is used. Call it in the context of an inner run, before the history is written. Raises the errors of
-    the history. Raises LookupError if the ``RunnableWithMessageHistory`` is only a part of the
-    application.
+    Returns a config with the configurable fields of the run, except the history object; an empty config
+    if the run uses no history. This function must be called in the context of an inner run, before any
+    message is added to the history. Raises the errors of the history. Raises LookupError if the
+    ``RunnableWithMessageHistory`` is only a part of the application.
     """
     configurable = dict((var_child_runnable_config.get() or {}).get("configurable") or {})
     history, runnable = configurable.pop("message_history", None), _with_history(application)
@@ -62,7 +62,7 @@ def keep_chat(state: State, application: Runnable[Any, Any]) -> RunnableConfig:
 def _inner(application: Runnable[Any, Any]) -> Any:
     inner: Any = application
     while isinstance(inner, RunnableBinding):
-        # What a binding holds has no type parameter that is known here.
+        # pyright does not know the type of the Runnable inside a RunnableBinding.
         inner = inner.bound  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     return inner  # pyright: ignore[reportUnknownVariableType] -- as above
 
@@ -71,6 +71,6 @@ def _with_history(application: Any) -> RunnableWithMessageHistory | None:
     while isinstance(application, RunnableBinding):
         if isinstance(application, RunnableWithMessageHistory):
             return application
-        # What a binding holds has no type parameter that is known here.
+        # pyright does not know the type of the Runnable inside a RunnableBinding.
         application = application.bound  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     return application if isinstance(application, RunnableWithMessageHistory) else None

@@ -59,8 +59,8 @@ def said_in(
 
 def _reports(known: Mapping[str, Any], *, streamed: bool) -> bool:
     """Returns True iff the model always reports a finish reason, so that a reply without one was cut
-    off. LangChain's packages for providers set "model_provider"; some of them report none for replies
-    that are not streamed."""
+    off. ``known``: the metadata of the reply, in which "model_provider" names the provider. Some
+    providers report a finish reason only for streamed replies."""
     if not _REASONS.isdisjoint(known):
         return True
     provider = known.get("model_provider")

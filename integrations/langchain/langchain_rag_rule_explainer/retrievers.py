@@ -1,9 +1,9 @@
-"""This module intercepts calls of retrievers. It records them in the baseline, and serves documents in
-replays.
+"""This module intercepts calls of retrievers. It records them in the baseline. In replays, it returns
+recorded documents instead of calling the retriever.
 
-It replaces ``invoke`` and ``ainvoke`` of ``BaseRetriever``, and also the methods that they call. The
-latter is needed because an application may have stored ``retriever.invoke`` before the explanation. A
-call of that stored method does not use the replaced ``invoke``.
+It replaces ``invoke`` and ``ainvoke`` of ``BaseRetriever``, and also the inner methods that these two
+call. An application may have stored ``retriever.invoke`` before the explanation. If it calls the stored
+method, only the replaced inner methods see the call.
 """
 
 import re
@@ -77,8 +77,8 @@ def _call(
 ) -> tuple[AnyPart, Asked[Found]] | None:
     """Returns the gate of the run in which the retriever is called, and the search request.
 
-    A gate is the object that records or serves retrievals. Returns None if the retriever's documents are
-    neither recorded nor served, as outside of runs. ``again``: makes the search with another retriever.
+    A gate is the object that records retrievals, or returns recorded documents in their place. Returns
+    None if no gate is used, as outside of runs. ``again``: makes the search with another retriever.
     """
     part = None if isinstance(retriever, ServedRetriever) else current_part(retriever)
     if part is None:
@@ -117,8 +117,9 @@ def _implementation(name: str, method: Any) -> Any:
 def _keys(retriever: BaseRetriever, query: Any, arguments: dict[str, Any]) -> Keys:
     """Returns two keys by which a replay finds the recorded result of a request.
 
-    The first key contains the identity of the retriever. The second key contains what it searches and its
-    settings, for applications that make a new retriever in each run.
+    The first key contains the identity of the retriever. The second key contains the object that the
+    retriever searches (such as a vector store) and the retriever's settings. It is used for applications
+    that make a new retriever in each run.
     """
     request = described((query, arguments))
     settings = described(

@@ -260,8 +260,8 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
 
     @property
     def retrievers(self) -> tuple[object, ...]:
-        """Returns the only retrievers that are recorded and served; an empty tuple if all retrievers
-        are."""
+        """Returns the retrievers given as ``retrievers``: only their documents are recorded and replaced
+        in replays. Returns an empty tuple if this applies to all retrievers."""
         return self._manner.retrievers
 
     @property

@@ -1,8 +1,9 @@
-"""This module notes the tool calls that LangChain itself answers, so that no code of the application runs
-for them: an answer in a structured form, a refusal by a middleware, a call of an unknown tool.
+"""This module records the tool calls that LangChain itself answers, without running code of the
+application: calls that carry an answer in a structured form, calls that a middleware refuses, and calls
+of unknown tools.
 
-They are recognised by the module whose code makes the message with the result. The words of the message
-do not show it, because an application may use the same words.
+Such a call is recognised by the Python module whose code creates the message with the result. The words
+of the message prove nothing, because an application may use the same words.
 """
 
 import inspect
@@ -15,11 +16,13 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.run_context import participation
 
 _OWN = re.compile(r"langchain\.agents\.(factory|middleware\.\w+)|deepagents\..+")
-"""The modules that answer calls without running anything for them."""
+"""Modules of LangChain that create the result of a tool call without running anything for the call."""
 _AFTER_A_RUN = re.compile(r".*\.(tool_retry|tool_error|shell_tool)")
-"""Exceptions among these modules: they make messages after the application's code ran for a call."""
+"""Exceptions to ``_OWN``: modules that create the result of a tool call after the application's code ran
+for this call."""
 _UNKNOWN_TOOL = "_validate_tool_call"
-"""The function by which a node for tools answers the call of a tool that it does not have."""
+"""The function of a tool node (``tool_node``) that answers a call of a tool that the node does not have.
+"""
 
 
 def _making(_: str, init: Any) -> Any:
@@ -34,7 +37,8 @@ def _making(_: str, init: Any) -> Any:
 
 
 def _is_langchains(own: FrameType | None) -> bool:
-    """Returns True iff the caller of ``own`` is code of LangChain that runs nothing for a call."""
+    """Returns True iff the message is created by code of LangChain that runs nothing for the tool call.
+    ``own``: the frame of the function that this code has called to create the message."""
     caller = None if own is None else own.f_back
     if caller is None:
         return False

@@ -28,13 +28,14 @@ _OF_APPLICATIONS = (
     RootListenersTracer,
     RunCollectorCallbackHandler,
 )
-"""Tracers that report runs to the application itself and not to a service. They are never removed.
-Without its tracer in a replay, an application that reads the collected runs would find the runs of the
-baseline there, as if they were runs of the replay."""
+"""Tracers that report runs to the application itself and not to a service. They are never removed. If a
+replay lacked such a tracer, an application that reads its collected runs would find those of the
+baseline instead."""
 
 
 def with_bound_tracers(application: object, config: RunnableConfig | None) -> RunnableConfig | None:
-    """Returns the config with the tracers that ``with_config`` has bound to the application.
+    """Returns the config with the tracers that ``with_config`` has bound to the application; unchanged,
+    and perhaps None, if there are no such tracers.
 
     Without them in the config of an explanation, such a tracer would receive every replay as a run
     without a parent.

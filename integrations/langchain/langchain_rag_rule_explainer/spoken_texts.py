@@ -37,7 +37,7 @@ def spoken(message: BaseMessage) -> str:
 
 
 def reply_texts(reply: Generation) -> tuple[str, str]:
-    """Returns the text of a reply, and the same with its tool calls."""
+    """Returns two texts for a reply: its text alone, and its text with its tool calls."""
     message = reply.message if isinstance(reply, ChatGeneration) else None
     text = reply.text if message is None else str(message.text)
     return text, text if message is None else spoken(message)

@@ -1,6 +1,6 @@
 """This module intercepts the searches of vector stores.
 
-It records them in the baseline, and serves the retained documents in replays.
+It records them in the baseline. In replays, it returns the retained documents in place of a search.
 """
 
 import inspect

@@ -72,7 +72,7 @@ def streams_its_output(application: Runnable[Any, Any]) -> bool:
     of its state."""
     while isinstance(application, (RunnableBinding, RunnableSequence)):
         application = (
-            # What a binding holds has no type parameter that is known here.
+            # pyright does not know the type of the Runnable inside a RunnableBinding.
             application.last if isinstance(application, RunnableSequence) else application.bound  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         )
     return not any(kind.__module__.startswith("langgraph.") for kind in type(application).__mro__)

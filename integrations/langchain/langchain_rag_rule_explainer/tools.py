@@ -73,8 +73,9 @@ def _running(name: str, method: Any) -> Any:
 
 
 def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> UsedTool | None:
-    """Records a tool call on the current run, and returns what is recorded or served for this call.
-    Returns None outside of runs, and if the tool is a stub."""
+    """Records a tool call on the current run, and returns the call, with the result that it gets if the
+    tool must not run. Returns None if the tool is to run without a record: if it is a stub, or if
+    ``late_use`` returns None for a call outside of the current run."""
     run = participation()
     if isinstance(tool, StubTool):
         return None
@@ -146,9 +147,10 @@ def _has_conversation(result: Any) -> bool:
 
 
 def result_content(result: Any) -> ResultContent:
-    """Returns the content that a model is shown of a tool's result. It is the content of the tool message
-    if the result is one or is a command with one, and otherwise the result itself. A changed message
-    loses its artifact, which may hold omitted texts. A command without a tool message has no content."""
+    """Returns the content that a model is shown of a tool's result: the content of its tool message if
+    the result is a tool message or a command with one, otherwise the result itself. A command without a
+    tool message has no content. If the content is later replaced, the new message has no artifact,
+    because the old artifact may hold texts of omitted sources."""
     if isinstance(result, ToolMessage):
         return ResultContent(_content_of(result), partial(_with_content, result))
     if not isinstance(result, ToolOutputMixin):
@@ -192,7 +194,7 @@ def _given_by_the_model(tool: BaseTool, given: Any) -> Any:
 
 
 def _fields_of(schema: Any) -> Any:
-    """Returns the names of the fields of a pydantic model, of either version."""
+    """Returns the fields of a pydantic model (of version 1 or 2), by their names."""
     # Version 2 of pydantic still has the older name ``__fields__`` but warns about its use. So the newer
     # name is preferred, also if it holds no fields.
     return schema.model_fields if hasattr(schema, "model_fields") else getattr(schema, "__fields__", {})

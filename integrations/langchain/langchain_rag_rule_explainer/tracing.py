@@ -105,8 +105,8 @@ def beside_root(
     make that run the current run, because code of the stream's consumer also runs while the block is
     open.
 
-    ``dead``: the tracing services that would not receive the runs, as ``why_unheard`` returns them.
-    They are noted in ``trace``, for the replays.
+    ``dead``: the tracing services that would not receive the runs, as ``why_unheard`` returns them. They
+    are recorded in ``trace``, so that replays do not use them.
     """
     note(trace, dead)
     handlers, run_id = _handlers(config), _run_id(config)

@@ -31,7 +31,8 @@ _READS = re.compile(rf"({SEARCHES.pattern})|a?get_by_ids")
 
 
 class HeldBack(MethodsOverlay):
-    """This overlay holds back what a replay writes to a vector store: the writing methods do nothing.
+    """This overlay takes the place of a vector store in one run. In a replay, its writing methods do
+    nothing.
 
     In a run that the user made, they write to the real store.
     """

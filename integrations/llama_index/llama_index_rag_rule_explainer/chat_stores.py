@@ -175,7 +175,8 @@ def _done_in_database(name: str, messages: list[Message], given: dict[str, Any])
 def _own(
     state: State, store: Any, key: str, *, statuses: bool = False
 ) -> Generator[Real, Any, list[Message]]:
-    """Returns this run's own messages of a key. Yields the calls that read them from the real store."""
+    """Returns this run's own messages of a key. If they must be read from the real store, yields the
+    calls that read them; the driver of the generator makes each call and sends back its result."""
     own: ChatsByKey = state.own(("chats", shared_key_of(state, store)), ChatsByKey)
     if key not in own.of:
         own.put(key, (yield from _first(state, store, key, statuses=statuses)))
@@ -185,8 +186,8 @@ def _own(
 def _first(
     state: State, store: Any, key: str, *, statuses: bool = False
 ) -> Generator[Real, Any, list[Message]]:
-    """Returns the messages of a key from before the first run. Yields the calls that read them from
-    the real store. ``statuses``: True if the store marks messages as active or archived; otherwise, all
+    """Returns the messages that a key had before the first run. Yields calls of the real store, as
+    ``_own`` does. ``statuses``: True if the store marks messages as active or archived; otherwise, all
     messages count as active."""
     before: ChatsByKey = state.kept(("chats", shared_key_of(state, store)), ChatsByKey)
     if key not in before.of:

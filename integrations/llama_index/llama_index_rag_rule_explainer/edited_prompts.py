@@ -1,5 +1,6 @@
-"""This module removes omitted turns and instructions from the requests to chat models. In replays of the
-next action, it also returns recorded replies of the models in place of requests."""
+"""This module removes omitted turns and instructions from the requests to chat models. If only the next
+action of an agent is replayed (``replay_of="next_action"``), it also returns the recorded replies of the
+earlier requests, which are then not sent."""
 
 import inspect
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
@@ -17,9 +18,10 @@ _MESSAGES = "messages"
 
 
 def asking_with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
-    """Returns a function like ``wrapping``, which makes the replacement of a model's method. Its
-    replacements also remove the sources that the current replay omits from the messages of a request, and
-    serve the recorded replies before the next action in a replay of this action."""
+    """Returns a function like ``wrapping``, whose replacements of a model's methods do more: they remove
+    the sources that the current replay omits from the messages of a request, and return recorded replies
+    (see ``served``). ``wrapping``: a function of the name of a model's method and of the method, which
+    returns the replacement of the method."""
 
     def made(name: str, method: Any) -> Any:
         wrapped, edit = wrapping(name, method), _edited if "chat" in name else _unedited

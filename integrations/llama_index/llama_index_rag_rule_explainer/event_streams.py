@@ -23,8 +23,8 @@ _END = object()
 def _streaming(_name: str, method: Any) -> Any:
     """Returns the replacement of the method that yields the events of a workflow's run.
 
-    A run that is ended from outside, as a replay is after the next action, writes no last event, and
-    LlamaIndex's own stream would wait for one for ever.
+    A run that is ended from outside writes no last event, and LlamaIndex's own stream would wait for this
+    event for ever. A replay is ended in this way if only the next action is replayed.
     """
 
     @wraps(method)
@@ -35,8 +35,8 @@ def _streaming(_name: str, method: Any) -> Any:
             async for event in events:
                 yield event
             return
-        # This task is not cancelled when the caller stops reading events, because that would cancel the
-        # run of the workflow.
+        # If this task were cancelled, the run of the workflow would be cancelled, too. So the task goes
+        # on when the caller stops reading events.
         running = asyncio.ensure_future(handler)
         running.add_done_callback(read_error)
         try:

@@ -137,7 +137,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
             self._letting_go()
 
     def handle(self, event: Any) -> None:  # noqa: ARG002 -- as event handlers are called
-        """Stores an error. LlamaIndex calls this only if the handler was added as an event handler."""
+        """Stores an error. It is called only if the handler was wrongly added as an event handler."""
         wrong = InvalidInput("this is a span handler; add it with add_span_handler(handler)")
         self.errors.setdefault("", wrong)
 

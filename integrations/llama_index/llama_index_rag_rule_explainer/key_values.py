@@ -111,8 +111,8 @@ def _one(store: object, before: Before, place: StoredPlace) -> Generator[Real, A
 
 
 def _everything(store: object, before: Before, collection: str) -> Generator[Real, Any, dict[str, Any]]:
-    """Returns the content that a collection had before the first run. Yields the call that reads it
-    from the real store."""
+    """Returns the content that a collection had before the first run. Yields the call that reads it from
+    the real store, as ``_one`` does."""
     if collection not in before.collections:
         found = {} if _is_missing(store, collection) else (yield Real("get_all", (collection,)))
         every = data_copy(dict(found))

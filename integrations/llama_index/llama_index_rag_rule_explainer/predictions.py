@@ -18,10 +18,10 @@ from .watching import current_watch, predictions_begun
 
 @contextmanager
 def prediction_begun() -> Generator[Callable[[str], None] | None, None, None]:
-    """Finds the span of a streamed prediction that begins in the block.
+    """Yields a function that records the reply of the streamed prediction that begins in the block; None
+    if no ``Watch`` is active.
 
-    LlamaIndex has no event for the reply of such a prediction. So a function is yielded that notes the
-    reply. Yields None if no ``Watch`` is active.
+    It is needed because LlamaIndex has no event for such a reply.
     """
     watch, begun = current_watch(), list[str | None]()
     token = predictions_begun.set(begun)

@@ -1,4 +1,5 @@
-"""This module gives models' recorded replies to an application, in replays of the next action."""
+"""This module returns models' recorded replies to an application if only its next action is replayed
+(``replay_of="next_action"``). The requests before this action are then not sent."""
 
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -61,8 +62,8 @@ def served(model: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 
 def is_asked_whole() -> bool:
     """Returns True iff a streamed reply must be read to its end before the application gets any part of
-    it. This is so in a replay of the next action: it must end before a tool runs for a call in the
-    reply."""
+    it. This is so if only the next action is replayed: the replay must end before a tool runs for a call
+    in the reply."""
     return ends_at_next_action() and is_within_no_model()
 
 
@@ -79,7 +80,7 @@ async def aread_whole(pieces: AsyncGenerator[Any, None]) -> AsyncGenerator[Any, 
 def _event(
     model: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], key: str
 ) -> LLMChatStartEvent | LLMCompletionStartEvent:
-    # Older releases have ``to_dict`` alone.
+    # Older releases of LlamaIndex have only ``to_dict``.
     payload: Any = model.to_payload() if hasattr(model, "to_payload") else model.to_dict()
     asked: Any = args[0] if args else kwargs.get("messages", kwargs.get("prompt"))
     beside = {key: each for key, each in kwargs.items() if key not in {"messages", "prompt"}}

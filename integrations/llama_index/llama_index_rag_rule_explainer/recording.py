@@ -58,7 +58,8 @@ def entry_in(span_id: str) -> str:
 
 
 def input_in(bound: inspect.BoundArguments) -> Any:
-    """Returns the input of a run: its first argument; all arguments, if one of them is a chat history."""
+    """Returns the input of a run: the first argument or, if one of the arguments is a chat history, a
+    dict of all arguments."""
     arguments = dict(bound.arguments)
     if arguments.get("chat_history") is not None:
         return arguments

@@ -119,7 +119,8 @@ def called_in(response: ChatResponse | CompletionResponse) -> tuple[ToolCall, ..
 
 
 def _named_call(call: Any) -> tuple[object, object] | None:
-    """Returns the name and the arguments of a provider's tool call, whether it is an object or a dict."""
+    """Returns the name and the arguments of a provider's tool call, which is an object or a dict. Returns
+    None for any other value, and for a call without a name."""
     if isinstance(call, BaseModel):
         call = call.model_dump(warnings=False)
     if not isinstance(call, Mapping):
@@ -150,7 +151,7 @@ def _raw(response: ChatResponse | CompletionResponse | None) -> Mapping[str, Any
 
 
 _EVENTS_OF_BEDROCK = ({"contentBlockDelta"}, {"contentBlockStart"}, {"metadata"})
-"""The keys of the events of Bedrock's streams that LlamaIndex shows."""
+"""The keys of those events of Bedrock's streams that LlamaIndex passes on."""
 
 
 def _always_reports(raw: Mapping[str, Any]) -> bool:

@@ -10,9 +10,10 @@ from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultC
 
 
 def result_content(result: Any) -> ResultContent:
-    """Returns the content that a model is shown of a tool's result. It is the object that the tool's
-    function returned, if the result's only text is this object as Python prints it. Otherwise it is the
-    text, or the list of texts if there are several. A result with anything but texts has no content."""
+    """Returns the part of a tool's result that a model is shown. This is the object that the tool's
+    function returned, if the result's only text is ``str()`` of this object. Otherwise it is the text of
+    the result, or the list of texts if there are several. If the result holds anything but texts, such as
+    an image, no content can be read."""
     if not isinstance(result, ToolOutput):
         return as_content(result)
     texts = [block.text for block in result.blocks if isinstance(block, TextBlock)]

@@ -141,7 +141,7 @@ class _Search:
 
     @property
     def wider(self) -> Wider:
-        """Returns a function that repeats the search for more results."""
+        """Returns a function that repeats the search with a larger number of results."""
         bound = self.method.__get__(self.retriever, type(self.retriever))
         by_query = wider_call(bound, self.args, self.kwargs)
         if not isinstance(self.retriever, BaseRetriever):

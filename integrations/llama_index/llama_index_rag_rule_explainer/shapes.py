@@ -36,7 +36,7 @@ class Nodes:
         return ()
 
     def of_another(self, form: object) -> object:
-        """Returns ``form``, which is always the empty tuple; see ``form``."""
+        """Returns ``form`` unchanged: the form of a list of nodes is always the empty tuple."""
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> list[NodeWithScore]:  # noqa: ARG002 -- as all shapes

@@ -1,5 +1,5 @@
-"""This module records how streamed replies end, as far as chunks before the last one, or the client's own
-events, report it.
+"""This module records how streamed replies end, if only a chunk before the last one, or an event of the
+provider's client, reports it.
 
 LlamaIndex does not keep the refusals of OpenAI's protocol, and drops the event by which Bedrock reports
 the finish reason of a stream. Without these, a reply that was cut off would look whole.
@@ -22,8 +22,8 @@ _Span: TypeAlias = str | None
 @dataclass(slots=True, eq=False)
 class EventsOfStream:
     """An ``EventsOfStream`` holds the events of one stream of Bedrock. ``parts``: the events that were
-    read; they are kept so that no other object gets the ``id`` of one. ``reason``: the finish reason;
-    None until it has arrived."""
+    read. They are found by Python's ``id``, so they are kept: the id of a deleted object could be given
+    to another one. ``reason``: the finish reason; None until it has arrived."""
 
     stream: object
     parts: list[object] = field(default_factory=list[object])
@@ -70,7 +70,8 @@ class StreamedEnds:
         return self._reasons.get(span) or (None if events is None else events.reason)
 
     def forget(self, span: _Span) -> None:
-        """Forgets a reply that has ended; events without a span have the same id."""
+        """Forgets a reply that has ended. All replies without a span have the same key, None, so the
+        values of one reply must not stay for the next."""
         self._reasons.pop(span, None)
         self._refusing.discard(span)
         self._read_from.pop(span, None)

@@ -31,8 +31,8 @@ _PAUSES: tuple[type[Exception], ...] = (
 """The error by which a tool waits for an event, such as a human's answer. LlamaIndex calls the tool again
 when the event has arrived. Empty if the installed release has no such error."""
 _running: ContextVar[object] = ContextVar("rag_rule_llama_index_tool", default=None)
-"""The tool that runs in this context. A call that the tool makes of itself, as in ``__call__``, is no new
-call."""
+"""The tool that runs in this context. If it calls itself, as in ``__call__``, this is not recorded as
+another call."""
 
 
 def _calling(name: str, method: Any) -> Any:
@@ -69,8 +69,9 @@ def _calling(name: str, method: Any) -> Any:
 
 
 def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
-    """Records a tool call on the current run, and returns what is recorded or served for this call.
-    Returns None outside of runs, and for a call that the tool makes of itself."""
+    """Records a tool call on the current run, and returns the call, with the result that it gets if the
+    tool must not run. Returns None if the tool is to run without a record: if it calls itself, or if
+    ``late_use`` returns None for a call outside of the current run."""
     run = participation()
     called = str(tool.metadata.name)
     if _running.get() is tool:
@@ -90,8 +91,8 @@ def _without_context(tool: Any, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hands_over(tool: Any) -> bool:
-    """Returns True iff the tool is the one by which an agent of an ``AgentWorkflow`` passes the task to
-    the next agent."""
+    """Returns True iff an agent of an ``AgentWorkflow`` calls this tool to pass the task to the next
+    agent."""
     return tool.metadata.name == _HANDOFF and getattr(tool, "_async_fn", None) is handoff
 
 

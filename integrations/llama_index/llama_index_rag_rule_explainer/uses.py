@@ -77,7 +77,7 @@ class Replacement:
 
 
 def with_a(name: str) -> str:
-    """Returns the usual async form of a method's name."""
+    """Returns the usual async form of a method's name, such as "aput" for "put"."""
     return f"a{name}"
 
 

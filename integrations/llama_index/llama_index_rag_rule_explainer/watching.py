@@ -87,8 +87,8 @@ class Watch:
 
     @property
     def exchanges(self) -> Exchanges:
-        """Returns the requests to models. They come from the events of the models themselves; only if
-        there are none, from the events of predictions."""
+        """Returns the requests to models. They come from the events of the models themselves. Only if
+        there are none, they come from the events of predictions, such as ``LLM.predict``."""
         return self._sent if self._sent.requests else self._predicted
 
     @property

@@ -23,9 +23,9 @@ from .standstills import asking, is_explained_so_far, note_answered
 async def result_of(workflow: Workflow, given: Any) -> Any:
     """Runs a workflow once, and returns its result.
 
-    If the workflow waits for a human, raises BaselineFailed, or UnusableReply in a replay. But if the
-    caller reads the events of this run (see ``Listener``), it waits for the caller's answer. And if only
-    the next action is explained, a first run is then cancelled, and None is returned.
+    If the workflow asks a human, raises BaselineFailed, or UnusableReply in a replay. There are two
+    exceptions. If the caller reads the events of this run (see ``Listener``), the run continues when the
+    caller answers. If only the next action is explained, a first run is cancelled, and None is returned.
     """
     handler = _begun(workflow, run_arguments(workflow, given))
     listener, name = listening.get(), type(workflow).__name__
@@ -43,8 +43,8 @@ async def result_of(workflow: Workflow, given: Any) -> Any:
                 note_answered(reason)
         return None
 
-    # A failed run may leave its stream of events open. So this waits for whichever ends first: the stream
-    # or the run.
+    # A failed run may leave its stream of events open. So the stream and the run are both awaited, until
+    # one of them ends.
     hearing, running = asyncio.ensure_future(listen()), asyncio.ensure_future(_awaited(handler))
     try:
         await asyncio.wait((hearing, running), return_when=asyncio.FIRST_COMPLETED)
@@ -63,8 +63,8 @@ async def result_of(workflow: Workflow, given: Any) -> Any:
 
 
 def _begun(workflow: Workflow, arguments: dict[str, Any]) -> Any:
-    """Begins a run, and returns its handler. Raises InvalidInput if a field of the start event has no
-    value. For the user's own run, the error of LlamaIndex is raised instead."""
+    """Begins a run, and returns its handler. Raises InvalidInput if a required field of the start event
+    has no value; in the user's own run, LlamaIndex's own error."""
     try:
         return workflow.run(**arguments)
     except WorkflowRuntimeError as error:
@@ -131,7 +131,7 @@ def _fields_of(workflow: Workflow) -> dict[str, Any]:
 
 
 def _example(workflow: Workflow) -> str:
-    """Returns a dict that may start the workflow, as text."""
+    """Returns, as text, an example of a dict of arguments with which the workflow can be started."""
     fields = _fields_of(workflow)
     entries = {
         name: "'...'" if each.annotation is str else "..."

@@ -192,7 +192,8 @@ def _described(called: Called) -> str:
 
 
 def _call_id(item: Any) -> str:
-    """Returns the id of the tool call of which the item is the result; an empty text for other items."""
+    """Returns the id of the tool call whose result the item is; an empty text if the item is no result of
+    a tool."""
     entries = mapping_in(item)
     is_output = str(entries.get("type")).endswith("call_output")
     return str(entries.get("tool_call_id") or (entries.get("call_id") if is_output else "") or "")

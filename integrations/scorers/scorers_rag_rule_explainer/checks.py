@@ -33,12 +33,13 @@ def no_forbidden_rule(
     limits: Limits | int | None = None,
     **settings: Any,
 ) -> RuleScorer:
-    """Returns a scorer that an answer passes iff no documents bring about what no answer may say.
+    """Returns a scorer. An answer passes iff there is no rule by which documents make it meet the
+    forbidden condition.
 
     ``application``: the application, or "module:object". ``forbidden``: the condition that no answer may
     meet. ``max_size``: only rules with at most this number of documents count; None for any number.
-    ``kind``: "retention" if it is forbidden that documents bring this about by being shown, "omission" if
-    by being left out. ``limits``: what one score may spend, such as a number of replays; if None, 300
+    ``kind``: "retention" for rules by which retained documents do this, "omission" for rules by which
+    omitted documents do. ``limits``: what one score may spend, such as a number of replays; if None, 300
     replays, or 120 where an agent is explained (``source_kinds``, ``replay_of``). ``settings``: further
     keywords of ``RuleExplainer``.
 
@@ -65,12 +66,13 @@ def right_documents_decide(
     limits: Limits | int | None = None,
     **settings: Any,
 ) -> RuleScorer:
-    """Returns a scorer that an answer passes iff the documents that a record names decide it: the
-    condition is met whenever all of them are retained, and never when all of them are omitted.
+    """Returns a scorer. An answer passes iff the documents that the record of the data set names decide
+    it: the condition is met whenever all of them are retained, and never when all of them are omitted.
 
-    A record has their ids under "documents": a list, or one id. Documents that the application did not
-    show its model take no part; if it showed none of them, the answer fails. ``condition``: by default,
-    that the answer stays the same. The other parameters and errors are those of ``no_forbidden_rule``.
+    A record has the ids of these documents under "documents": a list, or one id. Named documents that the
+    application did not show its model are ignored; if it showed none of them, the answer fails.
+    ``condition``: by default, that the answer stays the same. The other parameters and errors are those
+    of ``no_forbidden_rule``.
     """
     explainer = _explainer(application, condition, limits, settings)
 
@@ -93,12 +95,13 @@ def citations_decisive(
     limits: Limits | int | None = None,
     **settings: Any,
 ) -> RuleScorer:
-    """Returns a scorer that an answer passes iff each of its citations is decisive: without the cited
-    document, the claim is never made.
+    """Returns a scorer. An answer passes iff each of its citations is decisive: without the cited
+    document, the answer never makes the cited claim.
 
-    ``allow``: further classes that pass, such as "one of several". ``cited``: False if an answer without
-    citations passes as well. ``cite``: keywords of ``RuleExplainer.cite``; None for none. The other
-    parameters and errors are those of ``no_forbidden_rule``.
+    ``allow``: further classes of citations that pass, such as "one of several" (see ``CitationClass``).
+    ``cited``: False if an answer without citations passes as well. ``cite``: keywords of
+    ``RuleExplainer.cite``; None for none. The other parameters and errors are those of
+    ``no_forbidden_rule``.
     """
     classes = [each.value for each in CitationClass]
     for each in checked_list("allow", allow, "classes"):
@@ -123,12 +126,12 @@ def stable_rules(
     limits: Limits | int | None = None,
     **settings: Any,
 ) -> RuleScorer:
-    """Returns a scorer that an answer passes iff it has the same rules as in a golden file.
+    """Returns a scorer. An answer passes iff it has the same rules as in its golden file, an explanation
+    that was saved earlier.
 
-    A record has the path of its golden file under "golden"; a relative path starts at the current
-    folder. A golden file is a saved explanation. If there is no such file, the answer is undecided.
-    ``condition``: that of the golden file. The other parameters and errors are those of
-    ``no_forbidden_rule``.
+    A record of the data set has the path of its golden file under "golden"; a relative path starts at the
+    current folder. If there is no such file, the answer is undecided. ``condition``: the condition with
+    which the golden file was made. The other parameters and errors are those of ``no_forbidden_rule``.
     """
     explainer = _explainer(application, condition, limits, settings)
 
@@ -180,8 +183,8 @@ def _right(expected: Any) -> list[str]:
 
 
 def _shown(explanation: Explanation, right: list[str]) -> list[str]:
-    """Returns the right documents that the model was shown. Raises AssertionError if it was shown none of
-    them, and Undecided if it was perhaps shown one in other words."""
+    """Returns those documents of ``right`` that the model was shown. Raises AssertionError if it was
+    shown none of them, and Undecided if it may have been shown one of them in other words."""
     shown = {each.id for each in explanation.sources}
     retrieved = {each.id for each in explanation.held_out}
     found = [each for each in right if each in shown]

@@ -1,4 +1,4 @@
-"""This module hands a scorer to DeepEval."""
+"""This module turns a scorer into a metric of DeepEval."""
 
 from functools import partial
 from typing import Any
@@ -9,11 +9,12 @@ from .scoring import RuleScorer, framework
 
 
 def deepeval_metric(scorer: RuleScorer) -> Any:
-    """Returns a metric of DeepEval's. A score that is undecided is an error of the metric, without a
-    score.
+    """Returns the scorer as a metric of DeepEval. If a score is undecided, the metric reports an error
+    and no score.
 
-    The application gets the test case's input. What is expected is read from the test case's metadata.
-    Raises MissingExtra if DeepEval is not installed.
+    The application gets the test case's input. What the scorer expects of the answer (see
+    ``RuleScorer.expects``) is read from the test case's metadata. Raises MissingExtra if DeepEval is not
+    installed.
     """
     base: Any = framework("deepeval.metrics", "deepeval").BaseMetric
 

@@ -1,4 +1,4 @@
-"""This module hands a scorer to Inspect (inspect_ai)."""
+"""This module turns a scorer into a scorer of Inspect (inspect_ai)."""
 
 from functools import partial
 from typing import Any
@@ -9,11 +9,12 @@ from .scoring import RuleScorer, framework
 
 
 def inspect_scorer(scorer: RuleScorer) -> Any:
-    """Returns a scorer of Inspect's. A score that is undecided is unscored: it stays in the log, and is
-    left out of metrics.
+    """Returns the scorer as a scorer of Inspect. An undecided score is "unscored": it stays in the log,
+    and is left out of metrics.
 
-    The application gets the text of the sample's input. What is expected is read from the sample's
-    metadata. Raises MissingExtra if Inspect is not installed.
+    The application gets the text of the sample's input. What the scorer expects of the answer (see
+    ``RuleScorer.expects``) is read from the sample's metadata. Raises MissingExtra if Inspect is not
+    installed.
     """
     inspect = framework("inspect_ai.scorer", "inspect-ai")
 

@@ -1,4 +1,4 @@
-"""This module hands a scorer to Langfuse's experiments."""
+"""This module turns a scorer into an evaluator of Langfuse's experiments."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,12 +12,12 @@ from .scoring import RuleScorer, framework
 
 
 def langfuse_evaluator(scorer: RuleScorer, key: str | None = "question") -> Callable[..., Any]:
-    """Returns an evaluator for ``run_experiment``. A score that is undecided is an error of the
-    evaluator: Langfuse notes it, and gets no score.
+    """Returns the scorer as an evaluator for ``run_experiment``. If a score is undecided, the evaluator
+    raises an error: Langfuse logs the error, and gets no score.
 
-    What is expected is read from the item's ``expected_output``. ``key``: the key of the application's
-    input in an item's input, if this is a mapping; None if the application gets all of it. Raises
-    MissingExtra if Langfuse is not installed.
+    What the scorer expects of the answer (see ``RuleScorer.expects``) is read from the item's
+    ``expected_output``. ``key``: the key of the application's input in an item's input, if this is a
+    mapping; None if the application gets all of it. Raises MissingExtra if Langfuse is not installed.
     """
     langfuse = framework("langfuse", "langfuse")
 

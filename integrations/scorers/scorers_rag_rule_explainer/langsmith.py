@@ -1,4 +1,5 @@
-"""This module hands a scorer to LangSmith's ``evaluate``. It needs nothing of LangSmith's."""
+"""This module turns a scorer into an evaluator for LangSmith's ``evaluate``. It does not import
+LangSmith."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,11 +8,12 @@ from .scoring import RuleScorer
 
 
 def langsmith_evaluator(scorer: RuleScorer, key: str | None = "question") -> Callable[..., Any]:
-    """Returns an evaluator. A score that is undecided is None, with the value "undecided"; LangSmith
-    averages the others.
+    """Returns the scorer as an evaluator. If a score is undecided, it is None, and the feedback has the
+    value "undecided"; LangSmith averages only the other scores.
 
-    What is expected is read from the example's outputs. ``key``: the key of the application's input in
-    the example's inputs; None if the application gets all of them.
+    What the scorer expects of the answer (see ``RuleScorer.expects``) is read from the example's outputs.
+    ``key``: the key of the application's input in the example's inputs; None if the application gets all
+    of them.
     """
 
     def evaluator(inputs: Any, outputs: Any, reference_outputs: Any) -> dict[str, Any]:

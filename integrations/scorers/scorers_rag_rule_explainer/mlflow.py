@@ -1,4 +1,4 @@
-"""This module hands a scorer to ``mlflow.genai.evaluate``."""
+"""This module turns a scorer into a scorer for ``mlflow.genai.evaluate``."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ from .scoring import RuleScorer, framework
 
 
 def mlflow_scorer(scorer: RuleScorer, key: str | None = "question") -> Any:
-    """Returns a scorer of MLflow's. A score that is undecided is a feedback with an error, which MLflow
-    leaves out of its means.
+    """Returns the scorer as a scorer of MLflow. An undecided score is a feedback with an error, which
+    MLflow leaves out of its means.
 
-    What is expected is read from the record's expectations. ``key``: the key of the application's input
-    in the record's inputs; None if the application gets all of them. Raises MissingExtra if MLflow is not
-    installed.
+    What the scorer expects of the answer (see ``RuleScorer.expects``) is read from the record's
+    expectations. ``key``: the key of the application's input in the record's inputs; None if the
+    application gets all of them. Raises MissingExtra if MLflow is not installed.
     """
     genai, entities = framework("mlflow.genai", "mlflow"), framework("mlflow.entities", "mlflow")
 

@@ -1,4 +1,4 @@
-"""This module hands a scorer to Phoenix (phoenix.evals)."""
+"""This module turns a scorer into an evaluator of Phoenix (phoenix.evals)."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ from .scoring import RuleScorer, framework
 
 
 def phoenix_evaluator(scorer: RuleScorer) -> Any:
-    """Returns an evaluator of Phoenix. A score that is undecided has the label "undecided", and no
-    score.
+    """Returns the scorer as an evaluator of Phoenix. An undecided score has the label "undecided", and no
+    number.
 
-    A record has the application's input under "input", its output under "output", and what is expected
-    under "metadata"; ``phoenix.evals.bind_evaluator`` maps other names. Raises MissingExtra if Phoenix's
-    package of evaluators is not installed.
+    A record has the application's input under "input", its output under "output", and what the scorer
+    expects of the answer (see ``RuleScorer.expects``) under "metadata"; ``phoenix.evals.bind_evaluator``
+    maps other names. Raises MissingExtra if Phoenix's package of evaluators is not installed.
     """
     evals = framework("phoenix.evals", "arize-phoenix-evals")
 

@@ -1,7 +1,8 @@
-"""This module hands a scorer to promptfoo. It needs nothing of promptfoo's.
+"""This module turns a scorer into a provider of promptfoo. It does not import promptfoo.
 
-An assertion of promptfoo passes or fails, also if it raises an error. Only a provider can have an error.
-So a provider scores, and the assertion ``{type: python, value: output}`` says what it scored.
+An assertion of promptfoo that raises an error counts as failed, but an undecided score must not count as
+failed. Only a provider can report an error. So the scorer becomes a provider, whose output is the score.
+The assertion ``{type: python, value: output}`` returns this output.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,11 +12,11 @@ from .scoring import RuleScorer
 
 
 def promptfoo_provider(scorer: RuleScorer, key: str | None = "question") -> Callable[..., Any]:
-    """Returns a provider, to be called ``call_api``. A score that is undecided is an error of the
-    provider, which promptfoo counts apart from failures.
+    """Returns the scorer as a provider, a function that must have the name ``call_api``. An undecided
+    score is an error of the provider, which promptfoo counts apart from failures.
 
-    The application's input and what is expected are variables of the test. ``key``: the variable with the
-    input; None if the application gets all of them.
+    The application's input and what the scorer expects of the answer (see ``RuleScorer.expects``) are
+    variables of the test. ``key``: the variable with the input; None if the application gets all of them.
     """
 
     def call_api(_prompt: str, _options: Any, context: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""This module hands a scorer to Pydantic Evals."""
+"""This module turns a scorer into an evaluator of Pydantic Evals."""
 
 from functools import partial
 from typing import Any
@@ -11,12 +11,12 @@ from .scoring import RuleScorer, framework
 
 
 def pydantic_evaluator(scorer: RuleScorer, key: str | None = "question") -> Any:
-    """Returns an evaluator of Pydantic Evals. A score that is undecided is a failure of the evaluator,
-    which a report lists apart from scores.
+    """Returns the scorer as an evaluator of Pydantic Evals. An undecided score is a failure of the
+    evaluator, which a report lists apart from scores.
 
-    What is expected is read from the case's metadata. ``key``: the key of the application's input in a
-    case's inputs, if these are a mapping; None if the application gets all of them. Raises MissingExtra
-    if Pydantic Evals is not installed.
+    What the scorer expects of the answer (see ``RuleScorer.expects``) is read from the case's metadata.
+    ``key``: the key of the application's input in a case's inputs, if these are a mapping; None if the
+    application gets all of them. Raises MissingExtra if Pydantic Evals is not installed.
     """
     evals = framework("pydantic_evals.evaluators", "pydantic-evals")
 

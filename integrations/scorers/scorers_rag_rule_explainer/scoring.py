@@ -61,7 +61,7 @@ class RuleScorer:
         the application, and that is to be explained; None to explain a new answer of the application. If
         the application now gives another answer than ``answer``, the reason begins with a warning.
 
-        A question that cannot be explained is undecided, with the error as the reason. Raises
+        If the answer cannot be explained, the score is undecided, and its reason is the error. Raises
         KeyboardInterrupt if the user interrupted the search.
         """
         warning = ""
@@ -91,7 +91,8 @@ class RuleScorer:
                 known = brief(list(named))
                 raise InvalidInput(f"a record has {known} and no {key!r}; say key=, or key=None for all")
             given = named[key]
-        # An empty answer is one. To ask for another one would score what the user never got.
+        # An empty answer is an answer, too. If the application were asked again, the score would be about
+        # an answer that the user never got.
         is_none = outputs is None or (isinstance(outputs, Mapping) and not outputs)
         return self.score(given, self._expected(reference), None if is_none else outputs)
 
@@ -113,9 +114,9 @@ def framework(module: str, distribution: str) -> Any:
 
 
 def _first_warning(found: Any) -> str:
-    """Returns the first warning of an explanation, or of the explanations of statements; empty if there
-    is none. Raises KeyboardInterrupt if a search was ended by Ctrl-C: an explanation does not raise it
-    then, and without it the framework would go on with the next record."""
+    """Returns the first warning of an explanation, or of the explanations of an answer's statements;
+    empty if there is none. Raises KeyboardInterrupt if Ctrl-C ended a search. The explanation itself does
+    not raise it, and the framework would go on with the next record."""
     explained = [found] if isinstance(found, Explanation) else [each.explanation for each in found]
     if any(each.stop_reason == _INTERRUPTED for each in explained):
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""This module connects to a Ray cluster, and says in one sentence why it cannot."""
+"""This module connects to a Ray cluster. If that fails, the error says why in one sentence."""
 
 import os
 import socket
@@ -40,8 +40,8 @@ def connected(address: str, options: dict[str, Any]) -> Generator[Any, None, Non
     already has is used and left open.
 
     ``address``: "local", "auto", "HOST:PORT" or "ray://HOST:PORT". ``options``: further arguments of
-    ``ray.init``. Raises InvalidInput, in one sentence, if there is no such cluster, or if its version of
-    Ray or Python is another one; MissingExtra without Ray.
+    ``ray.init``. Raises InvalidInput, in one sentence, if there is no such cluster, or if it has another
+    version of Ray or Python; MissingExtra without Ray.
     """
     ray = ray_module()
     if ray.is_initialized():
@@ -69,7 +69,7 @@ def connected(address: str, options: dict[str, Any]) -> Generator[Any, None, Non
 
 
 def check_answers(address: str) -> None:
-    """Raises InvalidInput if this is no address, or if nothing answers there."""
+    """Raises InvalidInput if the address is malformed, or if no cluster answers there."""
     host, colon, port = address.removeprefix(_CLIENT).rpartition(":")
     if not (host and colon and port.isdecimal()):
         raise InvalidInput(

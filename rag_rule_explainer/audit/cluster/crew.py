@@ -1,5 +1,5 @@
 """This module gives the questions of an audit to the workers on a Ray cluster, and takes their answers.
-Where workers run, and what becomes of dead ones, is Ray's affair."""
+Ray decides on which machines workers run, and restarts those that die."""
 
 import asyncio
 import os
@@ -43,7 +43,7 @@ class Crew:
             "num_cpus": 1,
             "max_restarts": -1,
             "max_task_retries": RETRIES,
-            # One more, because a worker must also say how it is while it explains.
+            # One call more than questions, because a worker must also answer ``state`` while it explains.
             "max_concurrency": job.workers + 1,
             **actor_options,
         }
@@ -60,9 +60,9 @@ class Crew:
         self._refusal = ""
 
     async def gather(self, actors: int | None, patience: float) -> None:
-        """Starts the workers, and returns when the first one is up. Raises InvalidInput if it cannot
-        build the application, or is not up in time. ``actors``: their number; None for one per
-        processor."""
+        """Starts the workers, and returns when the first one is up. Raises InvalidInput if this worker
+        cannot build the application, or is not up after ``patience`` seconds. ``actors``: the number of
+        workers; None for one per processor."""
         if actors is None:
             total = self._ray.cluster_resources().get("CPU", 1)
             actors = max(1, int(total // (self._cpus or 1)))
@@ -141,7 +141,8 @@ class Crew:
                 self._ray.kill(actor)
 
     def _fill(self, waiting: Iterator[LoggedQuestion]) -> bool:
-        """Gives questions to workers that have room, and returns True iff one is under way."""
+        """Gives questions to workers that have room, and returns True iff a question is being
+        explained."""
         while self._free and not self._refusal:
             asked = next(waiting, None)
             if asked is None:
@@ -152,7 +153,7 @@ class Crew:
 
     def _welcome(self) -> None:
         """Makes room for questions at the workers that have come up. Raises InvalidInput if one of them
-        cannot explain anything, because no other one could be relied on to do better."""
+        cannot explain anything, because the other workers would hardly do better."""
         for future in [each for each in self._starting if each.done()]:
             actor = self._starting.pop(future)
             if isinstance(future.exception(), self._ray.exceptions.RayActorError) and self._starts:

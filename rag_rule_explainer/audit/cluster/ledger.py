@@ -55,10 +55,10 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class LedgerPlan:
-    """A ``LedgerPlan`` says where the account of an audit is, and which limits and rates hold for it. It
-    can be sent to other processes. ``url``: the URL of a PostgreSQL database. ``audit``: the id of the
-    audit, of letters, digits and ``-``. ``until``: the time by the server's clock after which no run
-    begins, in seconds since 1970; None for no such time. Seconds of ``limits`` are not looked at."""
+    """A ``LedgerPlan`` says where the account of an audit's spending is, and which limits and rates hold
+    for it. It can be sent to other processes. ``url``: the URL of a PostgreSQL database. ``audit``: the
+    id of the audit, of letters, digits and ``-``. ``until``: the time by the server's clock after which
+    no run begins, in seconds since 1970; None for no such time. The seconds in ``limits`` are ignored."""
 
     url: str
     audit: str
@@ -77,7 +77,8 @@ class LedgerPlan:
 
 
 class Ledger:
-    """A ``Ledger`` is the account of an audit, opened by one process. It is the ``Meter`` of its workers.
+    """A ``Ledger`` is one process's access to the account of what an audit has spent. It is the ``Meter``
+    of its workers.
 
     One thread asks the database for all runs that wait, in one round trip. Raises StoreFailed if the
     database cannot be used, and MissingExtra if its driver is not installed.
@@ -113,7 +114,8 @@ class Ledger:
             self._cost += cost
 
     def after(self, seconds: float | None) -> float | None:
-        """Returns the server's time after so many seconds, for ``LedgerPlan.until``; None for None."""
+        """Returns the time by the server's clock in this number of seconds from now, for
+        ``LedgerPlan.until``; None for None."""
         return None if seconds is None else self._database.now + seconds
 
     def spent(self) -> SpentTogether:
@@ -156,7 +158,7 @@ class Ledger:
             if self._closing and self._queue.empty():
                 break
         if self._tokens or self._cost:
-            # These were added after the last writing, and before this thread saw that the ledger is
+            # These tokens were added after the last write, before this thread noticed that the ledger is
             # closing.
             self._serve([])
         if self._connection is not None:

@@ -28,18 +28,20 @@ class OnRay:
 
     Each worker is an actor of Ray, which builds the application once from its name and explains
     ``AuditJob.workers`` questions at the same time. Answers are in the job's store, which must be in
-    PostgreSQL: an answer that one worker has paid is never paid by another. There, too, is the account of
-    the audit, so limits and rates hold for all workers, and for later runs of the same audit.
+    PostgreSQL: an answer that one worker has paid is never paid by another. The database also has the
+    account of what the audit has spent, so limits and rates hold for all workers, and for later runs of
+    the same audit.
 
     ``address``: "local" (this machine, for as long as the audit lasts), "auto", "HOST:PORT" or
     "ray://HOST:PORT". ``actors``: the number of workers; None for one per processor of the cluster.
     ``rates``: how fast all workers together may go. ``audit``: the id of the account, of letters, digits
-    and ``-``; None for that of the audit's folder, or one made of the job. ``actor_options``: options of
-    the actors, such as ``{"num_cpus": 0.5}``. ``ray_options``: arguments of ``ray.init``, such as
-    ``runtime_env``. ``patience``: the seconds to wait for the first worker.
+    and ``-``; None for the id of the audit's folder or, without a folder, for an id that is made of the
+    job. ``actor_options``: options of the actors, such as ``{"num_cpus": 0.5}``. ``ray_options``:
+    arguments of ``ray.init``, such as ``runtime_env``. ``patience``: the seconds to wait for the first
+    worker.
 
-    A worker that dies is restarted by Ray, and its questions are asked again, from the store as far as
-    answers were committed. A question whose worker dies four times is "failed".
+    A worker that dies is restarted by Ray, and its questions are asked again. Answers that were already
+    committed to the store are taken from there. A question whose worker dies four times is "failed".
 
     Raises InvalidInput for an application that is not given by its name, and for a store that is not in
     PostgreSQL; see ``AuditEngine`` for all else.
@@ -83,7 +85,7 @@ class OnRay:
 
     @asynccontextmanager
     async def metered(self, job: AuditJob, began: float, /) -> AsyncGenerator[Ledger, None]:
-        """Provides the account of the audit, with its limits and rates; see ``MeteredEngine``."""
+        """Provides the ``Ledger`` of the audit, with its limits and rates; see ``MeteredEngine``."""
         seconds = job.limits.seconds
         left = None if seconds is None else max(0.0, seconds - (monotonic() - began))
         ledger = await asyncio.to_thread(Ledger, self._plan(job))

@@ -19,7 +19,7 @@ SECONDS_BETWEEN_REPORTS = 1.0
 @dataclass(slots=True)
 class AuditReporter:
     """An ``AuditReporter`` reports how many questions are done, and what all workers have spent, to a
-    progress bar. ``questions``: all that will be asked, to know how many they are."""
+    progress bar. ``questions``: all questions that will be asked; only their number is used."""
 
     progress: Progress | None
     ledger: Ledger

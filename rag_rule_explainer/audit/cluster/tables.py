@@ -60,8 +60,8 @@ _CREATE = (
 
 
 def create(connection: Connection) -> None:
-    """Creates the table and the function if they do not exist, in the open transaction of
-    ``connection``."""
+    """Creates the table and the function of the database that a ledger uses, if they do not exist, in the
+    open transaction of ``connection``."""
     connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
     for statement in _CREATE:
         connection.exec_driver_sql(statement)

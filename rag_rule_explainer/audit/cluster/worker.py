@@ -27,10 +27,11 @@ class WorkerState(NamedTuple):
 
 
 class Worker:
-    """A ``Worker`` explains questions in one process of a cluster. It is an actor of Ray, which restarts
-    it where it died; it then builds the application anew.
+    """A ``Worker`` explains questions in one process of a cluster. It is an actor of Ray. If it dies, Ray
+    restarts it, and it builds the application anew.
 
-    ``folder``: the folder of the driver, where applications may be, if there is such a folder here.
+    ``folder``: the working folder of the driver, the process that began the audit. If this machine has a
+    folder with this path, applications can be imported from it.
     """
 
     def __init__(self, job: AuditJob, plan: LedgerPlan, folder: str) -> None:
@@ -58,7 +59,7 @@ class Worker:
         return await audited_answer(self._built(), self._job, question)
 
     async def finish(self) -> None:
-        """Writes what was spent, and closes the store and the account."""
+        """Writes what was spent, and closes the store and the ``Ledger``."""
         if self._ledger is not None:
             self._ledger.close()
         close_all()

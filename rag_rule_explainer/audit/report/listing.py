@@ -1,5 +1,5 @@
-"""This module writes a list that a reader searches by typing. A script does this from data in the page;
-without it, the page has the first entries."""
+"""This module writes a list that a reader can search by typing. A script searches data in the page. If
+the browser runs no scripts, the page shows the first entries only."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from ...report.html.markup import as_one, joined_markup, raw
 from .pages import SCRIPT, and_more
 
 _STATIC = 100
-"""The number of entries that are in the page itself."""
+"""The maximum number of entries in the table of the page. The data for the script have all entries."""
 _SHORT = 20
 
 
@@ -23,8 +23,9 @@ def found_by_typing(
     folder: str,
 ) -> Markup:
     """Returns a table of the first rows, and all rows as data for the script. The last cell of a row is
-    the name of the file of its page, in ``folder``. ``columns``: the headings. ``filters``: a label, and
-    the values by which the script selects rows."""
+    the name of the file of its page, in ``folder``. ``columns``: the headings. ``filters``: for each
+    filter its label, the number of a column and, if the filter has one, the value that the column must
+    have."""
     buttons = joined_markup(
         Markup('<option value="{}">{}</option>').format(json.dumps(each[1:]), each[0]) for each in filters
     )

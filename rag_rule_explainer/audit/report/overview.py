@@ -1,5 +1,6 @@
-"""This module writes the two pages with the lists: of all documents, and of all questions. A script finds
-entries by typing; without it, the pages have the first entries."""
+"""This module writes the two pages with the lists: of all documents, and of all questions. A script lets
+the reader search them by typing. If the browser runs no scripts, the pages show the first entries
+only."""
 
 from collections.abc import Sequence
 
@@ -16,7 +17,8 @@ from .tabular import NEEDED
 from .words import legend
 
 _FEW = 12
-"""A list of at most so many documents is open."""
+"""The maximum number of documents of a list that is visible at once. The reader must open a longer
+list."""
 _DOCUMENT_COLUMNS = (
     "Document", "Shown", "Bad", "Implicated", "Share", "Undecided", "Decisive", "Single point",
     "Redundant", "Conflicts", "Never needed", "Remove", "Blame",

@@ -20,8 +20,8 @@ NEEDED: Mapping[bool | None, str] = {True: "yes", False: "no", None: "undecided"
 
 
 def document_table(audit: Audit) -> Iterator[TableRow]:
-    """Yields a row for each document, with numbers of questions, such as those in which a rule names
-    it."""
+    """Yields a row for each document. Its numbers count questions, such as the questions in which a rule
+    names the document."""
     removed, blame = set(audit.removal.documents), blame_by_name(audit)
     for row in audit.documents:
         yield {
@@ -179,7 +179,7 @@ _KINDS: Mapping[str, Mapping[str, str]] = {
     },
     "pairs": {**dict.fromkeys(("document", "other", "relation"), "text"), "ids": "texts"},
 }
-"""The kinds of the columns of each table. The others are counts."""
+"""The kinds of the columns of each table. Columns that are not listed here hold counts."""
 _ORDER: Mapping[str, tuple[str, ...]] = {
     "documents": (
         "document", "sha256", "ids", "shown", "bad", "not_bad", "bad_share", "bad_share_low",
@@ -210,7 +210,7 @@ def _share(name: str, found: Share) -> TableRow:
 
 def _has_arrow() -> bool:
     try:
-        # Only tried; pyarrow has no types.
+        # The import only shows whether pyarrow is installed.
         import pyarrow.parquet  # noqa: F401  # pyright: ignore[reportMissingTypeStubs, reportUnusedImport]
     except ImportError:
         return False

@@ -57,7 +57,7 @@ class CitableSources:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Returns the ids of all sources."""
+        """Returns the ids of all sources, also of those that were not shown."""
         return (*self.ids, *[source.id for source in self.held_out])
 
     def by_number(self, number: int) -> Meaning:

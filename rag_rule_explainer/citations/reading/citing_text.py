@@ -6,7 +6,8 @@ from typing import Any, Protocol
 
 
 class Citable(Protocol):
-    """A ``Citable`` is a source, in the form of an explanation or of an application."""
+    """A ``Citable`` is a source that can be cited. The sources of explanations and of applications have
+    this form."""
 
     @property
     def id(self) -> str:

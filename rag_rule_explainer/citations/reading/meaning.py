@@ -1,5 +1,5 @@
-"""This module defines the meaning of a citation: one source, several sources, no source, or one of
-several sources."""
+"""This module defines the meaning of a citation. It cites one source, several sources, no source, or one
+of several sources if it is not known which."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -65,7 +65,8 @@ Besides = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Benchmarked:
-    """These options say what is asked about each question."""
+    """These options choose the sources and the subsets with which each question is asked, and how answers
+    are compared."""
 
     sources: BenchmarkSources = 5
     necessary: NecessaryRange = None

@@ -53,7 +53,7 @@ SampledSources = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class RobustnessSampling:
-    """These options say what is asked about each question."""
+    """These options choose the number of samples, and the sources with which each question is asked."""
 
     samples: Samples = 10
     sources: SampledSources = 5

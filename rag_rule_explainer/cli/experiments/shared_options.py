@@ -105,7 +105,8 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """These options apply to each ``--model`` that does not set its own values."""
+    """These options give each ``--model`` that does not set its own values its endpoint, its parameters
+    and its prompt."""
 
     base_url: Annotated[str | None, typer.Option(help="The endpoint of a --model that names none.")] = (
         None

@@ -29,8 +29,8 @@ EntryOfExplainer: TypeAlias = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class AskedOfServer:
-    """An ``AskedOfServer`` is what a call asks. ``condition``: written as on the command line.
-    ``max_replays``: the client's own limit; None if it gives none."""
+    """An ``AskedOfServer`` holds the question, the condition and the limit of one call. ``condition``:
+    written as on the command line. ``max_replays``: the client's own limit; None if it gives none."""
 
     question: str
     condition: str = "same-answer"

@@ -43,9 +43,9 @@ class EstimatedReplays(BaseModel):
 
 
 class ExplainedAnswer(BaseModel):
-    """This model holds the rules of an answer. ``name``: the file in the server's folder, for ``show``;
-    empty if it could not be saved, and ``text`` begins with the reason. ``text``: the rules in words;
-    each says whether it is proved or only tested."""
+    """This model holds the rules of an answer. ``name``: the name of the saved file, which the tool
+    ``show`` accepts; empty if the explanation could not be saved, and ``text`` then begins with the
+    reason. ``text``: the rules in words; each says whether it is proved or only tested."""
 
     name: str
     text: str
@@ -82,8 +82,8 @@ class VerifiedRule(BaseModel):
 
 
 class ShownExplanation(BaseModel):
-    """This model holds a saved explanation, or the names of all. ``text``: the report, or one name on
-    each line. ``summary``: None for a list of names."""
+    """This model holds a saved explanation, or the names of all saved explanations. ``text``: the report,
+    or one name on each line. ``summary``: None for a list of names."""
 
     names: list[str]
     text: str

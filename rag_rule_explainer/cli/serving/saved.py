@@ -31,14 +31,15 @@ class SavedPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SavedFolder:
-    """A ``SavedFolder`` holds saved explanations. ``path``: the folder, without links."""
+    """A ``SavedFolder`` holds saved explanations. ``path``: the path of the folder, in which symbolic
+    links are resolved."""
 
     path: Path
 
     @classmethod
     def of(cls, path: Path) -> "SavedFolder":
-        """Returns the folder. It is made if the folder around it exists. Raises InvalidInput if it cannot
-        be made or written."""
+        """Returns the folder. If it does not exist, it is made in its parent folder, which must exist.
+        Raises InvalidInput if the folder cannot be made or written."""
         try:
             path.mkdir(exist_ok=True)
             folder = path.resolve(strict=True)
@@ -49,8 +50,9 @@ class SavedFolder:
         return cls(folder)
 
     def kept(self, explanation: Explanation) -> SavedPlace:
-        """Writes the explanation into a new file, and returns where. What was paid for is not lost if
-        this is not possible: the client still gets it, with the reason."""
+        """Writes the explanation into a new file, and returns its place. If the file cannot be written,
+        the place holds the reason, and no error is raised: the client still gets the explanation, which
+        is paid for."""
         try:
             return SavedPlace(self.save(explanation))
         except InvalidInput as error:

@@ -63,8 +63,8 @@ class ServedSpending:
     namespace: VersionOfApplication = None
 
     def settings(self) -> SettingsFields:
-        """Returns the settings of all calls. Raises InvalidInput for a value that cannot be used, since
-        the agent would else be told of it, at each call."""
+        """Returns the settings of all calls. Raises InvalidInput for a value that cannot be used, so that
+        the user sees the error at the start, and not the agent at each call."""
         fields: SettingsFields = {
             "concurrency": self.concurrency,
             "timeout": self.timeout,

@@ -118,8 +118,8 @@ def _showing(sdk: McpSdk, folder: SavedFolder) -> McpTool:
 
 
 def _given_context(sdk: McpSdk, tool: McpTool) -> McpTool:
-    """Returns the tool, with the SDK's class of contexts as the type of its parameter. The SDK finds the
-    parameter by this type, which is not known before the SDK is imported."""
+    """Returns the tool, and sets the type of its parameter ``context`` to the SDK's class. The SDK finds
+    the parameter by this type, which is not known before the SDK is imported."""
     tool.__annotations__["context"] = sdk.context
     return tool
 

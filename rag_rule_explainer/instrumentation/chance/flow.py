@@ -13,9 +13,13 @@ from .sources import DrawnKind, drawn_by, drawn_by_method, makes_a_generator
 _KEEPING = frozenset(
     ["abs", "round", "min", "max", "sum", "divmod", "float", "str", "repr", "format", "next"]
 )
+"""Functions whose result is a random value of the same kind as their argument."""
 _TO_NUMBERS = frozenset(["int", "hash", "ord", "from_bytes", "bool", "crc32"])
+"""Functions that turn a random value of another kind, such as an id, into a random number."""
 _PARTS_OF_NAMES = frozenset(["int", "bytes", "bytes_le", "fields", "node", "clock_seq", "time_low"])
+"""Attributes of a random id (a ``UUID``) that count as random numbers."""
 _PARTS_OF_TIMES = frozenset(["microsecond", "second"])
+"""Attributes of a time that count as random numbers, because they differ from run to run."""
 _ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _DECIDING = (DrawnKind.NUMBER, DrawnKind.CHOICE)
 _PASSES = 3
@@ -24,7 +28,8 @@ assigned further below in the code, so a single reading may miss the value."""
 
 
 DrawnValue: TypeAlias = tuple[DrawnKind, str] | None
-"""The kind of a drawn value with the call that draws it, as the code writes it; None for other values."""
+"""The kind of a random value, with the call that draws it, as the code writes it; None for other
+values."""
 
 
 class Flow:
@@ -195,8 +200,8 @@ def _is_given(node: ast.Call) -> bool:
 
 
 def _deciding_parts(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[DrawnKind, ...]]]:
-    """Yields the parts of a node on which the next step of the code depends, each with the kinds of drawn
-    values that make this a decision by chance."""
+    """Yields the parts of a node that decide what the code does next, each with the kinds of drawn values
+    that make this a decision by chance."""
     if isinstance(node, ast.Compare):
         # Two kinds of comparison are no decision by chance. One is ``is``, because it mostly tests for
         # None, and a drawn value is never None. The other is a test whether two ids are equal, because it

@@ -31,7 +31,8 @@ def code_of(function: FunctionType) -> Iterator[Code]:
 
 @lru_cache(maxsize=64)
 def _functions_in(file: str) -> dict[int, list[tuple[Code, set[str]]]]:
-    """Returns the functions in a file by their first lines, each with the names that it uses."""
+    """Returns the functions in a file by their first lines, each with the names that it uses. Returns an
+    empty dict if the file cannot be read or parsed."""
     try:
         module = syntax_tree("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):
@@ -97,7 +98,8 @@ class KnownNames:
 
 
 def _held_by(owner: Any, name: str) -> Any:
-    """Returns the attribute of an object or class of the user's, without running code of theirs."""
+    """Returns the attribute of an object or class of the user's, without running the user's code; NOTHING
+    if there is none."""
     held = attributes_of(owner)
     kind = owner if isinstance(owner, type) else type(owner)
     return held.get(

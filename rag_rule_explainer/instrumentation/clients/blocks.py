@@ -89,7 +89,8 @@ def structured_of(row: Sequence[Block], blocks: Sequence[Any], structured: Any) 
 
 def read_block(block: Any) -> Given | None:
     """Returns the text, id and metadata of a content block, which is an object or a dict. The text of a
-    link to a resource is the resource's description, title or name, or else its URI."""
+    link to a resource is the resource's description, title or name, or else its URI. The text is None if
+    the block has none, as a picture."""
     if isinstance(block, str):
         return _read_object(block) or Given(block, None, {})
     inside = field_of(block, "resource")

@@ -41,8 +41,9 @@ def is_array(value: object) -> bool:
 
 
 def fields_of(value: Any) -> Mapping[Any, Any] | None:
-    """Returns the fields of a dict or an object: those that its class declares, or else its public
-    attributes, and its usual texts. Returns None for values without fields, such as texts and lists."""
+    """Returns the fields of a dict or an object. For an object, these are the fields that its class
+    declares, or else its public attributes, and its texts under usual names. Returns None for values
+    without fields, such as texts and lists."""
     if isinstance(value, Mapping):
         return cast("Mapping[Any, Any]", value)
     if value is None or isinstance(value, _WITHOUT_FIELDS) or is_array(value):
@@ -76,7 +77,7 @@ def attribute(value: object, name: str) -> Any:
 
 
 def text_of(item: object, name: str) -> str | None:
-    """Returns an attribute of an object that is a text; None if it is not one."""
+    """Returns the attribute with this name if it is a str, else None."""
     value = attribute(item, name)
     return value if isinstance(value, str) else None
 

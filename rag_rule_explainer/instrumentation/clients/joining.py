@@ -1,5 +1,6 @@
-"""This module splits a text in which several documents are joined. The words between the documents must
-be the same for all of them, except for each document's id and metadata."""
+"""This module splits a text in which several documents are joined, such as "From a.pdf: ... From b.pdf:
+...". The words between the documents must be the same for all of them, except for each document's id and
+metadata."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

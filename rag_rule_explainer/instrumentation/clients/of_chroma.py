@@ -33,8 +33,8 @@ class Chroma:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row of items for each query; a single row for ``get`` and ``peek``. Raises
-        InvalidInput if the lists of the response differ in length."""
+        """Returns one row of items for each query; a single row for ``get`` and ``peek``. Returns None if
+        the response is not one of Chroma. Raises InvalidInput if its lists differ in length."""
         if not isinstance(response, dict):
             return None
         fields = cast("dict[str, Any]", response)

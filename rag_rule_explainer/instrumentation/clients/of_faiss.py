@@ -43,7 +43,7 @@ class Faiss:
 
     def rows(self, response: Any) -> Rows | None:
         """Returns one row for each query, with the neighbours that the query found. Positions of -1 are
-        left out."""
+        left out. Returns None if the response is not one of FAISS."""
         if not _is_result(response):
             return None
         distances, places, *vectors = response
@@ -80,7 +80,8 @@ class Faiss:
 
     def read(self, item: Any) -> Given | None:
         """Returns the text or the document that ``texts`` has for a position of the index. If a document
-        has no id, its id is the position.
+        has no id, its id is the position. Returns None, or a text of None, if no
+        single text can be read from the document.
 
         Raises InvalidInput if ``texts`` has no text for the position.
         """

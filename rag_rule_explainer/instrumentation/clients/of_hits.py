@@ -24,7 +24,7 @@ class Pinecone:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the matches."""
+        """Returns one row with the matches; None if the response is not one of Pinecone."""
         matches: object = field_of(response, "matches")
         if not is_listed(matches) or not all(map(_is_match, cast("Sequence[object]", matches))):
             return None
@@ -32,11 +32,12 @@ class Pinecone:
         return None if is_empty else [list(cast("Sequence[object]", matches))]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a copy of ``like`` with only these matches."""
+        """Returns a copy of the response ``like`` with only the matches in ``rows``."""
         return with_fields(like, matches=list(rows[0]))
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text in the metadata of a match, with the id of the match."""
+        """Returns the text in the metadata of a match, with the id of the match. The text is None if the
+        metadata has none."""
         fields = mapping_in(field_of(item, "metadata"))
         return read_fields(fields)._replace(id=field_of(item, "id"))
 
@@ -50,7 +51,7 @@ class Meilisearch:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns a row of hits for each search."""
+        """Returns a row of hits for each search; None if the response is not one of Meilisearch."""
         if _has_hits(response):
             return [list(field_of(response, "hits"))]
         several: object = field_of(response, "results")
@@ -60,14 +61,15 @@ class Meilisearch:
         return [list(field_of(each, "hits")) for each in listed] if all(map(_has_hits, listed)) else None
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a copy of ``like`` with only these hits."""
+        """Returns a copy of the response ``like`` with only the hits in ``rows``."""
         if _has_hits(like):
             return _with_hits(like, rows[0])
         several = zip(field_of(like, "results"), rows, strict=True)
         return with_fields(like, results=[_with_hits(each, row) for each, row in several])
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text of a hit, with the hit's other fields as metadata."""
+        """Returns the text of a hit, with the hit's other fields as metadata. The text is None if the hit
+        has none."""
         return read_fields(mapping_in(item))
 
 

@@ -33,7 +33,8 @@ _COUNTS = frozenset(
 )
 """Names of fields whose number is the number of results."""
 _MAY_COUNT = re.compile(r"n|num|number|len|(?:n|num|number_of|total)_\w+|\w+_(?:count|total)")
-"""Names of fields whose number counts the results if it is equal to the number of results."""
+"""Matches names of fields, such as "num_docs", whose number may count the results. It does if it is equal
+to the number of results."""
 _OF_THE_REQUEST = frozenset(
     {
         *("code", "elapsed", "elapsed_ms", "k", "limit", "max_results", "n_results", "offset", "page"),
@@ -73,11 +74,12 @@ class Listing:
         return [results]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a copy of ``like`` with only these results."""
+        """Returns a copy of the response ``like`` with only the results in ``rows``."""
         return with_results(like, cast("Path", path_of(like)), rows[0])
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, id and metadata of a result."""
+        """Returns the text, id and metadata of a result (a text, a dict or an object). Returns None, or a
+        text of None, if no single text can be read from the result."""
         return read_any(item)
 
 
@@ -166,8 +168,8 @@ def _path_to_nothing(fields: Mapping[Any, Any], depth: int = 2) -> Path | None:
 
 
 def counts_results(name: object, each: object, total: int) -> bool:
-    """Returns True iff the value of a field of a tool's result is the number of results. ``total``: their
-    number."""
+    """Returns True iff the value ``each`` of the field ``name`` in a tool's result says how many results
+    there are. ``total``: the number of results."""
     named = snake(name)
     may_count = named not in _OF_THE_REQUEST and _MAY_COUNT.fullmatch(named) is not None
     is_number = isinstance(each, int) and not isinstance(each, bool)
@@ -175,7 +177,8 @@ def counts_results(name: object, each: object, total: int) -> bool:
 
 
 def is_a_count(name: object, each: object) -> bool:
-    """Returns True iff the value of a field with this name is always the number of results."""
+    """Returns True iff ``each``, the value of a field, is a number, and a field with this name always
+    says how many results there are."""
     return snake(name) in _COUNTS and isinstance(each, int) and not isinstance(each, bool)
 
 

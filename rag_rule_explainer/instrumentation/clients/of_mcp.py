@@ -25,8 +25,9 @@ class Content:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the content blocks in one row, which is empty if the tool failed. Raises InvalidInput
-        if the structured content cannot be divided among the blocks."""
+        """Returns the content blocks in one row, which is empty if the tool failed. Returns None if the
+        response is not the result of an MCP tool. Raises InvalidInput if the structured content cannot be
+        divided among the blocks."""
         content: object = field_of(response, "content")
         if not is_listed(content) or not any(_has(response, name) for name in (*_STRUCTURED, *_FAILED)):
             return None
@@ -36,8 +37,8 @@ class Content:
         return [[]] if _failed(response) else [paired(blocks, _structured(response))]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a copy of ``like`` with only these blocks and the structured content that belongs to
-        them."""
+        """Returns a copy of the response ``like`` with only the blocks in ``rows`` and the structured
+        content that belongs to these blocks."""
         if _failed(like):
             return like
         blocks, structured = structured_of(rows[0], field_of(like, "content"), _structured(like))

@@ -21,8 +21,8 @@ class Qdrant:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the points: one row for each request of a batch or for each group, else a single
-        row."""
+        """Returns the points: one row for each request of a batch or for each group, else a single row.
+        Returns None if the response is not one of Qdrant."""
         if not is_listed(response):
             return _rows_in(response)
         given = cast("Sequence[Any]", response)
@@ -36,7 +36,8 @@ class Qdrant:
         return None
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns the points in the same structure as ``like``: an object, groups, a list, or a page."""
+        """Returns the points in ``rows`` in the same structure as the response ``like``: an object,
+        groups, a list, or a page."""
         if not is_listed(like):
             return _with_points(like, rows)
         if _is_page(like):
@@ -48,7 +49,8 @@ class Qdrant:
         )
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text in the point's payload, with the other fields of the payload as metadata."""
+        """Returns the text in the point's payload, with the other fields of the payload as metadata. The
+        text is None if the payload has none."""
         return read_fields(mapping_in(field_of(item, "payload")))._replace(id=field_of(item, "id"))
 
 

@@ -39,8 +39,8 @@ class TableRows:
         return replace(self, text=text, id=id)
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the database rows as one row of items. Raises InvalidInput if ``text`` or ``id``
-        names a column that no database row has."""
+        """Returns the database rows as one row of items; None if the response is no list of database
+        rows. Raises InvalidInput if ``text`` or ``id`` names a column that no database row has."""
         if not is_listed(response):
             return None
         known = [fields_in(each) for each in response]
@@ -56,11 +56,13 @@ class TableRows:
         return [list(response)]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns the database rows as a list, or as a tuple if ``like`` is a tuple."""
+        """Returns the database rows in ``rows`` as a list, or as a tuple if the original response
+        ``like`` is a tuple."""
         return listed_like(rows[0], like)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text of a database row, with its other simple columns as metadata."""
+        """Returns the text of a database row, with its other simple columns as metadata. Returns None if
+        the item is no database row."""
         fields = fields_in(item)
         if fields is None:
             return None

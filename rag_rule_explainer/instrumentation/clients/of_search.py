@@ -28,7 +28,8 @@ class SearchEngine:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns a row of hits for each search; the row of a failed search is empty."""
+        """Returns a row of hits for each search; the row of a failed search is empty. Returns None if the
+        response is not one of Elasticsearch or OpenSearch."""
         body = _body(response)
         if body is None:
             return None
@@ -41,7 +42,7 @@ class SearchEngine:
         return [list(each["hits"]["hits"]) if _has_hits(each) else [] for each in each_body]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a response of the same type as ``like`` with only these hits."""
+        """Returns a response of the same type as ``like`` with only the hits in ``rows``."""
         body = _body(like) or {}
         if _has_hits(body):
             own = _with_hits(body, rows[0])
@@ -51,7 +52,8 @@ class SearchEngine:
         return own if like is body else type(like)(body=own, meta=like.meta)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text of a hit, with the hit's other fields as metadata."""
+        """Returns the text of a hit, with the hit's other fields as metadata. The text is None if the hit
+        has none."""
         source = mapping_in(item.get("_source"))
         if not source:
             # Elasticsearch returns each value in ``fields`` as a list, so a list of one value is replaced

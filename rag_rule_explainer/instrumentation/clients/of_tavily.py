@@ -23,8 +23,8 @@ class Tavily:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the results. Tavily's own answer follows as the last item if there is
-        one."""
+        """Returns one row with the results; Tavily's own answer follows as the last item if there is one.
+        Returns None if the response is not one of Tavily."""
         if not isinstance(response, dict):
             return None
         fields = cast("dict[str, Any]", response)
@@ -37,8 +37,9 @@ class Tavily:
         return [[*cast("Sequence[object]", results), *answer]]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a copy of ``like`` with only these results. The answer that Tavily wrote itself is one
-        of the items; if the rows do not have it, ``answer`` is None in the copy."""
+        """Returns a copy of the response ``like`` with only the results in ``rows``. The answer that
+        Tavily wrote itself is one of the items; if the rows do not have it, ``answer`` is None in the
+        copy."""
         results = [each for each in rows[0] if _is_result(each)]
         answers = [each[_ANSWER] for each in rows[0] if not _is_result(each)]
         own = {_ANSWER: answers[0] if answers else None} if like.get(_ANSWER) or answers else {}
@@ -46,7 +47,7 @@ class Tavily:
 
     def read(self, item: Any) -> Given | None:
         """Returns the text of a result: the full text of the page if the response has it, else the
-        passage that the search found."""
+        passage that the search found. The text is None if the response has neither."""
         if not _is_result(item):
             return Given(item[_ANSWER], _ANSWER, {})
         key = next((key for key in _TEXTS if isinstance(item.get(key), str) and item[key]), None)

@@ -49,7 +49,8 @@ class JsonListing:
         return None
 
     def response(self, rows: Rows, like: str) -> str:
-        """Returns a text in the format of ``like`` with only these results."""
+        """Returns a text in the format of the original text ``like`` with only the results in
+        ``rows``."""
         written = cast("WrittenValue", written_in(like))
         value, row = written.value, list(rows[0])
         if is_listed(value):
@@ -58,8 +59,8 @@ class JsonListing:
         return written.text_for(with_results(value, path or (), row))
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, id and metadata of a result. If the result has no text under a usual key, the
-        whole result counts as the text."""
+        """Returns the text, id and metadata of a result, and never None: if the result has no text under
+        a usual key, the whole result as JSON counts as the text."""
         given = read_any(item)
         if given is not None and isinstance(given.text, str):
             return given

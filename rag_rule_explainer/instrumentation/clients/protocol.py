@@ -23,13 +23,13 @@ class Client(Protocol):
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the items of a response; None if the response does not come from a client of this
-        kind."""
+        """Returns the items of a response, in one row for each query that the response answers. Returns
+        None if this client cannot split the response, because another kind of client returned it."""
         ...
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a copy of ``like``, the original response, that has only these items. ``rows`` has as
-        many rows as ``like``; an omitted item is missing from its row."""
+        """Returns a copy of ``like``, the original response, that has only the items in ``rows``. There
+        are as many rows as for ``like``; an omitted item is missing from its row."""
         ...
 
     def read(self, item: Any) -> Given | None:
@@ -57,7 +57,8 @@ class ItemsOf:
         )
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with all items that ``take_apart`` finds in the response."""
+        """Returns one row with all items that ``take_apart`` finds in the response, and never None.
+        Raises InvalidInput if ``take_apart`` returns no list of items."""
         items = users_result("take_apart", self.take_apart, response, what="a list of items")
         if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
             raise InvalidInput(
@@ -74,5 +75,6 @@ class ItemsOf:
         )
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, id and metadata of an item that is a str, a dict or an object with a text."""
+        """Returns the text, id and metadata of an item that is a str, a dict or an object with a text.
+        Returns None, or a text of None, if no single text can be read from the item."""
         return read_any(item)

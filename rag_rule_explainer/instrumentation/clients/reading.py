@@ -38,13 +38,14 @@ def text_key(fields: Mapping[Any, Any]) -> Any:
 
 def read_any(item: Any) -> Given | None:
     """Returns the text, id and metadata of an item: a str, a dict, a database row, an object with a
-    text, or a pair of one of these and its score."""
+    text, or a pair of one of these and its score. Returns None for a database row with several documents.
+    The text is None if the item has none, or if the item is a list of results and not a single one."""
     if isinstance(item, str):
         return Given(item, None, {})
     inside = _documents_in_row(item)
     if inside:
-        # If there are several documents, or a second text as long as a document, it is not clear which of
-        # them is the source.
+        # A row with several documents, or with a document and a further long text, does not show which
+        # of them is the source.
         return read_any(inside[0]) if len(inside) == 1 else None
     fields = fields_in(item)
     if fields is not None:
@@ -59,8 +60,9 @@ def read_any(item: Any) -> Given | None:
 
 
 def _documents_in_row(item: Any) -> list[Any]:
-    """Returns the documents (dicts and objects with a usual text) in a row without names, such as a pair
-    of a document and its score, and the passages beside them; an empty list if there is no document."""
+    """Returns the documents (dicts and objects with a usual text) and the passages in a row without
+    names, such as a pair of a document and its score. Returns an empty list if there is no document in
+    it."""
     if not is_listed(item):
         return []
     documents = [each for each in item if not is_listed(each) and has_usual_text(fields_of(each) or {})]

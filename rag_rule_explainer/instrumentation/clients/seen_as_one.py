@@ -33,12 +33,15 @@ _NUMBERED = re.compile(
     r"|\[(\d{1,3})\](?!\(|[ \t]{0,8}=)|【(\d{1,3})】)",
     re.IGNORECASE | re.MULTILINE,
 )
+"""Matches the number at the start of a result, such as "Result 1:", "## Document 2" or "[3]"."""
 _KEYED = re.compile(
     r"^[ \t]{0,3}(?:[-*]|\d{1,3}[.)])?[ \t]{0,8}\*{0,3}[\[({'\"]?([^\W\d][\w ]{0,20})[\])'\"]?\*{0,3}"
     r"[ \t]{0,8}[:=]",
     re.MULTILINE,
 )
+"""Matches a key at the start of a line, such as "Title:" or "- **url**:"."""
 _INLINE = re.compile(r"(?:\A\[?|, )(content|link|snippet|source|text|title|url): ")
+"""Matches a key inside a line, such as ", title: "."""
 _TEXT_KEYS = {
     "content",
     "excerpt",
@@ -54,21 +57,28 @@ _TAG = re.compile(
     r"<(chunk|context|doc|document|excerpt|hit|passage|result|search_result|snippet|source)\b[^<>]{0,200}>",
     re.IGNORECASE,
 )
+"""Matches an opening tag around a result, such as ``<document id="1">``."""
 _FOUND = re.compile(
     r"\b(?:found|matching|relevant|retrieved|search|top)\b[^\n]*\b(?:document|hit|match|passage|result|"
     r"snippet|source)(?:e?s)\b|\b\d+ (?:documents|hits|matches|passages|results|snippets|sources)\b",
     re.IGNORECASE,
 )
+"""Matches words that announce results, such as "the most relevant passages" or "3 results"."""
 _POINT = re.compile(r"(?:[-*•]|\d{1,3}[.)])[ \t]+\S")
 _ATTRIBUTION = r"[\[(](?:doc|document|file|id|source)[ \t]{0,3}[:=][ \t]{0,3}[^\])\n]{1,100}[\])]"
+"""The pattern of a source's name in brackets, such as "[source: a.pdf]" or "(id=7)"."""
 _AT_START = re.compile(_ATTRIBUTION, re.IGNORECASE)
 _AT_END = re.compile(_ATTRIBUTION + r"\W{0,3}\Z", re.IGNORECASE)
 _PLURAL = re.compile(r"\s{0,9}<(\w{1,30}?)(?:e?s)>\s{0,9}<\1\b")
+"""Matches the start of a list of tags, such as ``<results><result>``."""
 _ADDRESS = re.compile(r"\w+://\S+")
 _FEWEST_WORDS = 3
 _WRAPPED = re.compile(r"(?:[^\n<]{0,100}:)?\s{0,9}(?:<\w{1,30}>\s{0,9})?(?=<)")
+"""Matches the text that may stand before the first tag: words that end in a colon, and an outer tag."""
 _SHOWN = re.compile(r"\[?(\w+)\(\w+=")
+"""Matches the start of the ``repr`` of objects, such as ``[Document(id=``."""
 _INTRODUCTION = re.compile(r"\s{0,9}[^\n]{1,150}:[ \t]{0,8}\n{1,3}")
+"""Matches a first line that ends in a colon, such as "Search results:"."""
 
 
 def doubt_about(item: Any, text: str, *, alone: bool) -> str:
@@ -129,7 +139,7 @@ def _inline(text: str, starts: set[int]) -> Iterator[str]:
 
 def _listed(text: str, starts: set[int]) -> Iterator[str]:
     """Yields the words that mark the items of a numbered or bulleted list, if the line above the list
-    says that these are results."""
+    says that these are results. ``starts``: the indexes at which the list may begin."""
     introduction = _INTRODUCTION.match(text)
     if introduction is None or not _FOUND.search(introduction[0]) or introduction.end() not in starts:
         return
@@ -138,7 +148,7 @@ def _listed(text: str, starts: set[int]) -> Iterator[str]:
         yield f"a list below {introduction[0].strip()!r}"
 
 
-def _attributed(text: str, starts: set[int]) -> Iterator[str]:  # noqa: ARG001 -- as all signs
+def _attributed(text: str, starts: set[int]) -> Iterator[str]:  # noqa: ARG001 -- all functions in _SIGNS have it
     """Yields the names of sources at the end, or at the start, of each paragraph or line."""
     parts = [each.strip() for each in re.split(r"\n[ \t]*\n", text.strip())]
     parts = parts if len(parts) > 1 else text.strip().splitlines()

@@ -86,9 +86,9 @@ def lists_several(fields: Mapping[Any, Any]) -> bool:
 
 
 def holds_results(fields: Mapping[Any, Any]) -> bool:
-    """Returns True iff these are the fields of a whole response, not of one result; its only text may be
-    the query. This is so if results with texts are listed under a usual name, or if there is a list but
-    no text with a usual name."""
+    """Returns True iff these are the fields of a whole response, and not of one result. They are if
+    results with texts are listed under a usual name, or if there is a list but no text with a usual name.
+    (The only text of a response may be the query.)"""
     named = any(
         snake(name) in LISTS_OF_TEXTS
         and is_listed(each)
@@ -116,8 +116,8 @@ def _are_results(name: object, values: Sequence[Any], depth: int) -> bool:
 
 
 def _lists_dicts(name: object, each: Any) -> bool:
-    """Returns True iff a field is a list of dicts, whatever the name of the field. The value with this
-    field is then not a document."""
+    """Returns True iff a field is a list of dicts, whatever the name of the field. A dict or an object
+    with such a field is not a document."""
     return name != "metadata" and is_listed(each) and any(isinstance(one, Mapping) for one in each)
 
 

@@ -1,4 +1,5 @@
-"""This module guards parts of a response from which the text of an omitted document cannot be removed."""
+"""This module keeps a replay from reading parts of a response that were computed from omitted documents
+too, such as counts. A replay that reads such a part is refused."""
 
 from typing import Any, NoReturn
 

@@ -25,6 +25,7 @@ _SPACES = " \t\r\n\ufeff"
 _MOST_AROUND = 200
 """The maximum number of characters before or after a value."""
 _PYTHONIC = re.compile(r"[\[({]\s*[\[({]?\s*['\"]")
+"""Matches the beginning of a list or dict of texts as Python prints it, such as "[{'a'"."""
 _STRANGE_ESCAPE = re.compile(r"\\[^\\'\"abfnrtvxuUN0-7\n]")
 
 
@@ -65,7 +66,8 @@ def written_in(text: object) -> WrittenValue | None:
 
 
 def value_in_json(text: object) -> object:
-    """Returns the list or object that a text contains as JSON; None if there is none."""
+    """Returns the list or object if the whole text is one JSON list or object. Returns None for any other
+    text, and for a value that is no text."""
     found = _json(text.strip()) if isinstance(text, str) else _MISSING
     return cast("object", found) if isinstance(found, (list, dict)) else None
 

@@ -15,8 +15,8 @@ class Environment:
     """This class stores the environment variables that runs set, each with its value from before it was
     first set.
 
-    ``raced``: a variable that a run set while others may have been active, which then may have read the
-    wrong value; empty if there is none.
+    ``raced``: the name of a variable that one run set while other runs may have been active, and may have
+    read the wrong value; empty if there is none.
     """
 
     _before: dict[str, str | None] = field(default_factory=dict[str, str | None])

@@ -25,8 +25,8 @@ class Interception:
     """An ``Interception`` names methods of a root class that are replaced once the class is imported.
 
     ``names``: the pattern that the methods' names match. ``wrapping``: makes the replacements.
-    ``inherited``: methods that are also replaced on classes that inherit them from outside, such as
-    ``__init__`` of ``object``. ``added``: methods that are replaced on the root class alone, whether it
+    ``inherited``: methods that are also replaced on classes that only inherit them, such as ``__init__``
+    of ``object``. ``added``: methods that are replaced on the root class alone, whether it
     defines or inherits them.
     """
 
@@ -111,7 +111,8 @@ class Patches:
         # The method names that match no pattern. They are remembered because most classes have many
         # method names in common, and these need not be matched again.
         self._left_alone: dict[Root, set[str]] = {place: set() for place in self._at_root}
-        # Which method names match which pattern: the keys are the id of an interception, and a name.
+        # The key is the ``id()`` of an interception and a method's name. The value is True if the
+        # interception's pattern matches the name.
         self._matching: dict[tuple[int, str], bool] = {}
         self._lock = threading.RLock()
         self._users = 0

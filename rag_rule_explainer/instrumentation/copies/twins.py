@@ -101,7 +101,7 @@ class _Copying:
         return self._instance(value, kind)
 
     def _instance(self, value: Any, kind: Any) -> Any:
-        if kind.__module__ == "numpy" and getattr(value, "dtype", None) != object:  # noqa: E721 -- a dtype
+        if kind.__module__ == "numpy" and getattr(value, "dtype", None) != object:  # noqa: E721 -- ``dtype`` is no class
             return value.copy()
         if is_within(kind.__module__, self.twins.copied):
             return deepcopy(value)

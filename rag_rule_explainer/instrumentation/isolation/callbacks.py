@@ -1,5 +1,5 @@
-"""This module keeps an event loop from reporting, as a failure of the application, the error by which a
-replay was ended in one of its callbacks."""
+"""This module makes an event loop ignore the error that ends a replay, if one of the loop's callbacks
+raises it. Otherwise, the loop would report this error as a failure of the application."""
 
 import asyncio
 from collections.abc import Callable
@@ -23,8 +23,8 @@ def keep_loop_quiet(error: BaseException) -> None:
 
 
 class _Ignoring:
-    """An ``_Ignoring`` handles the next error of an event loop. It ignores ``error``, passes any other on
-    to the handler ``before``, and puts that handler back."""
+    """An ``_Ignoring`` handles the next error of an event loop: it ignores ``error``, and passes any
+    other error on to the handler ``before``. Then it puts this handler back."""
 
     def __init__(self, error: BaseException, before: Callable[..., Any] | None) -> None:
         self._error, self._before = error, before

@@ -61,7 +61,7 @@ class _Containing:
     def __call__(self, loop: asyncio.AbstractEventLoop, coro: Any, **given: Any) -> Any:
         # The event loop makes all its tasks with this factory, including tasks that belong to no replay.
         run = run_of_work()
-        if type(coro) is _COROUTINE and run is not None and run.trace is None:  # a replay
+        if type(coro) is _COROUTINE and run is not None and run.trace is None:  # it is a replay
             coro = _Contained(coro)
         if self.before is None:
             task: Any = asyncio.Task(coro, loop=loop, **given)
@@ -119,8 +119,9 @@ class _Contained(Coroutine[Any, Any, Any]):
 
 
 def _ended(error: ReplayEnded) -> BaseException:
-    """Returns the error of a task that a replay's end is the reason for. After this end, nobody waits for
-    the task, and its failure would be logged as one of the application."""
+    """Returns the error with which a task fails because its replay was ended. After the replay, this is a
+    CancelledError: no code waits for the task any more, and any other error would be logged as a failure
+    of the application."""
     return error if participation() is not None else asyncio.CancelledError(str(error))
 
 

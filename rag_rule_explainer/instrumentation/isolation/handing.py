@@ -64,15 +64,16 @@ def _to_another_pool(_: str, hand: Any) -> Any:
     def hand_in(self: Any, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         run = run_of_work()
         if run is not None:
-            func = run.work.while_held(_told(_handed_on(func, run)))
+            func = run.work.while_held(_ending_as_new_call(_handed_on(func, run)))
         return hand(self, func, *args, **kwargs)
 
     return hand_in
 
 
-def _told(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a function that calls ``function``, and raises the end of a replay as an error that a pool
-    passes on. Any other would end the pool's thread, and whoever waits for it would wait for ever."""
+def _ending_as_new_call(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function that calls ``function``, and raises a NewToolCall in place of a ReplayEnded. A
+    pool passes a NewToolCall on to its caller. A ReplayEnded would end the pool's thread, and the caller
+    would wait for ever."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -98,7 +99,8 @@ def _to_a_thread(_: str, start: Any) -> Any:
 
 
 def _counted(function: Callable[[], object], end: Callable[[object], None]) -> Callable[[], object]:
-    """Returns a function that says when it is over."""
+    """Returns a function that calls ``function`` and then ``end``, even if ``function`` raises an
+    error."""
 
     @wraps(function)
     def call() -> object:

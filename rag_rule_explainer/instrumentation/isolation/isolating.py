@@ -23,8 +23,8 @@ _reading_real: ContextVar[bool] = ContextVar("rag_rule_reading_real", default=Fa
 class Real(NamedTuple):
     """A ``Real`` is a request of a generator for a call of the real memory.
 
-    ``reading``: the name of a method that only reads, which is called with the arguments ``given``. If it
-    is empty, the call that the application made is passed on unchanged.
+    ``reading``: the name of a method that only reads, which is called with the arguments ``given``. If
+    ``reading`` is empty, the call that the application made is passed on unchanged.
     """
 
     reading: str = ""
@@ -32,7 +32,8 @@ class Real(NamedTuple):
 
 
 MADE = Real()
-"""The request to pass the application's own call on to the real memory, unchanged."""
+"""A method of a memory yields this to make the call that the application made, with its own arguments, on
+the real memory. The result of this call is sent back to the method."""
 
 Use: TypeAlias = Generator[Real, Any, Any]
 """The type of a method of a memory, written as a generator: it yields calls, is sent their results, and

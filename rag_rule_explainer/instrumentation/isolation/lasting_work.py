@@ -1,5 +1,5 @@
-"""This module knows what a run has begun that may go on after its end: tasks, threads, and callbacks of
-event loops."""
+"""This module keeps track of the tasks, threads and event-loop callbacks that a run began and that may go
+on after its end."""
 
 import asyncio
 import threading
@@ -12,9 +12,9 @@ from weakref import WeakSet, finalize
 
 @dataclass(slots=True, eq=False)
 class LastingWork:
-    """A ``LastingWork`` holds the tasks of a run, and an object for each of its threads, of its timed
-    callbacks, and of what it gave to pools. Thread-safe; the garbage collector may end work at any
-    point."""
+    """A ``LastingWork`` holds the tasks of a run, and one object for each of its threads, for each timed
+    callback, and for each function that it gave to a pool. Thread-safe; the garbage collector may end
+    work at any point."""
 
     _tasks: "WeakSet[asyncio.Task[object]]" = field(default_factory=WeakSet["asyncio.Task[object]"])
     _going_on: set[object] = field(default_factory=set[object])
@@ -27,7 +27,8 @@ class LastingWork:
             self._tasks.add(task)
 
     def begin(self) -> Callable[..., None]:
-        """Notes one more piece of work. Returns the function to be called at its end, with anything."""
+        """Notes one more piece of work. Returns the function to call when this work has ended; the
+        arguments of the call do not matter."""
         piece = object()
         self._going_on.add(piece)
         return partial(self._end, piece)
@@ -41,8 +42,8 @@ class LastingWork:
             at_end()
 
     def while_held(self, function: Callable[..., object]) -> Callable[..., object]:
-        """Returns a function that does the same as ``function``, and is work of the run as long as
-        anything holds it, such as a pool that is to call it."""
+        """Returns a function that does the same as ``function``. It counts as work of the run as long as
+        an object refers to it, such as a pool that is to call it."""
 
         def call(*args: object, **kwargs: object) -> object:
             return function(*args, **kwargs)
@@ -51,8 +52,8 @@ class LastingWork:
         return call
 
     def until_called(self, function: Callable[..., object]) -> Callable[..., object]:
-        """Returns a function that does the same as ``function``, and is work of the run until it has been
-        called, or until nothing can call it any more."""
+        """Returns a function that does the same as ``function``. It counts as work of the run until it
+        has been called, or until nothing can call it any more."""
         end = self.begin()
 
         def call(*args: object) -> object:
@@ -75,10 +76,10 @@ class LastingWork:
                 each.add_done_callback(self.begin())
         self._at_end.append(at_end)
         with suppress(RuntimeError):  # no event loop runs in this thread
-            # What a callback of this turn calls a tool for has not begun yet.
+            # Callbacks that are already scheduled may still call tools, so the work ends after them.
             asyncio.get_running_loop().call_soon(self.until_called(_nothing))
         end()
 
 
 def _nothing() -> None:
-    """Does nothing. It is called when the callbacks before it have been called."""
+    """Does nothing. The event loop calls it after the callbacks that were scheduled before it."""

@@ -17,24 +17,24 @@ from rich.file_proxy import FileProxy
 
 from ..run_context import participation
 
-_late: ContextVar[bool] = ContextVar("rag_rule_late", default=False)
+_all_muted: ContextVar[bool] = ContextVar("rag_rule_late", default=False)
 """True inside a block of ``muted``, which hides the prints of all code, not only of replays."""
 
 
 def is_muted() -> bool:
     """Returns True iff prints of the calling code are hidden now."""
     run = participation()
-    return _late.get() or (run is not None and run.muted)
+    return _all_muted.get() or (run is not None and run.muted)
 
 
 @contextmanager
 def muted(is_so: bool) -> Generator[None, None, None]:
     """Hides everything that is printed in the block, even outside of replays, if ``is_so`` is True."""
-    token = _late.set(is_so or _late.get())
+    token = _all_muted.set(is_so or _all_muted.get())
     try:
         yield
     finally:
-        _late.reset(token)
+        _all_muted.reset(token)
 
 
 class _Stdout:

@@ -84,7 +84,8 @@ def births(state_now: Callable[[], State | None]) -> Callable[[Any], Any]:
 
 
 def known_as(state: State, thing: Any) -> Hashable:
-    """Returns a key for an object's state. Objects that runs make for the same thing have equal keys."""
+    """Returns a key for an object's state. If each run makes its own object for the same purpose, such as
+    one chat session's history, these objects have equal keys."""
     return state.key_of(thing) or (state.first and state.first.key_of(thing)) or Same(thing)
 
 
@@ -106,10 +107,10 @@ class Original:
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """A ``StandIn`` says what one run uses instead of ``thing``, a shared object.
+    """A ``StandIn`` holds the object that one run uses instead of ``thing``, a shared object.
 
-    ``twin``: a copy of the object, or the object itself if the run may use it. ``overlay``: replaces some
-    attributes if there is no twin. ``shared``: True if the run must only read the object.
+    ``twin``: a copy of the object, or the object itself if the run may use it. ``overlay``: replaces
+    some attributes if there is no twin. ``shared``: True if the run must only read the object.
     """
 
     thing: Any
@@ -211,12 +212,13 @@ class Isolation:
     def _stand_in(
         self, state: State, thing: Any, name: str, *, changing: bool = False, keeping: bool = False
     ) -> StandIn | None:
-        """Returns what the current run uses instead of the object; None if it uses the object itself.
-        ``keeping``: True to make the copy whichever attribute (``name``) is used."""
+        """Returns the ``StandIn`` that the current run uses for the object; None if the run uses the
+        object itself. ``name``: the used attribute; ``changing``: True if it is set or deleted.
+        ``keeping``: True to make a copy now, even if ``wakes`` does not match the attribute."""
         if state.owns(thing) or state.is_being_made(thing) or _untouched.get():
             return None
         original = state.original(thing)
-        # ``thing`` may be the baseline's copy. Its original then leads to this replay's own copy.
+        # For a copy that the baseline made, a replay uses the original, which leads to its own copy.
         if original is not None:
             return StandIn(thing, original)
         key = self.owner, Same(thing)
@@ -284,8 +286,7 @@ def _was_written(state: State, key: Hashable) -> bool:
 
 
 def always(_isolation: Isolation, _thing: Any) -> bool:
-    """Returns True for every object. As ``owns_born``, it lets each run own all objects that the run
-    makes."""
+    """Returns True for every object. As ``owns_born``, it lets each run own all objects that it makes."""
     return True
 
 

@@ -1,7 +1,7 @@
-"""This module knows in which threads and tasks runs go on.
+"""This module keeps track of the run to which each thread and each task belongs.
 
-Code of a run may work in a context that lacks all variables, such as a new ``contextvars.Context``. Its
-thread or its task shows to which run it belongs.
+Code of a run may work in a context without any variables, such as a new ``contextvars.Context``. Its
+thread or its task then shows to which run it belongs.
 """
 
 import asyncio
@@ -17,20 +17,22 @@ _OURS = "rag_rule_"
 """The prefix of the names of this package's context variables."""
 _here = threading.local()
 _of_tasks: WeakKeyDictionary[Any, "_Executed"] = WeakKeyDictionary()
+"""The tasks that execute code of a run, each with its run."""
 _open: dict[int, tuple[Any, int]] = {}
+"""The runs that have not ended, by their ``id()``, each with the id of the thread in which it began."""
 
 
 class _Executed(NamedTuple):
-    """An ``_Executed`` says that a thread or a task executes code of ``run``, and with which variables it
-    began to."""
+    """An ``_Executed`` records that a thread or a task executes code of ``run``. ``context``: the context
+    variables with which it began to do so."""
 
     run: Any
     context: Context
 
 
 def run_here() -> Any:
-    """Returns the run whose code the current task or thread executes, whatever its context says; None if
-    it is not known that there is one. The run may have ended."""
+    """Returns the run whose code the current task or thread executes, even if its context has no
+    variables. Returns None if no such run is known. The run may have ended."""
     found = _found()
     return None if found is None else found.run
 
@@ -61,27 +63,27 @@ def set_to(values: list[tuple[ContextVar[Any], Any]]) -> Generator[None, None, N
 
 
 def open_runs() -> list[Any]:
-    """Returns the runs that go on at the moment, in all threads."""
+    """Returns the runs that have not ended yet, in all threads."""
     return [run for run, _ in list(_open.values())]
 
 
 def waits_for_a_thread(run: object) -> bool:
-    """Returns True iff the thread in which a run began waits for another thread, as for a worker to which
-    it has given something."""
+    """Returns True iff the thread in which a run began waits for another thread, such as a worker to
+    which it gave a function to call."""
     _, began_in = _open.get(id(run), (None, 0))
     frame = sys._current_frames().get(began_in)  # pyright: ignore[reportPrivateUsage] -- no public way
     return frame is not None and frame.f_globals.get("__name__") == threading.__name__
 
 
 def note_task(task: object, run: object) -> None:
-    """Notes that a task, which the current code begins, executes code of a run."""
+    """Records that ``task``, which the current code begins, executes code of ``run``."""
     _of_tasks[task] = _Executed(run, copy_context())
 
 
 @contextmanager
 def under_way(run: object, in_pieces: bool) -> Generator[None, None, None]:
-    """Notes that a run goes on until the end of the block. ``in_pieces``: True if other code is executed
-    as well in this thread or this task, such as the code that consumes a stream."""
+    """Records that a run has not ended, until the end of the block. ``in_pieces``: True if this thread or
+    task also executes other code in the block, such as the consumer of a stream."""
     _open[id(run)] = (run, threading.get_ident())
     try:
         with nullcontext() if in_pieces else executing(run):
@@ -92,7 +94,7 @@ def under_way(run: object, in_pieces: bool) -> Generator[None, None, None]:
 
 @contextmanager
 def executing(run: object) -> Generator[None, None, None]:
-    """Notes that this thread, or this task, executes code of a run until the end of the block."""
+    """Records that this thread, or this task, executes code of a run until the end of the block."""
     executed, task = _Executed(run, copy_context()), current_task()
     if task is None:
         entered: list[_Executed] = _here.__dict__.setdefault("entered", [])

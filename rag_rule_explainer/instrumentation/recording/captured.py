@@ -18,18 +18,18 @@ sources, "filter" searches for real and returns the retained ones, "error" raise
 @dataclass(slots=True)
 class Captured(Generic[Item]):
     """A ``Captured`` holds the sources of a baseline, and the items that each of its retrievals returned.
-        An *item* is a retrieved document in the framework's own type.
+    An *item* is a retrieved document in the framework's own type.
 
     ``identify``: a function that returns the sources of items. ``added``: documents of the user that the
     recording added to every result. ``only``: the only retrievers that are recorded and served; empty for
     all. ``any_query``: True if every retrieval of a replay is served all retained sources, whatever its
     query. ``failures``: the retrievals that raised an error; they raise it in replays too.
-    ``others``: the sources that no retrieval found, such as results of tools; ``found``: those that one
-    found; ``sources``: both. ``everything``: all found sources, each with one of its items. ``batches``:
-    the items of each retrieval, with their sources. ``derived``: the class names of objects that the run
-    built from retrieved documents; every replay really searches such objects. ``takes_all``: see
-    ``Gate``. ``opened_keys``: the keys of the searches that a replay really makes, while the searches
-    inside them are served from the record; see ``opened``.
+    ``others``: the sources that no retrieval found, such as results of tools; ``found``: all other
+    sources; ``sources``: both. ``everything``: all found sources, each with one of its items.
+    ``batches``: the items of each retrieval, with their sources. ``derived``: the class names of objects
+    that the run built from retrieved documents; every replay really searches such objects.
+    ``takes_all``: see ``Gate``. ``opened_keys``: the keys of the searches that a replay really makes,
+    while the searches inside them are served from the record; see ``opened``.
 
     Replays set four fields. ``asked_anew``: True once a replay made a query that the baseline had not
     made, and was served all retained sources, although a real search would have a different result.
@@ -97,10 +97,10 @@ class Captured(Generic[Item]):
         return self._opened
 
     def as_searched(self) -> "Captured[Item]":
-        """Returns a copy in which a search is replaced by the searches inside it if it returns what these
-        found in another order, or with numbers: its result then depends on which others are found. If
-        ``takes_all`` is set, searches that drop found sources are replaced too. Searches that also return
-        other sources stay; all stay if the user named the retrievers."""
+        """Returns a copy in which a search is replaced by the searches inside it if it returns their
+        documents in another order, or with numbers such as ranks: its result then depends on which other
+        documents are found. If ``takes_all`` is set, searches that drop found sources are replaced too.
+        Searches that also return other sources stay; all stay if the user named the retrievers."""
         if self.only:
             return self
         return self._without(
@@ -111,7 +111,7 @@ class Captured(Generic[Item]):
 
     @property
     def holds_others_fast(self) -> bool:
-        """Returns True iff the user named the retrievers, and one of these reorders or drops what the
+        """Returns True iff the user named the retrievers, and one of them reorders or drops what the
         searches inside it found. Its recorded result is served, whatever it would return in a replay."""
         if not self.only:
             return False
@@ -140,8 +140,8 @@ class Captured(Generic[Item]):
 
     @property
     def dropped(self) -> list[Source]:
-        """Returns the sources that the searches inside another search found, and that this other search
-        did not return."""
+        """Returns the sources that a search found by its inner searches and did not return, as a
+        retriever with a reranker does; empty if no search dropped a source."""
         whole = self.opened()
         return [] if whole is self else Inside(whole.found, self.found).dropped
 
@@ -169,15 +169,16 @@ class Captured(Generic[Item]):
         return next((forms[key] for key in keys if key in forms), None)
 
     def form_of_another(self, retriever: object) -> object:
-        """Returns the form of the last result that this retriever returned in the baseline, whatever the
-        query; () if it returned none. A replay needs it for a query that the baseline did not make."""
+        """Returns the form (such as the type of its container) of the last result that this retriever
+        returned in the baseline, whatever the query; () if it returned none. A replay needs the form for
+        a query that the baseline did not make."""
         search = _search_of(retriever)
         own = (each.form for each in reversed(self.retrievals) if _search_of(each.retriever) == search)
         return next(own, ())
 
     def settled(self, keys: Keys) -> "Batch[Item] | None":
-        """Returns the earlier result of ``settle`` for a query with any of these keys; None if there was
-        no such query."""
+        """Returns the items that ``settle`` returned earlier for a query with one of these keys; None if
+        there was no such query."""
         return next((self._new[key][0] for key in keys if key in self._new), None)
 
     def settle(self, keys: Keys, retriever: object, found: "Sequence[Item] | None") -> "Batch[Item]":

@@ -263,7 +263,7 @@ class ExposureChecks:
 
     def _leak_of(self, leaks: Sequence[str], serving: Serving[object]) -> SourceLeak:
         """Returns the error for these omitted sources. If there are documents among them, only these
-        are named, because what brings them back may bring the others as well."""
+        are named, because the cause that brings them back may bring the others as well."""
         kinds = {each.id: each.metadata.get(SOURCE_KIND) for each in (*self.units, *self.held_out)}
         others = {each: str(kinds[each]) for each in leaks if kinds[each]}
         documents = [each for each in leaks if each not in others]

@@ -29,11 +29,11 @@ class Gate:
 
     def deliver_result(self, ids: Collection[str], is_recorded: bool) -> None:
         """Records that a tool's result was served. ``ids``: the ids of the sources in it.
-        ``is_recorded``: True if the baseline had this result. Only replays are served."""
+        ``is_recorded``: True if the baseline had this result. Called only in replays."""
         raise NotImplementedError
 
     def leave_undecided(self, reason: str) -> None:
-        """Records the reason why the answer of this replay must not be used. Only for replays."""
+        """Records the reason why the answer of this replay must not be used. Called only in replays."""
         raise NotImplementedError
 
     def concerns(self, retriever: object) -> bool:

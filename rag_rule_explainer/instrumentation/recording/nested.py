@@ -15,13 +15,13 @@ from .gate import Gate
 from .retrievals import Identify, Item, Keys, Retrieval
 
 _SHARE = 0.5
-"""Some searches return extracts. A returned text counts as an extract of the found texts that contain at
-least this share of its stretches (eight words in a row). This applies only if the returned text neither
-contains a found text nor is contained in one."""
+"""A returned text is an extract of a found text if the found text contains at least this share of its
+stretches (eight words in a row). Returned texts that contain a found text, or are contained in one, are
+not compared in this way."""
 
 _FEW_WORDS = 5
-"""A search that adds at most this many words to each text adds a number or a label. One that adds more
-returns other texts, such as the whole document of a found chunk."""
+"""A search that adds at most this many words to each text adds a number or a label. A search that adds
+more words returns other texts, such as the whole document of a found chunk."""
 
 
 class Nested(Gate):

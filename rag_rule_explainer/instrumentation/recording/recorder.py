@@ -1,9 +1,9 @@
 """This module records what the baseline's retrievals return.
 
 An integration intercepts its framework's retrievals. On each call, the intercepted method asks
-``going_on`` for the gate of the current run. This is None outside of runs. In the baseline it is a
-``Recording``: the search is made, and its result is recorded. In a replay it is a ``Serving``, which
-returns those recorded items whose sources are retained.
+``going_on`` for the gate of the current run. Outside of runs, there is none. In the baseline, the gate
+is a ``Recording``: the search is made, and its result is recorded. In a replay, the gate is a
+``Serving``, which returns those recorded items whose sources are retained.
 """
 
 from collections.abc import Iterable, Sequence

@@ -181,12 +181,13 @@ class Serving(Gate, Generic[Item]):
         return tuple(each_once.values())
 
     def form(self, keys: Keys) -> object:
-        """Returns the form of the result that the baseline got for a retrieval with these keys; None if
-        the baseline made no such retrieval."""
+        """Returns the form (such as the type of its container) of the result that the baseline got for a
+        retrieval with these keys; None if the baseline made no such retrieval."""
         return self._captured.form(keys)
 
     def form_of_another(self, retriever: object) -> object:
-        """Returns the form of this retriever's last result in the baseline; () if there is none."""
+        """Returns the form (such as the type of its container) of this retriever's last result in the
+        baseline; () if there is none."""
         return self._captured.form_of_another(retriever)
 
     def that_found(self, ids: Collection[str]) -> list[Retrieval[Item]]:

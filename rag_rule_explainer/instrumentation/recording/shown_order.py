@@ -13,7 +13,7 @@ _FEWEST_WORDS = 2
 
 class OrdersShown(NamedTuple):
     """An ``OrdersShown`` holds the orders in which requests show sources. ``orders``: for each request,
-    the ids ordered by the first position of each source, and ordered by the last. ``alike``: the ids of
+    the ids by the first position of each source, and the ids by the last position. ``alike``: the ids of
     the sources with equal texts. ``is_repeated``: True if a request contains an earlier reply of a model,
     which may repeat a source in other words."""
 
@@ -69,9 +69,10 @@ def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tu
 def _other_places(
     text: str, before: Sequence[Reading], units: Sequence[Source], known: Set[str]
 ) -> tuple[dict[str, int], frozenset[str]]:
-    """Returns the positions of the sources that are not ``known``, each as the number of words before it,
-    and the ids of those with equal texts. A source has a position only if its whole text occurs as often
-    as there are sources with this text, and not only inside another source."""
+    """Returns the position of each source whose id is not in ``known``, as the number of words before it.
+    Also returns the ids of the sources with a position that have the same text as another source. A
+    source has a position only if its whole text occurs as often as there are sources with this text, and
+    not only inside another source."""
     texts = {unit.id: f" {' '.join(words_of(unit.text))} " for unit in units}
     line, places, alike = f" {' '.join(words_of(text))} ", dict[str, int](), set[str]()
     for own in dict.fromkeys(said for identity, said in texts.items() if identity not in known):
@@ -95,8 +96,8 @@ def _places(words: str, line: str) -> Iterator[int]:
 
 
 def _answering(orders: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
-    """Returns the orders without those of requests that only graded the sources. Such requests show each
-    source alone, before a later request shows several together."""
+    """Returns the orders without those of requests that only asked a model to grade single sources. Such
+    requests show each source alone, before a later request shows several together."""
     together = next((place for place, each in enumerate(orders) if len(each) > 1), 0)
     alone = {each[0] for each in orders[:together]}
     is_graded = len(alone) > 1 and alone.issuperset(orders[together])

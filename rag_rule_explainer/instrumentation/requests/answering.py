@@ -2,8 +2,9 @@
 answer.
 
 State that one run leaves behind may change a later run's answer after the model's reply, so that no
-request shows the influence. The state itself may be invisible too (in a file descriptor, in the
-interpreter). But if a replay is repeated at the end, its answer then differs from the first one.
+request shows the influence. The state itself may be invisible too, for example if it is in a file
+descriptor or in the interpreter. But if a replay is repeated at the end, its answer then differs from the
+answer of the first replay on these sources.
 """
 
 import threading
@@ -20,7 +21,7 @@ from .volatile import Steady
 
 class Changed(NamedTuple):
     """A ``Changed`` holds two different answers that runs gave on the same sources: the first answer and
-    a later one. ``alike``: True iff the models' replies were equal."""
+    a later one. ``alike``: True iff the models' replies in both runs were equal."""
 
     was: str
     came: str
@@ -28,7 +29,7 @@ class Changed(NamedTuple):
 
     @property
     def clause(self) -> str:
-        """Returns a clause for a message that quotes the later answer and the first answer."""
+        """Returns a clause, for messages, in which both answers are quoted."""
         return f"the answer was {shortened(self.came, 100)!r} instead of {shortened(self.was, 100)!r}"
 
 
@@ -38,10 +39,11 @@ class Answers:
     Thread-safe.
 
     ``steady``: replaces the parts of texts that change in every run. ``repeats``: True if a replay on all
-    sources gave the baseline's answer; only then is a different answer a sign of state. ``departs``: True
-    if a run seems to have taken a different path through the code than the baseline. There are two signs:
-    the baseline's answer contains a model's reply, and the run's answer contains none; or a request of
-    the run has words of a text in the code that no request of the baseline has.
+    sources gave the baseline's answer; only then is a different answer a sign of state that an earlier
+    run left. ``departs``: True if a run seems to have taken a different path through the code than the
+    baseline. There are two signs: the baseline's answer contains a model's reply, and the run's answer
+    contains none; or a request of the run contains words that are in the code's texts and in no request
+    of the baseline.
     """
 
     steady: Steady
@@ -59,7 +61,7 @@ class Answers:
     ) -> None:
         """Stores the baseline's answer, with which later answers are compared.
 
-        ``constants``: texts in the application's code.
+        ``key``: identifies the baseline's sources. ``constants``: texts in the application's code.
         """
         self._first[key] = self._replies(exchanges), self.steady(answer.text)
         self._with_replies = holds_one(answer.text, _said(exchanges))
@@ -78,9 +80,10 @@ class Answers:
         """Stores a replay's answer, and returns how it differs from the first answer on the same sources;
         None if it does not.
 
-        ``key``: identifies these sources. ``beside``: texts that explain words in the replay's requests,
-        such as the served sources; such words are no sign of a different path. ``whatever``: if True, the
-        answers are compared even if the models' replies differ.
+        ``key``: identifies these sources. ``beside``: texts whose words may be in the replay's requests,
+        such as the served sources. Other new words in the requests are a sign that the run took a
+        different path through the code (``departs``). ``whatever``: if True, the answers are compared
+        even if the models' replies differ.
         """
         text, replies = self.steady(answer.text), self._replies(exchanges)
         with self._lock:

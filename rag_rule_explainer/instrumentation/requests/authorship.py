@@ -23,7 +23,8 @@ from .source_recognition import reading_of
 from .volatile import Steady
 
 _MARKS = re.compile(r"<(?:uuid|call|address|time|ignored)>")
-"""The placeholders that ``Steady`` puts in place of parts that differ from run to run, such as dates."""
+"""The placeholders with which ``Steady`` replaces the parts of a text that differ from run to run, such
+as dates."""
 
 
 _FIGURE = re.compile(r"[^\W\d_]{0,2}\d+[^\W\d_]{0,2}")
@@ -82,7 +83,7 @@ class Authorship:
         """
         self._constants = _words_of(constants)
         # The texts of all sources explain words in the answer of every run, even if the run was not
-        # served these sources. Words of other origin have to be the same in every run.
+        # served these sources. Other words are compared between the runs.
         labels = [f"{source.id} {dict(source.metadata)}" for source in sources]
         texts = [source.text for source in sources]
         self._facts = _words_of([*given, *texts, *labels])
@@ -113,19 +114,20 @@ class Authorship:
         with self._lock:
             group = self._by_replies[replies]
             same = [each for each in group if each.own == own]
-            # Two replays on different sources that gave the same answer already show that the answer does
-            # not depend on the sources, so more need not be stored.
+            # If two replays on different sources gave the same answer, the answer does not depend on the
+            # sources. Further replays with this answer show nothing new, so they are not stored.
             if len(same) <= 2 and all(each.sources != ids for each in same):
                 group.append(written)
 
     def _words_in(
         self, answer: Answer, made: Iterable[str] = ()
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """Returns two sets of the answer's words.
+        """Returns two sets of the answer's words. ``made``: results of tools and other texts that the run
+        produced.
 
         The first set has the words that come neither from sources, nor from the input, nor from tools. If
-        no such word is left, it has all words of the answer. The second set has the words of the
-        first set that are not in the code's constants either.
+        no such word is left, it has all words of the answer. The second set has the words of the first
+        set that are not in the code's constants either.
         """
         line = reading_of(_MARKS.sub(" ", self.steady(answer.text))).line
         words = frozenset(word for word in line.split() if not word.isdigit())
@@ -134,8 +136,9 @@ class Authorship:
         return own or words, own - self._constants
 
     def _cut_off(self, line: str) -> frozenset[str]:
-        """Returns the words of the line that also follow the same word in a source. The answer may cut a
-        source off inside a word, so a word also counts if the word of the source begins with it."""
+        """Returns the words that the answer quotes from a source: words that follow the same word in the
+        source as in the answer. The last word of a quotation may be cut off, so the beginning of a word
+        of the source is enough. ``line``: the words of the answer in one line."""
         pairs = pairwise(line.split())
         return frozenset(
             word for before, word in pairs if any(f" {before} {word}" in each for each in self._lines)
@@ -156,8 +159,8 @@ class Authorship:
 
     @property
     def doubt(self) -> str:
-        """Returns why an unseen model may have written some of the answers; empty if there is no reason
-        so far."""
+        """Returns a message that says why a model whose requests are not seen may have written some of
+        the answers; empty if there is no reason so far."""
         if self.vouched:
             return ""
         with self._lock:
@@ -185,8 +188,9 @@ class Authorship:
         """Returns the words by which an answer is compared: if the models' replies of two runs are equal,
         these words of their answers must be equal too.
 
-        The application's constants are left out if a model writes the answer or no model was asked,
-        because the code may then choose a different constant each time.
+        They are all words of ``own``, or only those of ``strange``. Words of the application's constants
+        are in ``own`` alone. They do not count if code may choose a constant by something else than a
+        model's reply.
         """
         is_strange = len(written.strange) >= FEWEST_WORDS
         return written.own if is_strange or (self._decided and written.replies) else written.strange
@@ -206,7 +210,8 @@ class Authorship:
 
 
 def _first_difference(first: str, other: str) -> list[str]:
-    """Returns the words of each text at the first place where the texts differ."""
+    """Returns the words of each text at the first place where the texts differ. A text that has no words
+    there is left out. Returns an empty list if both texts have the same words."""
     words = first.split(), other.split()
     for kind, i1, i2, j1, j2 in SequenceMatcher(None, *words, autojunk=False).get_opcodes():
         if kind != "equal":
@@ -215,7 +220,7 @@ def _first_difference(first: str, other: str) -> list[str]:
 
 
 def _words_of(texts: Iterable[str]) -> frozenset[str]:
-    """Returns the words of the texts, without figures."""
+    """Returns the words of the texts, without numbers."""
     return frozenset(
         word for text in texts for word in reading_of(text).line.split() if not word.isdigit()
     )

@@ -1,6 +1,6 @@
-"""This module reads the tool calls in parts of a model's reply that are no calls of functions: those of
-tools that the provider of the model runs itself, and those of its built-in tools that the application
-runs."""
+"""This module reads calls of a provider's built-in tools, such as web search, in a model's reply. In a
+reply, such a call has a form of its own, unlike the call of a function. The provider runs some of these
+tools itself; the application runs the others."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
@@ -12,9 +12,9 @@ _CALL = "_call"
 
 
 class BuiltInCall(NamedTuple):
-    """A ``BuiltInCall`` is a tool call in a part of a reply. ``identity``: its id. ``by_provider``: True
-    iff the provider has run the tool already; ``over_mcp``: True iff it did so on an MCP server, which
-    may be anybody's."""
+    """A ``BuiltInCall`` is the call of a provider's built-in tool in a reply. ``identity``: its id.
+    ``by_provider``: True iff the provider has run the tool already; ``over_mcp``: True iff the provider
+    did so on an MCP server, which may belong to anybody."""
 
     identity: str
     call: ToolCall
@@ -23,12 +23,14 @@ class BuiltInCall(NamedTuple):
 
 
 class BuiltInTypes(NamedTuple):
-    """The ``BuiltInTypes`` of a provider say which parts of its replies are calls, by the type of a part.
+    """The ``BuiltInTypes`` of a provider say which parts of its replies are calls of its built-in tools,
+    by the type of a part.
 
     ``named``: the types of calls that the provider runs and whose parts name the tool. ``over_mcp``: the
-    same, of tools on an MCP server. ``by_provider``, ``by_application``: the types that consist of the
-    name of a tool and "_call", by who runs the tool. ``told``: the fields of such a part that say what
-    the tool is to do. ``untold``: the fields inside of these that hold results.
+    same for tools on an MCP server. ``by_provider``, ``by_application``: types such as "web_search_call",
+    which consist of a tool's name and "_call": those of tools that the provider runs, and those of tools
+    that the application runs. ``told``: the fields of such a part that are arguments of the tool.
+    ``untold``: fields inside these that are results, and no arguments.
     """
 
     named: frozenset[str] = frozenset()
@@ -39,8 +41,8 @@ class BuiltInTypes(NamedTuple):
     untold: frozenset[str] = frozenset()
 
     def call_in(self, part: Mapping[str, Any]) -> BuiltInCall | None:
-        """Returns the tool call in a part of a reply, such as a block of its content; None if it is
-        another part, or a call of a function."""
+        """Returns the call of a built-in tool in a part of a reply, such as a block of its content; None
+        for the call of a function, and for any other part."""
         kind = str(part.get("type"))
         identity = str(part.get("call_id") or part.get("id") or "")
         if kind in self.named or kind in self.over_mcp:

@@ -14,12 +14,13 @@ from .tools_in_use import tools_in_use
 
 @dataclass(slots=True, eq=False)
 class MadeCall:
-    """A ``MadeCall`` is a tool call in a reply, which the application is to run.
+    """A ``MadeCall`` is a tool call in a model's reply, which the application is to run.
 
     ``identity``: its id; if the model gave none, the name of the tool, or an empty text. ``at``: the
-    moment of the reply. ``within``: the tools inside which the model was asked. ``answered``: the moment
-    of the first request that shows its result; None if none does. ``text``: that result. ``settled``:
-    True iff it is known that no code of the application ran for it.
+    moment of the reply, as a number (see ``moment``). ``within``: the names of the tools that were
+    running when the model was asked. ``answered``: the moment of the first request with the call's
+    result; None if there is none. ``text``: that result. ``settled``: True iff it is known that no code
+    of the application ran for this call.
     """
 
     identity: str
@@ -32,10 +33,10 @@ class MadeCall:
 
 
 class UnrecordedTool(NamedTuple):
-    """An ``UnrecordedTool`` is a tool that a model called, and for which no recorded tool ran.
-    ``within``: the tools inside which the model was asked; ``at``: the moment of the request with the
-    result, else of the reply with the call. ``is_answered``: True iff a request has a result of the
-    call."""
+    """An ``UnrecordedTool`` is a tool that a model called, although no recorded tool ran for this call.
+    ``within``: the names of the tools that were running when the model was asked. ``at``: the moment of
+    the request with the result, or else of the reply with the call. ``is_answered``: True iff a request
+    has a result of the call."""
 
     name: str
     within: tuple[str, ...] = ()
@@ -48,10 +49,10 @@ class CallsOfRun:
     """A ``CallsOfRun`` holds the tool calls that the models of one run made. Thread-safe.
 
     ``returned``: the names of the tools whose calls the application returned as its answer, for its
-    caller to run.
-    ``unresolved``: the names of the tools whose calls end a replay, because it is not known what the
-    application runs for them. ``last_step``: the moment at which the last step of a graph began; 0 if
-    there was none. ``remote``: the names of the tools that the provider of a model ran over MCP.
+    caller to run. ``unresolved``: the names of the tools whose calls end a replay, because it is not
+    known what the application runs for them. ``last_step``: the moment at which the last step of an
+    agent's graph began; 0 if there was none. ``remote``: the names of the tools that the provider of a
+    model ran over MCP.
     """
 
     returned: set[str] = field(default_factory=set[str])
@@ -74,8 +75,8 @@ class CallsOfRun:
 
     @property
     def left_to_the_caller(self) -> set[str]:
-        """Returns the names of the tools whose calls the application returned, and at which no replay
-        ends."""
+        """Returns the names of the tools whose calls the application returned to its caller, without
+        those at whose calls a replay ends (``unresolved``)."""
         return self.returned - self.unresolved
 
     def first_of(self, names: Collection[str]) -> int | None:
@@ -101,8 +102,9 @@ class CallsOfRun:
             del own[count:]
 
     def note_answered(self, results: Iterable[tuple[str, str]]) -> list[MadeCall]:
-        """Records the results of calls that a request shows, and returns these calls. ``results``: in
-        order, the ids of calls of any run, and the results that the model is shown."""
+        """Records the results of tool calls that a request contains, and returns those of this run's
+        calls to which they belong. ``results``: the id of each call, of any run, with the text of its
+        result, in the request's order."""
         texts, now = defaultdict[str, list[str]](list), moment()
         for identity, text in results:
             texts[identity].append(text)
@@ -119,7 +121,7 @@ class CallsOfRun:
         return found
 
     def note_step(self) -> None:
-        """Records that a step of a graph begins."""
+        """Records that a step of an agent's graph begins."""
         self.last_step = moment()
 
     def note_settled(self, identity: str) -> None:
@@ -131,8 +133,9 @@ class CallsOfRun:
                 made.settled = True
 
     def note_own(self, name: str) -> None:
-        """Records that a tool of the framework itself, such as the one that hands over to another agent,
-        runs for the first call of this name that is not settled yet; see ``MadeCall``."""
+        """Records that the framework runs a tool of its own, such as one that hands over to another
+        agent. The first call of this name that is not settled becomes settled: no code of the application
+        ran for it."""
         with self._guard:
             made = next(
                 (each for each in self._made if each.call.name == name and not each.settled), None
@@ -141,9 +144,12 @@ class CallsOfRun:
                 made.settled = True
 
     def unexecuted(self, executed: Sequence[ExecutedCall]) -> list[MadeCall]:
-        """Returns the calls for which no recorded tool ran, without those for which it is known that
-        nothing ran. ``executed``: the tools that ran. Each belongs to one call: the one with its id, else
-        one with its arguments, else one with its name."""
+        """Returns the calls for which no recorded tool ran, without the settled ones, for which it is
+        known that nothing ran.
+
+        ``executed``: the recorded tools that ran. Each is matched with one call: the one with its id, or
+        else one with its arguments, or else one with its name.
+        """
         with self._guard:
             left = list(self._made)
         known = {each.identity for each in left if each.identity}
@@ -166,8 +172,9 @@ def _by_arguments(made: MadeCall, ran: ExecutedCall, known: set[str]) -> bool:
 
 
 def _by_name(made: MadeCall, ran: ExecutedCall, known: set[str]) -> bool:
-    """Returns True iff the tool ran between the reply with the call and the request with its result, and
-    not for another call."""
+    """Returns True iff the tool run ``ran`` fits the call ``made`` by name and time: it took place
+    between the reply with the call and the request with its result. Returns False if the id of the run
+    belongs to another call. ``known``: the ids of all calls."""
     is_others = ran.identity in known and ran.identity != made.identity
     in_time = made.at < ran.at and (made.answered is None or ran.at < made.answered)
     return made.call.name == ran.call.name and in_time and not is_others

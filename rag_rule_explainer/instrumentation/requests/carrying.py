@@ -41,8 +41,8 @@ class MadeTexts:
     """This class stores the texts that runs made, and finds them in the requests of other runs.
     Thread-safe."""
 
-    # The keys are eight words in a row, or the words of a short text. The values say when a run first
-    # made this text, and which run.
+    # The keys are eight words in a row (``_long``), or the words of a shorter text (``_short``). Each
+    # value is the moment at which a run first made this text, and the run's name.
     _long: dict[Stretch, tuple[int, str]] = field(default_factory=dict[Stretch, tuple[int, str]])
     _short: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     _noted: set[str] = field(default_factory=set[str])
@@ -147,8 +147,8 @@ class MadeTexts:
         for text, maker in found:
             words = tuple(text.split()) if isinstance(text, str) else text
             line, is_sure = f" {' '.join(words)} ", len(words) >= _SURE_WORDS
-            # A model may repeat a text that it was sent. So the run's own replies (``said``) do not
-            # explain how a long text came into the request. Only earlier texts explain it.
+            # A short text is reported only if this run made the same text itself (``said``). A long one
+            # is reported even if this run also made it, because a model may repeat what it was sent.
             if not is_sure and not any(line in each.line for each in said):
                 continue
             if any(line in each for each in lines) or _is_across(words, lines):
@@ -162,8 +162,9 @@ class MadeTexts:
 
 def _is_across(words: Sequence[str], lines: Sequence[str]) -> bool:
     """Returns True iff these words are the end of one line, any number of whole lines, and the beginning
-    of another line. Such words arise in a request that lacks the text between two tool results."""
-    # ``read``: the numbers of words that may be the end of a line, with whole lines after it.
+    of another line. Such words arise if the text between two tool results is missing in a request."""
+    # ``read``: each number n for which the first n words are the end of a line, followed by any number of
+    # whole lines.
     pieces = [
         [f" {' '.join(words[start:end])} " for end in range(len(words) + 1)]
         for start in range(len(words))

@@ -25,7 +25,8 @@ FAILED = "a model failed, and the application answered without its reply"
 
 class Called(NamedTuple):
     """This class represents a tool call in a model's reply. ``by_provider``: True iff the model's
-    provider has run the tool; ``over_mcp``: iff it did so on an MCP server, which may be anybody's."""
+    provider has run the tool; ``over_mcp``: True iff the provider did so on an MCP server, which may
+    belong to anybody."""
 
     id: str
     call: ToolCall
@@ -65,16 +66,16 @@ class ArrivingReply(Protocol):
 
     @property
     def arguments(self) -> Sequence[str]:
-        """Returns the arguments of its tool calls, as the model wrote them."""
+        """Returns the arguments of the reply's tool calls, each as the text that the model wrote."""
         ...
 
     def reply(self) -> ModelReply:
-        """Returns what has arrived."""
+        """Returns the part of the reply that has arrived."""
         ...
 
     def note_left(self) -> None:
-        """Records that the application may get no more of the reply. A replay of the next action is then
-        given only what has arrived."""
+        """Records that the application may have stopped reading the reply. A replay that is served this
+        reply from the record gets only the part that has arrived."""
         ...
 
 
@@ -106,7 +107,8 @@ class ClientWatch:
 
     @property
     def said(self) -> list[Said]:
-        """Returns the replies, in order; of a stream that has not ended, what has arrived so far."""
+        """Returns the models' replies, in order. Of a streamed reply that has not ended, the part that
+        has arrived is returned."""
         left = {key: self._left(key, each) for key, each in self.streams.open()}
         return list({**self._said, **left}.values())
 
@@ -167,7 +169,7 @@ class ClientWatch:
 
     @contextmanager
     def streaming(self, key: object, arriving: ArrivingReply) -> Generator[None, None, None]:
-        """Records a streamed reply, which must be read inside the block.
+        """Records the streamed reply ``arriving``, which must be read inside the block.
 
         ``key``: the value that ``asked`` returned.
         """
@@ -185,9 +187,9 @@ class ClientWatch:
             raise
 
     def arrived(self, key: object, arriving: ArrivingReply) -> None:
-        """Records that more of a streamed reply has arrived, before the application gets it. The
-        application may run a tool, or leave the stream, as soon as it has a tool call. May raise an error
-        that ends the run."""
+        """Records that more of the streamed reply ``arriving`` has arrived. Call it before the
+        application gets this part: when the part completes a tool call, the application may run the tool
+        or stop reading the stream at once. May raise an error that ends the run."""
         self.streams.take(key, arriving)
         if arriving.arguments and key not in self._apart:
             self._note_calls(key, arriving.reply())
@@ -224,8 +226,8 @@ class ClientWatch:
             raise
 
     def _note_results(self, asked: ModelRequest) -> None:
-        """Stores on the current run which texts its tools returned, and which tools returned texts of
-        sources."""
+        """Stores on the current run the results of tools that this request contains, and the names of the
+        tools whose results contain texts of sources."""
         run = participation()
         answered = note_answers(run, asked.results) if run is not None and asked.results else []
         if run is not None and answered:
@@ -245,7 +247,7 @@ def watched_by(watch: ClientWatch) -> Generator[None, None, None]:
     finally:
         watch.end_streams()
         run = participation()
-        if run is not None and run.bound is not None:  # this is a replay, and its answer is read
+        if run is not None and run.bound is not None:  # a replay, whose answer has been read by now
             watch.streams.close()
         # The garbage collector may close an abandoned stream in a different context, where the variable
         # cannot be reset.

@@ -28,16 +28,17 @@ _STILL_THERE = (
 
 
 def check_is_whole(exchange: Exchange) -> None:
-    """Raises InvalidInput if replays are to send only this request, and it continues a conversation that
-    the model's server keeps: what a replay omits would still be in it."""
+    """Raises InvalidInput if this request continues a conversation that the model's server keeps. Call it
+    if replays send only this request: the sources that a replay omits would still be in the
+    conversation."""
     for found in _NAMED.finditer(exchange.sent.rpartition("\n\n")[2]):
         if found.group(1) in {_GOING_ON, *_KEPT}:
             raise InvalidInput(_STILL_THERE.format(parameter=found.group(1)))
 
 
 def goes_on(exchange: Exchange) -> bool:
-    """Returns True iff a request goes on from an earlier reply, whose messages the model's server
-    keeps."""
+    """Returns True iff a request continues a conversation from an earlier reply, by the parameter
+    ``previous_response_id``. The model's server keeps the messages of this conversation."""
     found = _NAMED.finditer(exchange.sent.rpartition("\n\n")[2])
     return any(each.group(1) == _GOING_ON for each in found)
 

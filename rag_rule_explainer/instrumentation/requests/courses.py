@@ -18,9 +18,9 @@ from .source_recognition import reading_of
 
 _MARK = "<source>"
 _FEWEST_WORDS = 3
-"""A line with fewer words is recognised as a part of a source only if it is a whole line of it."""
+"""A line with fewer words counts as a part of a source only if it is a whole line of the source."""
 _AROUND = 60
-"""The number of characters that messages show around the first difference."""
+"""The number of characters of a request that messages show around the first difference."""
 
 
 class Step(NamedTuple):
@@ -39,8 +39,7 @@ class Step(NamedTuple):
     after: tuple[int, ...]
 
     def is_request_of(self, other: "Step") -> bool:
-        """Returns True iff both requests are the same, apart from the order of lines of sources. Equal
-        texts are the same, even if their lines were sorted differently."""
+        """Returns True iff both requests have the same text, apart from the order of lines of sources."""
         return self.request == other.request or self.worded == other.worded
 
 
@@ -91,8 +90,8 @@ class Course:
         return cls(steps, texts)
 
     def leads_to(self, other: "Course") -> bool:
-        """Returns True iff this course contains the last request of the other course. The two requests
-        may quote different replies."""
+        """Returns True iff this run also sent the last request of the run ``other``, so that both led to
+        the same end. Texts of earlier replies inside the two requests may differ."""
         if not other.steps:
             return False
         last = other.steps[-1]
@@ -124,8 +123,7 @@ class Course:
     def fingerprint(self, ignored: Sequence[str]) -> str:
         """Returns the course as JSON, which holds digests and no texts, so that a store may keep it.
 
-        ``ignored``: the user's patterns, whose matches were removed from the requests; see
-        ``from_fingerprint``.
+        ``ignored``: the user's patterns, whose matches were removed from the requests.
         """
         return json.dumps([list(ignored), self.steps])
 
@@ -166,7 +164,7 @@ class Difference(NamedTuple):
         return self.clause_of("the baseline", "the replay")
 
     def clause_of(self, first: str, other: str) -> str:
-        """Returns the same clause with these names for the two runs."""
+        """Returns the same clause as ``clause``, but with these names for the two runs."""
         if self.was is None or self.came is None:
             return _whole(self.was, self.came, first, other)
         start = next(
@@ -178,7 +176,8 @@ class Difference(NamedTuple):
 
     @property
     def added(self) -> tuple[str, ...]:
-        """Returns the parts of the second run's request that are not in the first run's."""
+        """Returns the parts of the second run's request that are not in the first run's. Returns the
+        whole request if the first run has none, and nothing if the second run has none."""
         if self.was is None or self.came is None:
             return () if self.came is None else (self.came,)
         was, came = self.was.split(), self.came.split()
@@ -224,8 +223,9 @@ class _Shown:
         self._replies = {reading_of(text).line for text in replies}
 
     def sorted_in(self, text: str) -> str:
-        """Returns the text in a form that does not depend on the order of its movable lines: they are
-        moved to the end and sorted. A long line of a source is replaced by a placeholder."""
+        """Returns the text with its movable lines (from sources, results of tools and replies) sorted at
+        its end, so that their order does not matter. A long line of a source is replaced by a
+        placeholder."""
         shown: list[str] = []
         for line in self._lines:
             shown += [line] * text.count(line)
@@ -278,7 +278,8 @@ def _text(course: Course, place: int) -> str | None:
 
 
 def _kept_of(exchange: Exchange, sent: Sequence[str], places: Mapping[int, int]) -> str:
-    """Returns the requests whose messages the model's server kept for this one; empty if it kept none."""
+    """Returns the texts of the earlier requests that the model's server puts before this one, because
+    this one continues a conversation that the server keeps; empty if it continues none."""
     if not goes_on(exchange):
         return ""
     return "\n".join(sent[places[id(each)]] for each in exchange.after if id(each) in places)

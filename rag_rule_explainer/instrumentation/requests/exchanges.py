@@ -13,8 +13,8 @@ from .source_recognition import Request
 from .tools_in_use import tools_in_use
 
 _clock = count(1)
-"""This counter gives increasing numbers to the requests of all runs, and to the texts that runs made. Of
-a request and a text, the one with the smaller number came first."""
+"""This counter numbers the requests of all runs, and the texts that runs made, in the order in which they
+occur. Of a request and a text, the one with the smaller number came first."""
 
 
 def moment() -> int:
@@ -29,7 +29,7 @@ class Exchange:
     ``sent``: the request with roles, tool calls and parameters. ``reply``: the reply's text; ``said``:
     the reply's text with its tool calls; both are None if there is no reply. ``after``: the exchanges of
     the same run that were answered before this request was sent. ``at``: the moment of the request, see
-    ``moment``. ``within``: the tools inside which the request was made.
+    ``moment``. ``within``: the names of the tools that were running when the request was sent.
     """
 
     request: Request
@@ -71,7 +71,8 @@ class Exchanges:
 
     @classmethod
     def only(cls, chosen: Iterable[Exchange]) -> "Exchanges":
-        """Returns these exchanges of a run that has ended, in order, as if it had had no others."""
+        """Returns an ``Exchanges`` with only these exchanges of a run that has ended, in order. Replies
+        of its other exchanges no longer count as earlier replies."""
         own = dict[int, Exchange]()
         for each in chosen:
             after = tuple(own[id(one)] for one in each.after if id(one) in own)
@@ -80,7 +81,8 @@ class Exchanges:
         return cls(_all=list(own.values()))
 
     def place_of(self, key: Hashable) -> int | None:
-        """Returns the place of the request with this key, counted from 0; None if it was not recorded."""
+        """Returns the index of the request with this key in the order of requests; None if it was not
+        recorded."""
         with self._guard:
             asked = self._open.get(key)
             return next((place for place, each in enumerate(self._all) if each is asked), None)
@@ -99,8 +101,9 @@ class Exchanges:
             listener(request)
 
     def reply(self, key: Hashable, text: str, said: str) -> None:
-        """Records the reply to the request with this key; a later reply replaces an earlier one. Calls
-        the functions in ``after_reply``, which may raise an error."""
+        """Records the reply to the request with this key; a later reply replaces an earlier one.
+        ``text``: the reply's text; ``said``: its text with its tool calls. Calls the functions in
+        ``after_reply``, which may raise an error."""
         if self.note_reply(key, text, said):
             for listener in self.after_reply:
                 listener(text)

@@ -20,14 +20,15 @@ from .client_watch import ClientWatch, ModelReply, ModelRequest, current_watch
 class JoinedChunks(Protocol):
     """This class joins the chunks of a streamed reply.
 
-    ``is_partial``: True until the stream is read to its end, or to a chunk after which no other can come.
+    ``is_partial``: True until the stream is read to its end, or to the chunk that completes the reply.
     """
 
     is_partial: bool
 
     @property
     def arguments(self) -> Sequence[str]:
-        """Returns the arguments of the tool calls in the chunks, as the model wrote them."""
+        """Returns the arguments of the tool calls in the chunks, each as the text that the model
+        wrote."""
         ...
 
     def take(self, chunk: Any, /) -> object:
@@ -41,7 +42,8 @@ class JoinedChunks(Protocol):
 
 class _Asking(NamedTuple):
     """An ``_Asking`` is a request that is about to be sent. ``options``: its options, without omitted
-    sources; ``served``: the recorded result, if it gets one and is not sent; else None."""
+    sources. ``served``: the recorded result that the application gets instead of sending the request;
+    None if the request is sent."""
 
     watch: ClientWatch
     key: object
@@ -51,13 +53,13 @@ class _Asking(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GeneratedClient:
-    """A ``GeneratedClient`` reads what a client sends and gets. ``options``, of type ``Any``, are those
-    of one request.
+    """A ``GeneratedClient`` reads the requests and replies of one kind of client. The *options* of a
+    request are the object, made by the client, that describes the request.
 
-    ``asks_a_model``: returns True for the options of a request to a model. ``asked``: reads the request.
-    ``edited``: returns the options without the sources that the current replay omits. ``replied``: reads
-    the reply from the client's result; None if only the application may read it. ``joined``: makes an
-    object that joins the chunks of one stream.
+    ``asks_a_model``: returns True for the options of a request to a model. ``asked``: reads the request
+    from its options. ``edited``: returns the options without the sources that the current replay omits.
+    ``replied``: reads the reply from the client's result; None if only the application may read it.
+    ``joined``: makes an object that joins the chunks of one stream.
     """
 
     asks_a_model: Callable[[Any], bool]
@@ -127,7 +129,8 @@ class GeneratedClient:
         return result
 
     def _served(self, asking: _Asking) -> Any:
-        """Returns a recorded result. Its tokens are not counted again: the baseline spent them."""
+        """Returns the recorded result that the application gets because the request is not sent. Its
+        tokens are not counted again, because the baseline spent them."""
         recorded = asking.served
         is_stream = isinstance(recorded, RecordedStream)
         reply = recorded.reply(self.joined()) if is_stream else self.replied(recorded)
@@ -174,7 +177,7 @@ class _Reading:
         return self.joined.reply()
 
     def taken(self, chunk: Any) -> Any:
-        """Records the next chunk, and returns it. Chunks after the last one that matters are not
+        """Records the next chunk, and returns it. Chunks after the one that completes the reply are not
         recorded."""
         if self._has_ended:
             return chunk
@@ -214,7 +217,8 @@ class RecordedStream:
     chunks: tuple[Any, ...]
     is_whole: bool
 
-    # The client's object cannot be copied deeply, and each reader gets copies of the chunks.
+    # A deep copy returns this object itself, because the client's object cannot be copied deeply. Readers
+    # cannot change the chunks: ``again`` copies them.
     def __deepcopy__(self, _: object) -> "RecordedStream":
         return self
 

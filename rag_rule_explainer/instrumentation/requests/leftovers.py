@@ -74,15 +74,16 @@ class Leftovers:
         self.is_after_the_run = True
 
     def begin(self, sources: Sequence[Source], given: Iterable[str]) -> None:
-        """Stores the sources that the baseline retrieved, and the texts that every run is given."""
+        """Stores the sources that the baseline retrieved, and ``given``, the texts of the input of every
+        run."""
         self._sources = tuple(sources)
         self._marks = SourceMarks(self._without_times())
         self._given = tuple(given)
 
     def look(self, after: Holdings) -> None:
-        """Compares the application's state with its state before the baseline. From now on, requests are
-        also searched for new texts in the state that come from a source, even if they are very short.
-        Only the first call has an effect."""
+        """Compares ``after``, the application's state after the baseline, with its state before the
+        baseline. From now on, requests are also searched for new texts in the state that come from a
+        source, even if they are very short. Only the first call has an effect."""
         with self._lock:
             if self._looked or self._marks is None:
                 return
@@ -137,7 +138,8 @@ class Leftovers:
         return doubtful
 
     def _explained(self, kept: Sequence[Source], made: Sequence[str]) -> list[str]:
-        """Returns the texts that a request may hold although a source is omitted."""
+        """Returns the texts that may be in a request although sources are omitted: those of retained
+        sources, of the input, of the baseline's early requests, and ``made``."""
         explained = [line_of(text) for source in kept for text in texts_of(source)]
         # Two retained chunks that overlap an omitted chunk may together hold its text.
         explained.append(line_of(" ".join(source.text for source in kept)))

@@ -14,8 +14,8 @@ from ...sources import Source
 from .source_recognition import words_of
 
 PHRASE = 5
-"""The number of words in a row that identify their source, because so many hardly occur in a prompt by
-chance."""
+"""The number of words in a row that identify their source, because so long a phrase hardly occurs in a
+prompt by chance."""
 AROUND = 2
 """The number of words before and after a mark (a text that identifies a source) that are compared, to
 find out whether the mark in a request comes from a text of the application."""
@@ -71,8 +71,9 @@ class SourceMarks:
                 self._add_phrases(words_of(text), source.id)
 
     def add(self, text: str, owners: Iterable[str], kept_by: str = "") -> None:
-        """Adds a mark: a text that identifies these sources. ``owners``: the ids of the sources.
-        ``kept_by``: see ``Mark``."""
+        """Adds a mark, which is a text that identifies sources. ``owners``: the ids of these sources.
+        ``kept_by``: describes the object of the application that has held the text since the baseline;
+        empty if there is none."""
         words = words_of(text)
         if not words:
             return

@@ -16,10 +16,11 @@ from typing import Any, cast
 
 
 class Nesting(Enum):
-    """This enum says where a request of a model was made.
+    """This enum says whether a call of a model runs inside an outer call of the same model, as
+    ``complete`` does if ``stream`` calls it.
 
-    OUTER: outside of any other call of the same model. INNER: during another call, with a text that this
-    call has not sent before. REPEATED: during another call, with a text that this call has sent before.
+    OUTER: it does not. INNER: it does, and sends a text that was not yet sent during the outer call.
+    REPEATED: it does, and sends a text that was already sent during the outer call.
     """
 
     OUTER = "outer"
@@ -38,8 +39,8 @@ _calls: ContextVar[tuple[_Call, ...]] = ContextVar("rag_rule_model_calls", defau
 
 
 def nesting(text: str) -> Nesting:
-    """Returns where the innermost running call of a model was made. ``text``: the request that this call
-    is about to send."""
+    """Returns the ``Nesting`` of the innermost call of a model that runs in this context. ``text``: the
+    request that this call is about to send, which is recorded for later calls of this function."""
     calls = _calls.get()
     if not calls:
         return Nesting.OUTER
@@ -59,8 +60,8 @@ def is_within_no_model() -> bool:
 
 
 def is_within_a_model() -> bool:
-    """Returns True iff the innermost running call of a model runs during a call of another model, which
-    passes the reply on."""
+    """Returns True iff the innermost running call of a model runs inside a call of a different model,
+    such as a wrapper that only passes the request to this model and the reply back."""
     calls = _calls.get()
     return any(call.model is not calls[-1].model for call in calls[:-1])
 
@@ -69,8 +70,8 @@ def calls_noted(is_watched: Callable[[], bool]) -> Callable[[str, Any], Any]:
     """Returns a function that makes the replacement of a model's method. The replacement records its
     calls for ``nesting``.
 
-    A streaming call counts as running only while it makes its next part, because the reader's code runs
-    between the parts. ``is_watched``: returns True iff requests are recorded in this context.
+    A streaming call counts as running only while it makes its next part, because the code that reads the
+    stream runs between the parts. ``is_watched``: returns True iff requests are recorded in this context.
     """
 
     def wrapping(_: str, method: Any) -> Any:

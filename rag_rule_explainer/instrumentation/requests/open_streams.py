@@ -16,8 +16,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Arrived(Generic[T]):
-    """An ``Arrived`` is what has arrived of a streamed reply. ``within``: the tools inside which it was
-    read; ``reader``: the thread and the task in which it was read."""
+    """An ``Arrived`` is the part of a streamed reply that has arrived. ``within``: the names of the tools
+    that were running when the part was read; ``reader``: identifies the thread and the task that read
+    it."""
 
     reply: T
     within: tuple[str, ...]
@@ -25,8 +26,9 @@ class Arrived(Generic[T]):
 
 
 class _Connection(NamedTuple):
-    """A ``_Connection`` is open for a stream. ``close``: closes it, and returns an awaitable if the
-    stream is async; ``loop``: the event loop in which an async stream was opened; else None."""
+    """A ``_Connection`` is the connection that a client keeps open for a stream. ``close``: closes the
+    stream, and returns an awaitable if the stream is async; ``loop``: the event loop in which an async
+    stream was opened; None for others."""
 
     close: Callable[[], Any]
     loop: asyncio.AbstractEventLoop | None
@@ -57,15 +59,15 @@ class OpenStreams(Generic[T]):
         self._arrived.pop(key, None)
 
     def open(self, *, of_this_reader: bool = False) -> list[tuple[Hashable, Arrived[T]]]:
-        """Returns the replies that have not ended, with their keys. ``of_this_reader``: only those whose
-        last chunk was read in this thread and task. While this reader waits for another reply, it cannot
-        go on with them."""
+        """Returns the replies that have not ended, with their keys. ``of_this_reader``: True to return
+        only those whose last chunk was read in this thread and task. When this reader asks a model again,
+        it has stopped reading these replies, at least until it gets the new reply."""
         here = _reader() if of_this_reader else None
         return [each for each in list(self._arrived.items()) if here is None or each[1].reader == here]
 
     def hold(self, key: Hashable, close: Callable[[], Any], *, is_async: bool = False) -> None:
-        """Records that a stream holds a connection until it is read to its end, or closed by
-        ``close``."""
+        """Records that a stream holds a connection until it is read to its end, or closed by ``close``.
+        ``is_async``: True if ``close`` must be called on the current event loop."""
         self._connections[key] = _Connection(close, asyncio.get_running_loop() if is_async else None)
 
     def release(self, key: Hashable) -> None:
@@ -74,17 +76,17 @@ class OpenStreams(Generic[T]):
 
     def close(self) -> None:
         """Closes the sync streams that the application left open. Otherwise, the garbage collector would
-        do it later, perhaps while this thread holds a lock of the client, for which it would then wait
-        for ever."""
+        close them later. If this thread held a lock of the client then, it would wait for this lock for
+        ever."""
         for close in self._taken(None):
-            with suppress(Exception):  # the class may be a user's
+            with suppress(Exception):  # the close method of a user's class may raise any error
                 close()
 
     async def aclose(self) -> None:
         """Closes the async streams that the application left open in the running event loop, so that
         their connections do not stay open."""
         for close in self._taken(asyncio.get_running_loop()):
-            with suppress(Exception):  # the class may be a user's
+            with suppress(Exception):  # the close method of a user's class may raise any error
                 closing = close()
                 if isawaitable(closing):
                     await closing

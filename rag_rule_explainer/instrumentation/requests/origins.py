@@ -11,9 +11,9 @@ from .marks import AROUND, FoundMark
 from .source_recognition import words_of
 
 _MORE = 2
-"""A mark (a text that identifies a source, such as a name) may begin both a line of a request and a line
-of the application's own text. If at least this many words follow it in the application's line, the mark
-counts as coming from the application, even if other words follow it in the request."""
+"""A mark (a text that identifies a source, such as a name) that begins a line of a request may come from
+a text of the application in which it also begins a line. It counts as coming from there if at least this
+many words follow it in the application's line. These need not be the words that follow in the request."""
 
 
 @dataclass(slots=True, eq=False)
@@ -35,7 +35,8 @@ class Origins:
 
     def stands_in_a_text(self, found: FoundMark) -> bool:
         """Returns True iff a text that existed before the baseline contains the mark (the text that
-        identifies a source) with the same words before or after it."""
+        identifies a source), and, before or after it, the same words as the request in which the mark was
+        found."""
         if self._constants is None:
             records = self._records_before()
             self._constants = [
@@ -54,8 +55,9 @@ class Origins:
         return any(each.text in value or value in each.text for each in self.sources)
 
     def is_an_entry(self, found: FoundMark) -> bool:
-        """Returns True iff a value of the application was this exact text before the baseline, and the
-        application's code may put that value into its texts. Values in documents are ignored."""
+        """Returns True iff the application had a value with exactly the words in ``found`` before the
+        baseline, and may show this value in a request: it is a constant in code, or code puts it into a
+        text. Values that belong to documents are ignored."""
         records = self._records_before()
         return any(
             held.is_code
@@ -72,9 +74,9 @@ class Origins:
         return self._records
 
     def newly_held(self, found: FoundMark, after: Holdings) -> tuple[bool, str]:
-        """Returns two values. The first is True iff an object holds the text now but did not hold it
-        before the baseline. The second describes that object, and is empty if the object itself is new.
-        """
+        """Returns two values. The first is True iff an object of the application holds the text in
+        ``found`` now (in the state ``after``), but did not hold it before the baseline. The second
+        describes that object; it is empty if the object itself is new."""
         is_new = False
         line = f" {' '.join(found.mark.words)} "
         records = _records(after, self.sources)
@@ -112,8 +114,8 @@ class Origins:
 
 
 def _records(holdings: Holdings, sources: Sequence[Source]) -> set[int]:
-    """Returns the ``id()`` of all ``Held`` entries that belong to documents, such as texts and
-    metadata."""
+    """Returns the ``id()`` of each ``Held`` (an object of the application's state) that belongs to a
+    document, such as its text and metadata."""
     texts = {source.text for source in sources}
     roots: set[int] = set()
     for held in holdings.all:
@@ -143,11 +145,9 @@ def line_of(text: str) -> str:
 
 
 def _has(line: tuple[str, ...], found: FoundMark, is_part: bool) -> bool:
-    """Returns True iff a line has the mark (the text that identifies a source) with the same words before
-    or after it.
-
-    ``is_part``: True if the line is a part of a text of several lines.
-    """
+    """Returns True iff a line has the mark (the text that identifies a source), and, before or after it,
+    the same words as the request in which the mark was found. ``is_part``: True if the line is a part of
+    a text of several lines."""
     mark, before, after = found.mark.words, found.before, found.after
     size = len(mark)
     for start in range(len(line) - size + 1):

@@ -132,8 +132,8 @@ class Sight:
 
         ``kept``: the ids of the retained sources. ``seen``: the result of ``seen_in`` for these requests,
         if it is known. Two cases are no leak: the omitted source is a part of a retained source; or its
-        words are found only where the end of one text that is certain to come from elsewhere is followed
-        by the beginning of the next. These texts are retained sources, constants and earlier replies.
+        words are found only where one other text ends and the next begins. These other texts are retained
+        sources, constants and earlier replies.
         """
         requests = tuple(requests)
         leaked = set((self.seen_in(requests) if seen is None else seen).difference(kept))
@@ -155,9 +155,8 @@ class Sight:
         return frozenset(leaked)
 
     def _between(self, kept: Iterable[str], said: Iterable[str]) -> frozenset[Stretch]:
-        """Returns the sequences of eight words that arise where one text directly follows another one.
-        ``kept``: the ids of the sources that may be one of both; ``said``: replies that may be. Constants
-        may be, too."""
+        """Returns the sequences of eight words that arise where one text ends and another begins. The
+        texts are the sources with the ids in ``kept``, the replies in ``said``, and the constants."""
         texts = [*(self._read.get(each, []) for each in kept), *self._always, *map(_all_words, said)]
         read = [words for each in texts for words in each]
         ends = {tuple(each[1 - STRETCH :]) for each in read}
@@ -204,8 +203,9 @@ class Sight:
         return [*orders, tuple(overall)]
 
     def places_in(self, text: str, before: Sequence[Reading]) -> tuple[dict[str, int], dict[str, int]]:
-        """Returns the positions of the first and of the last word at which each source is recognised, as
-        two dicts by id."""
+        """Returns the positions in a text at which each source is recognised first and last, as two dicts
+        from the source's id to the number of a word. ``before``: earlier replies of models, whose words
+        do not count."""
         words, first, last = _words(text), dict[str, int](), dict[str, int]()
         for place, stretch in enumerate(zip(*(words[n:] for n in range(STRETCH)), strict=False)):
             owner = self._owner.get(stretch)

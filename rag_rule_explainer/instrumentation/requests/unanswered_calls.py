@@ -1,4 +1,5 @@
-"""This module decides what became of tool calls without a result, once their run has ended."""
+"""This module decides, after a run has ended, whether the application may have run something for a tool
+call that has no result in any request."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
@@ -22,12 +23,12 @@ class ReturnedCall(NamedTuple):
 
 
 def note_unanswered(run: Participation, output: Any) -> None:
-    """Notes on a run that has ended the tools whose calls have no result, and for which no recorded tool
-    ran. ``output``: the output of the run.
+    """Records, on a run that has ended, each tool call without a result for which no recorded tool ran.
+    ``output``: the output of the run.
 
-    If the output ends with the call itself, the application leaves the call to its caller, so that
-    nothing ran. Otherwise it may have run a function of its own. In a replay, raises UntrueReplay for
-    such a tool unless it was named safe.
+    If the output ends with the call itself, the application returned the call to its caller, and ran
+    nothing. Otherwise, the application may have run a function of its own for the call. In a replay, this
+    raises UntrueReplay, unless the user named the tool safe.
     """
     own = [each for each in run.unexecuted if each.answered is None]
     returned = list(_ending_calls(output)) if own else []

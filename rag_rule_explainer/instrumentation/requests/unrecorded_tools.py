@@ -52,13 +52,13 @@ NO_STUB = (
 
 
 def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list[MadeCall]:
-    """Records the results of tool calls that a request shows: their ids and their texts. Returns the
-    calls of this run among them.
+    """Records the results of tool calls in a request, and returns the calls of this run to which they
+    belong. ``results``: the id of each call with the text of its result.
 
-    A call that has a result although no recorded tool ran belongs to an unrecorded tool. If the result
-    holds a retrieved text, the tool retrieves, and replays serve its searches. Any other such tool is
-    noted on the run. In a replay, raises UntrueReplay for one that was not named safe. In any run, raises
-    an error for one that a stub was to replace.
+    If a call has a result although no recorded tool ran, an unrecorded tool ran. If the result contains a
+    retrieved text, this tool retrieves, and replays serve its searches. Any other unrecorded tool is
+    noted on the run. In a replay, UntrueReplay is raised for such a tool, unless the user named it safe.
+    If a stub was to replace the tool, an error is raised in any run.
     """
     answered = run.calls.note_answered(results)
     own = run.unexecuted if answered else []
@@ -87,8 +87,7 @@ def note_remote(run: Participation, names: Collection[str]) -> None:
 
 
 def note_retrieving(run: Participation, answered: Sequence[MadeCall]) -> None:
-    """Records that the tools of some of these calls retrieve: those whose results hold a retrieved
-    text."""
+    """Records that a tool retrieves, for each of these calls whose result contains a retrieved text."""
     sight = _sight_of(run)
     run.retrieving_tools.update(
         each.call.name for each in answered if sight.seen_in([Request(each.text)])
@@ -111,8 +110,8 @@ def check_unrun(run: Participation, unrecorded: Sequence[MadeCall]) -> None:
 
 def check_none_ran(run: Participation) -> None:
     """Raises UntrueReplay if another replay of the same baseline may have run a tool that must not run.
-    The application may have swallowed that replay's own error, or that replay may have been given
-    up."""
+    That replay's own error may have been lost: the application may have caught it, or the replay was
+    abandoned."""
     replay = run.tool_replay
     if replay is None or replay.on_new == "live":
         return
@@ -125,7 +124,7 @@ def check_none_ran(run: Participation) -> None:
 
 def end_if_one_ran(run: Participation) -> None:
     """Ends a replay that has begun if ``check_none_ran`` raises an error: stores this error on the run,
-    and raises ReplayEnded, which the application does not swallow."""
+    and raises ReplayEnded, which ``except Exception`` in the application does not catch."""
     try:
         check_none_ran(run)
     except UntrueReplay as error:
@@ -151,8 +150,9 @@ def _allowed(run: Participation, replay: ToolReplay) -> set[str]:
 
 
 def _ending_all(run: Participation, name: str, why: str) -> RagRuleError:
-    """Returns the error that ends the explanation, because a replay may have run this tool. No other
-    replay of the baseline begins, even if the error is swallowed."""
+    """Returns the error that ends the explanation, because a replay may have run this tool. ``why``: the
+    message of the error. No other replay of the baseline begins, even if the application catches the
+    error."""
     if run.tool_replay is not None:
         run.tool_replay.record.faults[name] = why
     return refused(UntrueReplay(why))

@@ -47,7 +47,7 @@ _STEADY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 _LONGEST_REMEMBERED = 10_000
-"""The most characters of a text whose form without volatile parts is remembered."""
+"""The largest number of characters of a text for which the result is cached."""
 _YEAR = compiled_late(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
@@ -57,8 +57,8 @@ _SUCH_AS = r"such as [r'request no\. \d+']"
 class Steady:
     """A ``Steady`` replaces the volatile parts of texts, such as dates and ids, by placeholders.
 
-    ``ignore``: the user's patterns of further parts that have no meaning. Raises InvalidInput if it is no
-    list of patterns.
+    ``ignore``: the user's patterns of further parts that have no meaning. Raises InvalidInput if
+    ``ignore`` is no list of patterns.
     """
 
     def __init__(self, ignore: Sequence[str | re.Pattern[str]] = ()) -> None:
@@ -98,7 +98,7 @@ def _without_volatile(text: str) -> str:
     return text
 
 
-# The requests of one explanation have most of their texts in common.
+# Cached, because the requests of one explanation have most of their texts in common.
 _remembered = lru_cache(maxsize=256)(_without_volatile)
 
 
@@ -122,7 +122,8 @@ def _compiled(given: Any) -> re.Pattern[str]:
 
 
 def years_in(times: Sequence[str]) -> list[str]:
-    """Returns the years in these volatile parts, in order. Digits in ids are not read as years."""
+    """Returns the years in these volatile parts of a text (see ``Steady.volatile_in``), in order. Digits
+    in ids are not read as years."""
     ids = [pattern for pattern, mark in _STEADY if mark in {"<uuid>", "<call>", "<address>"}]
     dates = [time for time in times if not any(each.fullmatch(time) for each in ids)]
     return [year for time in dates for year in _YEAR.findall(time)]

@@ -1,2 +1,2 @@
-"""This package restores, for single replays, the state that an application had before the baseline. So it
-finds out whether answers depend on state that earlier runs left, not only on the sources."""
+"""This package restores, for single replays, the state that an application had before the baseline. Such
+replays show whether answers depend on state that earlier runs left, and not only on the sources."""

@@ -1,4 +1,4 @@
-"""This module finds attributes that runs add to library modules and to the main thread.
+"""This module finds attributes that are added to library modules and to the main thread during a run.
 
 Libraries fill their own modules while they are used, but they rarely add data under a name that the
 user's code reads. Modules, classes and functions that a library adds are ignored, because they are not
@@ -21,15 +21,18 @@ from .parts import Part
 _MOST = 200
 """The maximum number of modules that are watched."""
 _BY_A_TEXT = frozenset({"modules", "import_module", "__import__"})
-"""Names by which code can get a module by a name in a string. If the code uses one of these names, all
-modules whose names occur in strings are watched too."""
+"""Names by which code can get a module whose name is in a string, as in ``sys.modules["csv"]``. If the
+code uses one of these, all modules whose names occur in its strings are watched too."""
 _OF_THREADS = frozenset({"main_thread", "current_thread", "currentThread", "enumerate"})
 """Names by which code reaches the main thread."""
 
 
 def watched_for_additions(functions: Iterable[Node], reached: Iterable[Any]) -> list[Node]:
-    """Returns the objects that are watched for additions, each as a node: library modules that the user's
-    functions name, modules in ``reached``, and the main thread if the code names it."""
+    """Returns the objects that are watched for added attributes, each as a ``Node``: library modules that
+    the user's functions name, modules in ``reached``, and the main thread if the code names it.
+
+    ``functions``: the user's functions. ``reached``: objects that the application refers to.
+    """
     modules = {each.__name__: each for each in reached if isinstance(each, ModuleType)}
     named = set[str]()
     for node in functions:

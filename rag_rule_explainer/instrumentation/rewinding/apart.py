@@ -17,8 +17,8 @@ from .values import LISTED, SET
 
 
 def things_in(keys: Iterable[Hashable]) -> Iterator[int]:
-    """Yields the ``id()`` of each object in these keys. Each key identifies one isolated object in the
-    state of a run."""
+    """Yields the ``id()`` of each object in these keys. The state of an isolated object (which has its
+    own state in each run) is stored under a key that contains the object; the key may be a tuple."""
     for key in keys:
         if isinstance(key, Same):
             yield id(key.thing)
@@ -29,8 +29,9 @@ def things_in(keys: Iterable[Hashable]) -> Iterator[int]:
 def held_apart(snapshot: Snapshot, keys: Iterable[Hashable]) -> frozenset[int]:
     """Returns the ``id()`` of each library object to which only isolated objects of a framework refer.
 
-    ``keys``: the keys of the isolated objects. A library object is not returned if the user's code or
-    objects also refer to it.
+    An isolated object has its own state in each run. A library object is not returned if the user's code
+    or objects also refer to it. ``keys``: the keys under which the states of the isolated objects are
+    stored.
     """
     kept_apart = set(things_in(keys))
     own = {

@@ -107,6 +107,7 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
 
 def _is_read(thing: Any, named: frozenset[str]) -> bool:
     """Returns True iff the application's code may read whether a lock is taken, or what a queue contains.
+    ``named``: the names in this code.
 
     Other uses cannot influence the next run: a lock that the code only enters is free again after a run,
     and a queue that the code only fills is never read.
@@ -117,8 +118,8 @@ def _is_read(thing: Any, named: frozenset[str]) -> bool:
 
 
 def answer_of(thing: object, ask: _Ask) -> object:
-    """Returns the state of an object that ``ask``, a function from ``asked_of``, reads; None if it raises
-    an error."""
+    """Calls ``ask``, a function that ``asked_of`` yielded for this object, and returns the state that it
+    reads; None if it raises an error."""
     try:
         return ask(thing)
     except Exception:  # A file may be closed or detached, so reading its state may fail.
@@ -177,8 +178,8 @@ def _of_a_context(thing: contextvars.Context) -> object:
 
 def _of_a_dispatcher(thing: Any) -> object:
     """Returns the implementations that were registered for a function of ``functools.singledispatch``, if
-    the user wrote the function. Libraries register implementations for their own functions when they need
-    them."""
+    the user wrote the function. Returns None for other objects, and for a library's function, because a
+    library registers implementations itself when it needs them."""
     found: Any = getattr(thing, "registry", None)
     if not isinstance(found, _REGISTER) or not is_of_own(getattr(thing, "__wrapped__", None)):
         return None

@@ -1,5 +1,5 @@
-"""This module decides whether a value that a run changed may influence a later run: only if the
-application's code reads the value."""
+"""This module decides whether a value that a run changed may influence a later run. It may do so only if
+the application's code reads the value."""
 
 import dis
 from collections import deque
@@ -62,12 +62,12 @@ _RUNNING = frozenset(
     }
 )
 """The names of the methods by which frameworks run their objects. If such a method changes an attribute
-of the framework's object, the user's code did not request that change."""
+of its object, this is the framework's own change, and does not count as a change by the user's code."""
 
 
 class Bearing:
-    """This class decides whether a changed attribute or entry matters, by the names that the
-    application's code reads and sets.
+    """This class decides whether a changed attribute or entry may influence a later run, by the names
+    that the application's code reads and sets.
 
     ``named``: the names in all code except that of models. ``texts``: the string constants in the code
     that a run may call.
@@ -93,7 +93,8 @@ class Bearing:
         self._read = dict[tuple[str, bool], bool]()
 
     def matters(self, kept: KeptPart, name: str) -> bool:
-        """Returns True iff a change of the value ``name`` in this part may influence a later run."""
+        """Returns True iff a change of the value ``name`` may influence a later run. ``kept``: the object
+        that has the value, with its content before the baseline."""
         was, now = _values(kept, name)
         if is_ours(was) or is_ours(now) or (_is_nothing(was) and not is_data(now)):
             # A client or an index that is made once and then kept behaves the same in every run. So this
@@ -106,8 +107,8 @@ class Bearing:
         return kept.is_register or self._may_be_read(kept, name)
 
     def _may_be_read(self, kept: KeptPart, name: str) -> bool:
-        """Returns True iff the application's code may read the value ``name`` of this part, and, for an
-        object of a framework, also sets it."""
+        """Returns True iff the application's code may read the value ``name`` of the object in ``kept``.
+        For an object of a framework, the user's code must also set the value."""
         if kept.node.owner in {Owner.FRAMEWORK, Owner.MODEL}:
             return self._is_users_doing(kept, name)
         is_models = kept.node.owner is Owner.USERS_MODEL
@@ -115,15 +116,16 @@ class Bearing:
             return not kept.is_of_additions or self.is_read(name)
         if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
             names = {*kept.node.names(), *filter(None, [name])}
-            # Code reads an argument by the name of the parameter, which is a local variable. So its names
-            # cannot be searched for.
+            # Code reads an argument by the name of a local variable, the parameter. Names of local
+            # variables are not searched for, so an argument always counts as read.
             is_argument = bool(names & _HANDED_OVER) or isinstance(kept.node.object(), partial)
             return not names or is_argument or any(self.is_read(each, is_models) for each in names)
         return self.is_read(name, is_models) or self._is_shown(kept)
 
     def _is_shown(self, kept: KeptPart) -> bool:
-        """Returns True iff the code may read all attributes of the object at once, by ``str()`` or
-        ``repr()``. These functions show the attributes only for some classes, such as dataclasses."""
+        """Returns True iff the code may read all attributes of the object in ``kept`` at once, by
+        ``str()`` or ``repr()``. These functions show the attributes only for some classes, such as
+        dataclasses."""
         thing: object = kept.node.thing
         kind = type(thing)
         if not (is_dataclass(kind) or issubclass(kind, SimpleNamespace) or hasattr(kind, "model_fields")):
@@ -132,8 +134,9 @@ class Bearing:
         return any(reads_whole(code, name) for code in self._codes for name in names)
 
     def _is_users_doing(self, kept: KeptPart, name: str) -> bool:
-        """Returns True iff the user's code sets this attribute of a framework's object, or may change its
-        value by a method. Changes that the framework makes on its own do not matter."""
+        """Returns True iff the user's code sets the attribute ``name`` of the framework's object in
+        ``kept``, or may change its value by a method. Changes that the framework makes on its own do not
+        matter."""
         if isinstance(kept.node.thing, _COLLECTIONS):
             names = {*kept.node.names(), *filter(None, [name])}
             if names & (self.named | _HANDED_OVER):
@@ -193,8 +196,12 @@ class Bearing:
         )
 
     def may_depend(self, changed: Collection[str]) -> bool:
-        """Returns True iff one of these changed values, or any that the code changes and reads, may
-        depend on the run that set it. ``changed``: empty if a run has changed values back."""
+        """Returns True iff a later run may find a value that depends on the run which set it.
+
+        This may be a value that the code both changes and reads, or one of ``changed``: the names of the
+        values that differ now from before the baseline. Also returns True if ``changed`` is empty. Call
+        this only if some value has changed: a run has then changed it back.
+        """
         dependent = dependent_names(self._codes)
         known = frozenset(name for code in self._codes for name in written_names(code)) - dependent
         return not changed or not known.issuperset(changed) or any(map(self.is_read, dependent))
@@ -205,8 +212,8 @@ class Bearing:
 
     def is_read(self, name: str, of_a_model: bool = False) -> bool:
         """Returns True iff the code may read an attribute, an entry or a variable of this name.
-        ``of_a_model``: True if it belongs to a model of the user's class, so that only the code of models
-        may read it without naming it."""
+        ``of_a_model``: True if it belongs to a model of the user's class; then only the code of models
+        may read it without its name, as by ``vars()``."""
         key = (name, of_a_model)
         if key not in self._read:
             named = self._named_by_models if of_a_model else self.named
@@ -223,8 +230,10 @@ class Bearing:
 
 
 def _members(kind: type[object], names: frozenset[str]) -> Iterator[object]:
-    """Yields those members of a class that have one of these names, as ``getattr_static`` finds each."""
-    # One look at each class costs far less than a search for each name, and it is made for each replay.
+    """Yields the members of a class (or of its bases or metaclass) that have one of these names. A
+    property is yielded itself, as by ``getattr_static``, and not its value."""
+    # This runs for each replay. To search each class once for all names is far faster than to search all
+    # classes for each name.
     for each in (*kind.__mro__, *type(kind).__mro__):
         members: Mapping[str, object] = vars(each)
         found = names & members.keys()
@@ -269,7 +278,7 @@ def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
 @lru_cache(maxsize=2048)
 def _set_in(code: CodeType) -> frozenset[str]:
     """Returns the names of the attributes that the code sets, without a leading underscore."""
-    # Each explanation of an application asks the same of the same code, and to take it apart is slow.
+    # Cached, because disassembling is slow and each explanation reads the same code.
     setting = (each for each in dis.get_instructions(code) if each.opname in _SETTING)
     inside = (_set_in(inner) for inner in code.co_consts if isinstance(inner, CodeType))
     return frozenset(str(each.argval).removeprefix("_") for each in setting).union(*inside)

@@ -51,11 +51,11 @@ _OF_THE_SYSTEM = frozenset(
 
 class Beyond:
     """A ``Beyond`` detects changes of state that cannot be restored. It reads this state when it is
-    created; ``left`` compares the current state with that.
+    created; ``all_left`` compares the current state with it.
 
     ``things``: the objects that are reachable from the application. ``named``: the names in its code.
     ``texts``: the string constants in its code. ``writes``: returns True iff its code writes to state
-    that runs share.
+    that all runs share.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Beyond:
     ) -> None:
         self._texts = tuple(texts)
         found = self._things = list(things)
-        # Code may hold a function under another name than its own.
+        # Code may import a function under another name, as in ``from os import umask as mask``.
         self._named = named = named.union(names_of_builtins(found))
         self._asked = [
             (thing, ask, answer_of(thing, ask)) for thing in found for ask in asked_of(thing, named)
@@ -84,7 +84,8 @@ class Beyond:
         """Yields the changes found since this object was created.
 
         ``apart``: a function that returns the ``id()`` of the library objects to which only isolated
-        objects refer. Changes of databases that are reachable only through these objects are ignored.
+        objects refer (objects that have their own state in each run). Changes of databases that are
+        reachable only through these objects are ignored.
         """
         called = min(_OF_THE_SYSTEM & self._named, default="") or self._call_of_pipes
         if called:

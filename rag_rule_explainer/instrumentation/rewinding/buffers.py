@@ -33,8 +33,9 @@ def write_array(thing: Any, content: bytes) -> None:
 
 @per_class
 def _has_none(_: type) -> list[bool]:
-    """Returns a list for this class, which is empty at first. ``is_buffer`` adds an entry to it when it
-    finds that objects of the class are no buffers, so that it need not try again."""
+    """Returns the same list whenever it is called with this class. The list is empty at first. When
+    ``is_buffer`` finds that objects of the class are no buffers, it adds an entry, so that it need not
+    try again."""
     return []
 
 

@@ -105,7 +105,7 @@ def _distribution_of(package: str) -> Distribution | None:
 
 @cache
 def _by_package() -> dict[str, Distribution]:
-    """Returns the first distribution that installs each package, by the package's name.
+    """Returns a dict from the name of each installed package to the first distribution that contains it.
 
     The lists of installed files are read as texts. ``packages_distributions`` makes an object of each of
     the thousands of files, which takes ten times as long.

@@ -27,13 +27,13 @@ _KEEPING: Any = (
     *(queue.Queue, queue.SimpleQueue, asyncio.Queue, asyncio.AbstractEventLoop, subprocess.Popen, mmap),
     *(GeneratorType, AsyncGeneratorType, type(hashlib.sha256()), type(hashlib.blake2b())),
 )
-"""Types whose objects cannot be pickled, but hold data that runs put into them."""
+"""Types whose objects cannot be pickled, but hold data that is put into them during runs."""
 
 
 def is_data(value: Any) -> bool:
     """Returns True iff the value counts as data. It does in three cases: everything in it can be pickled;
-    it contains an object of a class that the user wrote; or it contains an object that runs fill, such as
-    a queue."""
+    it contains an object of a class that the user wrote; or it contains an object that is filled during
+    runs, such as a queue."""
     seen = set[int]()
     waiting: list[Any] = [value]
     while waiting and len(seen) < _MOST:

@@ -25,8 +25,8 @@ class _Doubted(NamedTuple):
 
 _known: dict[int, _Doubted] = {}
 _files: set[str] = set()
-"""The paths of files on which runs depend. Other applications may read them too, such as the same
-application defined again."""
+"""The paths of files that influenced runs of an application. Other applications may read these files too,
+such as the same application defined again."""
 
 
 def note_doubt(application: object, place: str) -> None:
@@ -52,8 +52,8 @@ def note_doubt(application: object, place: str) -> None:
 
 
 class EarlierDoubts:
-    """An ``EarlierDoubts`` holds the doubts about an application that earlier explanations had found when
-    its present explanation began."""
+    """An ``EarlierDoubts`` is created when an explanation begins. It stores which state influences the
+    application's runs, as earlier explanations found."""
 
     def __init__(self, application: object) -> None:
         lasting = _lasting(application)
@@ -63,7 +63,7 @@ class EarlierDoubts:
         self._files = frozenset(_files)
 
     def place(self, read: Collection[str]) -> str:
-        """Returns the name of state on which runs depend, as an earlier explanation found: state of this
+        """Returns the name of state that influences runs, as an earlier explanation found: state of this
         application, or one of the files in ``read``. Returns an empty text if there is none."""
         return self._place or next((each for each in read if each in self._files), "")
 
@@ -71,7 +71,7 @@ class EarlierDoubts:
 def _lasting(application: object) -> Any:
     """Returns the object by which an application is recognised later: for a bound method its object,
     because Python makes a new bound method at each access; otherwise the application itself."""
-    # The list has the application first, and then objects of its input.
+    # ``application`` may be a list: the application, followed by objects of its input.
     if isinstance(application, list):
         return _lasting(cast("list[Any]", application)[0])
     return application.__self__ if isinstance(application, MethodType) else application

@@ -27,7 +27,7 @@ def with_foreign_attributes(
     functions: Iterable[Node], nodes: Iterable[Node]
 ) -> Iterator[tuple[Node, Part]]:
     """Yields each object of a library on which the user's functions may set attributes, with a ``Part``
-    that reads and writes only the attributes that are set after it was made.
+    that reads and writes only the attributes that are set after this call.
 
     ``functions``: the user's functions. ``nodes``: all reachable objects.
     """
@@ -48,8 +48,9 @@ def _distinct(nodes: Iterable[Node]) -> Iterator[Node]:
 
 
 def _named(functions: Iterable[Node]) -> Iterator[Node]:
-    """Yields the library classes, functions and modules that the user's functions name, either by a
-    global or as an attribute of such a module, and the objects in such modules."""
+    """Yields what the user's functions name of libraries: classes, functions and modules that are a
+    global of the functions or an attribute of a library module, and other objects, such as
+    ``sys.stdout``, that are an attribute of a library module."""
     for function in functions:
         held, names = function.thing.__globals__, frozenset(names_in(function.thing.__code__))
         waiting = [(name, held[name]) for name in sorted(names & held.keys())]
@@ -64,7 +65,8 @@ def _named(functions: Iterable[Node]) -> Iterator[Node]:
                         )
                         waiting += [(each, inner[each])] * is_part
                     elif is_of_library(inner[each]):
-                        # For example ``sys.stdout``: nothing else of the application need refer to it.
+                        # An object such as ``sys.stdout`` is yielded here, because no object of the
+                        # application need refer to it.
                         yield Node(inner[each], each, owner=Owner.LIBRARY)
                 yield Node(value, name, owner=Owner.LIBRARY)
             elif isinstance(value, (type, FunctionType)) and not is_own(value.__module__ or ""):
@@ -122,8 +124,8 @@ def _set_from_now_on(thing: Any, names: frozenset[str]) -> Part:
 
 
 def _is_the_users(value: Any, *, is_new: bool) -> bool:
-    """Returns True iff the user's code may have set the value: data that was not there before, or a
-    function or an object of the user's own."""
+    """Returns True iff the user's code may have set this value of an attribute: a function or an object
+    of the user's own, or plain data if the attribute is new (``is_new``)."""
     return (
         is_of_own(value)
         or (is_new and is_plain(value))

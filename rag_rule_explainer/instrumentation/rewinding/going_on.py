@@ -23,8 +23,8 @@ GOING_ON: Any = (Thread, asyncio.Task, asyncio.AbstractEventLoop, _COROUTINE)
 def own_threads() -> Iterator[Thread]:
     """Yields the living threads that run a function of the user's, or whose class is the user's.
 
-    Threads must be listed, because often no object of the application refers to them. Their local
-    variables may keep what runs send to them.
+    All threads of the process are looked through, because often no object of the application refers to
+    them. Their local variables may keep values that were sent to them during runs.
     """
     for thread in enumerate_threads():
         target = getattr(thread, "_target", None)  # a thread deletes its ``_target`` when it ends

@@ -1,7 +1,7 @@
-"""This module reads the state of objects of libraries that keep it where no attribute shows it: in
-properties of C code, in the operating system, or in memory of another object.
+"""This module reads state of library objects that their attributes do not show: in properties that are
+implemented in C, in the operating system, or in the memory of another object.
 
-What it reads is compared before and after runs. Reading it changes nothing.
+The results are compared before and after runs. Reading this state changes nothing.
 """
 
 import io
@@ -22,16 +22,18 @@ from .values import is_plain
 _Ask = Callable[[Any], object]
 _MODULES_OF_ITERATORS = frozenset({"builtins", "itertools"})
 _COUNT = "count"
-"""The class of the iterators whose numbers often only go into a log. They are left out here: other checks
-find out whether code uses the numbers."""
+"""The name of the class ``itertools.count``, whose numbers often only go into a log. It is left out here,
+because other checks find out whether code uses the numbers."""
 _SETS_WAITING = frozenset({"settimeout", "gettimeout", "setblocking", "getblocking", "timeout"})
 _SETS_OPTIONS = frozenset({"setsockopt", "getsockopt"})
 _RETURNS = frozenset({"seek", "truncate"})
-"""Methods by which code goes back in a file, so that it does not matter where the file was left."""
+"""Methods by which code sets its position in a file. Code that calls one of them does not depend on the
+position at which an earlier run left the file."""
 _OF_MOCKS = ("call", "assert_", "await", "mock_calls", "method_calls", "reset_mock")
-"""The beginnings of the names by which code asks a mock what it was called with."""
+"""The beginnings of the names by which code reads the calls that a mock has recorded."""
 _NOT_OF_CURSORS = frozenset({"description", "rowcount", "row_factory"})
-"""Properties that only describe a cursor's last statement. Each run makes statements of its own."""
+"""Properties of a database cursor that only describe its last statement. Each run makes statements of its
+own."""
 _TEXT: Any = io.TextIOWrapper
 _IN_MEMORY: Any = (io.StringIO, io.BytesIO)
 _READ_ALWAYS: dict[tuple[str, str], _Ask] = {
@@ -71,8 +73,10 @@ def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]
 
 
 def is_of_a_librarys_own(node: Node) -> bool:
-    """Returns True iff an object is an iterator that a library made for itself, as to number its
-    requests. Iterators around it, such as one of ``map``, are skipped to find its holder."""
+    """Returns True iff an object is an iterator that belongs to an object of a library or a framework,
+    such as the one by which a client numbers its requests. An iterator belongs to the object that refers
+    to it. If that is a second iterator, such as a ``map``, it belongs to the object that refers to the
+    second one."""
     holder = node.holder
     while holder is not None and (_is_an_iterator(holder.thing) or holder.is_passed_by):
         holder = holder.holder
@@ -105,15 +109,16 @@ def _iterates(kind: type) -> bool:
 
 
 def _place_of_iterator(thing: Any) -> object:
-    """Returns how far an iterator was read, without reading any of what is left in it."""
+    """Returns how far an iterator was read, without reading further."""
     left = operator.length_hint(thing, -1)
     return left if left >= 0 else position_of(thing)
 
 
 @per_class
 def _readable(kind: type) -> frozenset[str]:
-    """Returns the names of the properties of a class that can be read without running code of the user or
-    of other libraries: those of C code, and those of the standard library."""
+    """Returns the names of those properties of a class that can be read without running code of the user
+    or of third-party libraries: properties that are implemented in C, and those of classes of the
+    standard library."""
     found = set[str]()
     for each in kind.__mro__:
         is_of_python = str(each.__module__).partition(".")[0] in sys.stdlib_module_names

@@ -1,5 +1,5 @@
-"""This module checks whether an application that starts from the state before the baseline computes a
-value again and gets the same result.
+"""This module checks whether replays that start from the state before the baseline compute a value again,
+and get the same result.
 
 A value that is computed once and then stored, such as a vocabulary, is harmless if every run computes the
 same value from any sources.
@@ -28,12 +28,12 @@ class MadeAgain:
     _sources: set[str] = field(default_factory=set[str])
 
     def note(self, kept: KeptPart, names: tuple[str, ...], today: Any, sources: frozenset[str]) -> None:
-        """Compares a part's content after a replay that started from the earlier state with the content
-        that it had before that state was restored.
+        """Compares an object's content after a replay with its content before the replay. The replay must
+        have started from the state before the baseline.
 
-        ``names``: the names whose values were restored; empty if the whole part was restored. ``today``:
-        the content before the earlier state was restored. ``sources``: the ids of the sources in the
-        replay.
+        ``kept``: the object, with its content before the baseline. ``names``: the names whose values were
+        set back to that content; empty if all of it was set back. ``today``: the object's content
+        directly before it was set back. ``sources``: the ids of the sources in the replay.
         """
         self._sources |= sources
         made = kept.now()
@@ -70,8 +70,9 @@ class MadeAgain:
     def _compare(
         self, name: str, was: Any, made: Any, today: Any, sources: frozenset[str]
     ) -> bool | None:
-        """Returns True iff the replay computed the value that was held before; None if it computed
-        none."""
+        """Returns True iff the replay computed the value ``today``, which the application held before it;
+        None if the replay computed no value. ``was``: the value before the baseline. ``made``: the value
+        after the replay."""
         if is_equal(was, made, _DEEPEST) and (was is ABSENT or was is None):
             return None
         if is_equal(made, today, _DEEPEST):

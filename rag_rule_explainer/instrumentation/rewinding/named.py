@@ -1,5 +1,5 @@
-"""This module finds what code refers to by its names: objects, handlers of loggers, and the globals that
-a function sets."""
+"""This module finds the objects to which names in code refer. It also finds the user's handlers of
+loggers, and the globals that a function sets."""
 
 import dis
 import gc
@@ -18,9 +18,11 @@ _BY_NAME = {
     id(each): each.__name__
     for each in (getattr, setattr, vars, eval, exec, globals, getattr_static, attrgetter, methodcaller)
 }
-"""The functions that take an attribute by its name, by the ``id()`` of each."""
+"""The functions, such as ``getattr``, by which code can use an attribute or a global whose name it
+computes: the ``id()`` of each, with its name."""
 _LOOKUPS = frozenset({"globals", "vars", "eval", "exec", "__dict__"})
-"""Names by which code looks up globals whose names it computes."""
+"""Names of functions by which code looks up globals with names that it computes, as in
+``globals()["on_" + x]``."""
 
 
 def named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
@@ -35,8 +37,11 @@ def named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
 
 def looked_up_in(held: dict[str, Any], names: frozenset[str], *, is_own: bool) -> frozenset[str]:
     """Returns the names of the functions and classes in a module that code may look up by a name that it
-    computes; none if it has no such look-ups. ``held``: the module's globals; ``names``: the names in the
-    code; ``is_own``: True for the module of the code itself."""
+    computes, as in ``globals()["on_" + x]``; none if it has no such look-ups.
+
+    ``held``: the module's globals. ``names``: the names in the code. ``is_own``: True for the module of
+    the code itself.
+    """
     if names.isdisjoint(_LOOKUPS if is_own else _LOOKUPS | {"getattr", "attrgetter"}):
         return frozenset()
     return frozenset(name for name, each in held.items() if isinstance(each, (FunctionType, type)))
@@ -76,7 +81,9 @@ def globals_set_in(code: CodeType) -> frozenset[str]:
 
 
 def under_usual_names(functions: Iterable[Any]) -> Iterator[str]:
-    """Yields the usual name of each function in ``_BY_NAME`` that code holds under another name."""
+    """Yields the name of each function in ``_BY_NAME``, such as ``getattr``, that is used by this code,
+    even if the code imported it under another name. ``functions``: the user's functions, with their
+    code."""
     for function in functions:
         cells = gc.get_referents(*function.__closure__) if function.__closure__ else ()
         held = (function.__globals__.get(name) for name in function.__code__.co_names)

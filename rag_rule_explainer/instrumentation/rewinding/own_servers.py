@@ -1,8 +1,8 @@
 """This module finds servers that run in a thread of this process, and the state of the user's code behind
 them.
 
-Nothing of an application need refer to such a server: it is asked over the network. A request that only
-asks for something may still change what the server keeps.
+The application reaches such a server over the network, so none of its objects need refer to the server.
+Even a request that only reads data may change the server's state.
 """
 
 import gc
@@ -35,8 +35,9 @@ class OwnServers:
         self._snapshot = Snapshot(found) if found else None
 
     def left(self, asked: str) -> Iterator[Left]:
-        """Yields each change of this state that a server's code may read. ``asked``: the services to
-        which runs sent requests; if none of them can run in this process, nothing is yielded."""
+        """Yields each change of the state behind the servers, since this object was made, that a server's
+        code may read. ``asked``: the names of the services to which requests were sent during runs; if
+        none of them can run in this process, nothing is yielded."""
         if self._snapshot is None or not any(each in asked for each in _HERE):
             return
         for kept in self._snapshot.kept:
@@ -50,8 +51,9 @@ class OwnServers:
                 yield Left(place, clause)
 
     def _is_read(self, kept: KeptPart, name: str) -> bool:
-        """Returns True iff code behind a server reads a value. All code behind it counts, because a
-        server calls methods that no code names, such as ``do_GET``."""
+        """Returns True iff code behind a server reads the value ``name`` of the object in ``kept``. All
+        functions there are searched, because a server calls methods that no code names, such as
+        ``do_GET``."""
         functions = () if self._snapshot is None else self._snapshot.functions
         names = {*kept.node.names(), *filter(None, [name])}
         return any(
@@ -69,12 +71,13 @@ def served_by_threads() -> Iterator[Any]:
 
 
 def _run_by(thread: Thread) -> Iterator[Any]:
-    """Yields the object whose method a thread runs, what its function encloses, and its arguments."""
+    """Yields the objects that a thread uses: the one whose method it runs, the enclosed variables of its
+    function, and its arguments."""
     target: Any = getattr(thread, "_target", None)  # a thread deletes these when it ends
     yield getattr(target, "__self__", None)
     yield from getattr(thread, "_args", ())
     for cell in getattr(target, "__closure__", None) or ():
-        with suppress(ValueError):  # the cell is empty
+        with suppress(ValueError):  # the enclosed variable has no value yet
             yield cell.cell_contents
 
 

@@ -20,8 +20,8 @@ _COLLECTIONS: Any = (
     *(dict, list, tuple, set, frozenset, deque, CellType, WeakKeyDictionary, WeakValueDictionary),
     *(WeakSet, UserDict, UserList, ChainMap),
 )
-"""Types of collections. A collection belongs to the same one (the user, a framework, a model or a
-library) as the object that holds it, unless the class of the collection is the user's own."""
+"""Types of collections. A collection belongs to the same owner (the user, a framework, a model or a
+library) as the object that refers to it, unless the class of the collection is the user's own."""
 # Typed as Any, because pyright would report unknown types of their contents.
 _FUNCTION: Any = FunctionType
 _WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet, ReferenceType)
@@ -29,7 +29,7 @@ _WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet, ReferenceType)
 
 class Owner(Enum):
     """An ``Owner`` names the owner of an object, judged by its class. A collection belongs to the owner
-    of the object that holds it.
+    of the object that refers to it.
 
     ``MODEL``: a model whose class is not the user's, with what it holds. ``USERS_MODEL``: a model of a
     class that the user wrote, or an object of the user's inside any model.
@@ -49,9 +49,9 @@ OF_MODELS = frozenset({Owner.MODEL, Owner.USERS_MODEL})
 class Node:
     """A ``Node`` is an object that was found while walking through the application's objects.
 
-    ``holder``: the node on which it was found first. ``name``: the attribute or variable of the holder
-    that refers to it. ``steps``: the number of library objects in a row that lead to it. ``contents``:
-    its parts, such as its attributes, each with its content.
+    ``holder``: the node of the object that refers to it; None for the application. ``name``: the
+    attribute or variable of the holder that refers to it. ``steps``: the number of library objects in a
+    row that lead to it. ``contents``: its parts, such as its attributes, each with its content.
     """
 
     thing: Any
@@ -94,8 +94,8 @@ class Node:
 
 
 def bound_to(value: Any) -> Any:
-    """Returns the object to which a method of a builtin type is bound, such as the dict of
-    ``{}.setdefault``. Any other value is returned as it is."""
+    """Returns the object to which a method that is implemented in C is bound, such as the dict of
+    ``{}.setdefault``. Any other value is returned unchanged."""
     if isinstance(value, BuiltinFunctionType) and value.__self__ is not None:
         return value if isinstance(value.__self__, (ModuleType, type)) else value.__self__
     return value
@@ -138,8 +138,8 @@ def _is_of_weak_references(kind: type) -> bool:
 
 def owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
     """Returns the owner (user, framework, model or library) of ``value``, and the number of library
-    objects, one after the other, at the end of the path of references from the application to it.
-    ``holder``: the node that refers to ``value``."""
+    objects in a row at the end of the path from the application to ``value``. ``holder``: the node that
+    refers to ``value``."""
     is_inside = holder.owner in OF_MODELS
     is_simple = type(value) in SIMPLE
     if not is_simple and is_model(type(value)):

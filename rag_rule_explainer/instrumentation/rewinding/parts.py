@@ -48,7 +48,8 @@ class Part:
 
 
 def parts_of(thing: object) -> Iterable[Part]:
-    """Returns the parts of an object that can be restored; none for a class or a module."""
+    """Returns the parts of an object, such as its attributes or its entries, that can be restored; none
+    for a class or a module."""
     known = _OF_SIMPLE.get(type(thing))
     return _parts_of(thing) if known is None else known
 
@@ -74,7 +75,7 @@ def _parts_of(thing: object) -> Iterator[Part]:
 
 
 def of_names(names: frozenset[str]) -> Part:
-    """Returns a part of a module: its globals with these names."""
+    """Returns a ``Part`` that reads and writes the globals of a module with these names."""
 
     def read(module: ModuleType) -> dict[str, Any]:
         held = vars(module)
@@ -232,7 +233,7 @@ def _write_deque(thing: Any, content: list[Any]) -> None:
 def _read_cell(cell: CellType) -> tuple[Any, ...]:
     try:
         return (cell.cell_contents,)
-    except ValueError:  # the cell is empty
+    except ValueError:  # the enclosed variable has no value yet
         return ()
 
 

@@ -1,4 +1,4 @@
-"""This module finds code that takes a pipe from the operating system, or reads one that it was given.
+"""This module finds code that creates a pipe of the operating system, or reads from one.
 
 The name "pipe" is not enough to recognise such code, because chains, pipelines and methods often have
 this name too.
@@ -15,8 +15,9 @@ _TAKES, _READS, _OPENS = "pipe", "read", "open"
 
 
 def call_of_pipes(things: Iterable[object]) -> str:
-    """Returns the name of the function of ``os`` by which one of these objects takes a pipe or reads one;
-    empty if there is none. Code that calls ``os.open`` reads a file, not a pipe."""
+    """Returns "pipe" if one of these objects creates a pipe by ``os.pipe``, "read" if one reads from a
+    pipe by ``os.read``, and an empty text otherwise. Code that also calls ``os.open`` reads a file, not a
+    pipe."""
     for each in things:
         if each is os.pipe:
             return _TAKES
@@ -30,10 +31,10 @@ def call_of_pipes(things: Iterable[object]) -> str:
 
 
 def _known(function: FunctionType) -> Mapping[str, object]:
-    """Returns the objects to which the free names of a function refer, by name."""
+    """Returns the function's globals and enclosed variables, by name."""
     known: dict[str, object] = {**function.__globals__}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
-        with suppress(ValueError):  # no value has been stored in the cell yet
+        with suppress(ValueError):  # the enclosed variable has no value yet
             known[name] = cell.cell_contents
     return known
 
@@ -48,7 +49,7 @@ def _calls(name: str, code: CodeType, known: Mapping[str, object]) -> bool:
     return any(
         step.argval == name
         and (
-            # If the function itself imports the module, the name ``os`` stands for the module.
+            # If the function itself imports ``os``, the name is not among its globals.
             (step.opname.startswith(("LOAD_ATTR", "LOAD_METHOD")) and _is_os(before.argval, known))
             or (step.opname == "IMPORT_FROM" and (name == _TAKES or before.argval == "os"))
         )

@@ -51,12 +51,14 @@ _MOST_LIBRARIES = 30
 _IMPORTING = frozenset({"import_module", "__import__"})
 """The names of functions that import a module by a name that code computes."""
 _FROM_A_LIBRARY = 2
-"""The most library objects in a row between the application and an object that is visited."""
+"""The largest number of library objects in a row on the path from the application to an object that is
+visited."""
 APART = (
     *(CodeType, BuiltinFunctionType, ModuleType, threading.Thread, BaseProcess, Executor),
     asyncio.AbstractEventLoop,
 )
-"""Types whose instances are not searched, because their content is no state of the application."""
+"""Types whose instances are not searched for further objects, because their content is no state of the
+application."""
 OF_THREADS = frozenset(
     {"threading", "_thread", "queue", "_queue", "asyncio", "concurrent", "multiprocessing"}
 )
@@ -108,7 +110,7 @@ class Reachable:
 
     def _look(self, node: Node) -> None:
         thing = node.thing
-        if type(thing) in SIMPLE:  # most objects are of these types
+        if type(thing) in SIMPLE:  # a fast path for most objects
             self._take_contents(node)
         elif isinstance(thing, FunctionType):
             self._look_at_function(node)
@@ -158,7 +160,7 @@ class Reachable:
             if part.is_named:
                 listed: list[tuple[Any, Any]] = list(islice(content.items(), _MOST_INSIDE))
                 for key, value in listed:
-                    if type(value) not in _PLAINEST:  # most values are of these types
+                    if type(value) not in _PLAINEST:  # a fast path for most values
                         self._add(value, key if isinstance(key, str) else "", node)
                 for key, _ in listed:
                     if type(key) not in _PLAINEST and not isinstance(key, str):
@@ -250,7 +252,7 @@ class Reachable:
 
     def _add_all(self, entries: Iterable[tuple[str, Any]], holder: Node) -> None:
         for name, value in list(entries):
-            if type(value) not in _PLAINEST:  # most values are of these types
+            if type(value) not in _PLAINEST:  # a fast path for most values
                 self._add(value, name, holder)
 
     def _add_simple(self, value: Any, name: str, holder: Node) -> None:
@@ -261,7 +263,7 @@ class Reachable:
     def _add(self, value: Any, name: str, holder: Node) -> None:
         if id(value) in self._seen:
             return
-        if type(value) in SIMPLE:  # most values are of these types
+        if type(value) in SIMPLE:  # a fast path for most values
             self._add_simple(value, name, holder)
             return
         value = bound_to(value)

@@ -1,5 +1,6 @@
-"""This module finds the registers of libraries that the user's code may change by a call: globals that a
-function such as ``install_opener`` sets, and collections that one such as ``addLevelName`` fills."""
+"""This module finds data of libraries that the user's code may change by calling a library's function:
+globals that a function such as ``urllib.request.install_opener`` sets, and collections that a function
+such as ``logging.addLevelName`` fills."""
 
 import re
 import sys
@@ -23,8 +24,9 @@ _MOST_ENTRIES = 5000
 
 
 def registers_of(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]:
-    """Yields the globals of a library that are changed by a function of the library which the user's code
-    names, and the collections among them. ``functions``: the user's functions."""
+    """Yields the globals of libraries that the user's code may change by calling a library's function:
+    each module with a ``Part`` that reads and writes these globals, and each collection among them with
+    its own ``Part``. ``functions``: the user's functions."""
     seen = set[int]()
     for function in _setting(functions):
         module = sys.modules.get(str(function.__globals__.get("__name__")))
@@ -69,8 +71,8 @@ def _setting(functions: Iterable[Node]) -> Iterator[FunctionType]:
 
 
 def _spaces(held: dict[str, Any], names: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """Yields the globals of the code, and those of the modules that it names, such as the module
-    ``request`` in ``urllib.request``."""
+    """Yields dicts of globals: ``held``, those of the code, and those of each module that the code names,
+    such as ``request`` in ``urllib.request``."""
     waiting, seen = [held], set[int]()
     while waiting:
         space = waiting.pop()

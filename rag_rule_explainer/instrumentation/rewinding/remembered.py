@@ -39,8 +39,8 @@ _known: dict[int, _Left] = {}
 
 
 def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
-    """Remembers the current values of these names in a part; if ``names`` is empty, the whole content.
-    ``place``: the name of the part in messages."""
+    """Remembers the current values of these names in the object of ``kept``; if ``names`` is empty, its
+    whole content. ``place``: the name of the object in messages."""
     key = id(kept.node.thing)
 
     def forget(reference: "ref[Any]") -> None:
@@ -65,8 +65,8 @@ def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
 
 
 def remembered(kept: Iterable[KeptPart], is_named: Callable[[str], bool]) -> str:
-    """Returns the ``place`` of the first part whose content is still the one that an earlier explanation
-    left; an empty text if there is none.
+    """Returns the ``place`` of the first object whose content is still the one that an earlier
+    explanation left; an empty text if there is none. ``kept``: the objects, each with its content.
 
     ``is_named``: returns True iff the application's code contains this name. Many applications use the
     same library, and each reads only some of the library's names.

@@ -1,4 +1,4 @@
-"""This module puts new, empty caches of ``functools`` in the place of those that runs have filled."""
+"""This module replaces caches of ``functools`` that were filled during runs by new, empty ones."""
 
 from functools import lru_cache, update_wrapper
 from typing import Any
@@ -7,8 +7,9 @@ _METHODS: Any = (staticmethod, classmethod)
 
 
 def with_new_caches(value: Any, new: dict[int, Any]) -> Any:
-    """Returns the new, empty cache for a value that is a filled one, also inside a static or class
-    method; otherwise the value. ``new``: the new caches, by the ``id()`` of the old ones."""
+    """Returns the new, empty cache that replaces this cache. A cache inside a static or class method is
+    replaced too. Any other value is returned unchanged. ``new``: the new caches, by the ``id()`` of the
+    old ones."""
     if isinstance(value, _METHODS) and id(value.__func__) in new:
         return type(value)(new[id(value.__func__)])
     return new.get(id(value), value)

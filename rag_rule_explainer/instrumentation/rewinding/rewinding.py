@@ -31,7 +31,7 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A ``_Change`` is a part whose content before the baseline differs from its content now.
+    """A ``_Change`` is a part of an object's state that differs now from before the baseline.
 
     ``kept``: the part with its content before the baseline. ``names``: the names whose values are
     restored; empty for the whole content. ``place``: the name of the part in messages.
@@ -49,7 +49,7 @@ class Rewinding:
     ``is_harmless``: a function that returns True for state of this name if the user wants its changes to
     be ignored. ``isolated``: a function that returns the keys of the objects that have their own state in
     each run. ``writes``: a function that returns True iff the application's code writes to shared state.
-    ``asked``: a function that returns the names of the services that runs have asked.
+    ``asked``: a function that returns the names of the services that were asked during runs.
     """
 
     def __init__(
@@ -81,8 +81,8 @@ class Rewinding:
         self._is_missed = True
 
     def is_useful(self) -> bool:
-        """Returns True iff a replay from the earlier state may show something: some state has changed
-        that can be restored and that may influence a run, even if by now it is as it was."""
+        """Returns True iff it is useful to replay from the state before the baseline: some state that can
+        be restored, and that may influence a run, has changed at least once."""
         if self._is_missed:
             return False
         found = list(self._changes())
@@ -103,9 +103,9 @@ class Rewinding:
         """Remembers, for later explanations in this process, state that runs left and that influences
         runs.
 
-        ``place``: the name of the state, remembered for this application; empty if it has none. Changed
-        state is also remembered for other applications that read it. ``names``: for other applications,
-        only changes of state with one of these names are remembered; None for all changes.
+        ``place``: the name of the state, which is remembered for this application; if it is empty, only
+        changed objects are remembered. ``names``: changes of values with these names are remembered for
+        any application that reads the changed objects; None for all changes.
         """
         for change in self._changes():
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:
@@ -143,7 +143,7 @@ class Rewinding:
 
     @contextmanager
     def wanted(self) -> Generator[None, None, None]:
-        """Requests that a replay in this block starts from the earlier state."""
+        """Requests that a replay in this block starts from the state before the baseline."""
         self.is_wanted = True
         try:
             yield
@@ -152,7 +152,8 @@ class Rewinding:
 
     @contextmanager
     def earlier(self, sources: Iterable[str] = ()) -> Generator[None, None, None]:
-        """Restores the earlier state for the duration of the block, and the current state at its end.
+        """Restores the state before the baseline for the duration of the block, and the current state at
+        its end.
 
         ``sources``: the ids of the sources of the replay that runs in the block.
         """
@@ -176,9 +177,9 @@ class Rewinding:
             sys.modules.update(modules)
 
     def put_back(self, called: Collection[str]) -> None:
-        """Restores the earlier state for good, as after a run that only looks what is retrieved: a later
-        explanation would find in all of its runs what that run left. ``called``: the names of the tools
-        that ran; if there are any, nothing is restored, since what they did cannot be undone."""
+        """Restores the state before the baseline permanently. A run that only finds out what is retrieved
+        then leaves nothing for later explanations. ``called``: the names of the tools that ran; if there
+        are any, nothing is restored, because their effects cannot be undone."""
         if called:
             return
         changes = list(self._changes())
@@ -187,8 +188,9 @@ class Rewinding:
             _write(kept, content)
 
     def is_constant(self, name: str) -> bool:
-        """Returns True iff replays from the earlier state computed the value of this name again and
-        always got an equal value, although each of the sources was omitted in one of these replays."""
+        """Returns True iff replays from the state before the baseline computed the value of this name
+        again and always got an equal value. Each source must have been omitted in one of these
+        replays."""
         return self._made.is_constant(name)
 
     @property
@@ -214,14 +216,14 @@ class Rewinding:
                 yield _Change(kept, () if is_whole else tuple(names), place)
 
     def _is_left_alone(self, kept: KeptPart, name: str) -> bool:
-        """Returns True iff the user ignores this value of a part. It is then neither compared nor
-        restored."""
+        """Returns True iff the user ignores changes of the value ``name`` in an object. The value is then
+        neither compared nor restored."""
         path = [*filter(None, (name, *kept.node.names())), _name_of_holder(kept)]
         return self._is_harmless(self._place(kept, name)) or self._is_harmless(".".join(path[::-1]))
 
     def _without_ignored(self, kept: KeptPart, content: Any) -> Any:
-        """Returns the content to which a part is restored, with the present values of what the user
-        ignores."""
+        """Returns ``content``, which an object is about to get, but with the object's current values of
+        all names whose changes the user ignores."""
         if not kept.part.is_named:
             return content
         now = kept.now()
@@ -279,8 +281,8 @@ class Rewinding:
 
 
 def _names_of(change: _Change) -> tuple[str, ...]:
-    """Returns the names by which code writes what has changed: of a collection its own name, and of an
-    object those of its attributes. Empty names are unknown to the code."""
+    """Returns the names by which code refers to the changed state: the attributes of an object, or, for a
+    collection, the collection's own name. A name is empty if it is unknown."""
     own = next(iter(change.kept.node.names()), "")
     is_object = change.names and not isinstance(change.kept.node.thing, (DICT, *LISTED, SET, deque))
     return change.names if is_object else (own,)

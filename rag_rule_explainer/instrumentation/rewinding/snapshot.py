@@ -21,7 +21,8 @@ from .values import ABSENT, DICT, LISTED, SET, is_equal, is_plain, is_same
 
 _MOST_IN_A_LIBRARY = 100
 _MOST_WHERE_NAMED = 5000
-"""The most entries of a library's collection that are compared, if code names the collection."""
+"""The largest number of entries of a library's collection that are compared, if the user's code names the
+collection. For other collections, ``_MOST_IN_A_LIBRARY`` is the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,9 @@ class KeptPart:
     """A ``KeptPart`` is one part of an object, such as its attributes, with the content that it had when
     the snapshot was taken.
 
-    ``is_all``: False if ``content`` is only a selection. Of a library's object, only plain data is
-    selected. ``is_register``: True if the user's code calls a function of a library that changes the
-    part.
+    ``is_all``: False if ``content`` is only a selection. Of a library's object, only texts, numbers and
+    the like are selected. ``is_register``: True if the user's code calls a function of a library that
+    changes the part.
     """
 
     node: Node
@@ -58,7 +59,7 @@ class KeptPart:
             return [] if is_equal(self.content, now) else [""]
         was = self.content
         if len(was) == len(now) and all(map(is_, was.values(), now.values())) and list(was) == list(now):
-            return []  # most parts are as they were, and this is the fastest way to see it
+            return []  # a fast path: most parts have not changed
         names = [name for name, value in was.items() if _is_other(value, now.get(name, ABSENT))]
         if self.is_all:
             names += [name for name, value in now.items() if name not in was and value is not ABSENT]
@@ -81,7 +82,7 @@ class KeptPart:
 
 
 def _is_other(value: object, now: object) -> bool:
-    return now is not value and not is_same(value, now)  # most values are the same object
+    return now is not value and not is_same(value, now)  # a fast path: most values are the same object
 
 
 class Snapshot:
@@ -153,7 +154,8 @@ def _kept_of(node: Node) -> Iterator[KeptPart]:
 
 
 def _plain_of(content: Any, part: Part) -> Any:
-    """Returns the plain data in the content of a library's object; None if there is none."""
+    """Returns the texts, numbers and the like in the content of a library's object; None if there are
+    none."""
     if part.is_named:
         return {name: value for name, value in content.items() if is_plain(value)}
     if isinstance(content, (*LISTED, SET)):
@@ -162,7 +164,8 @@ def _plain_of(content: Any, part: Part) -> Any:
 
 
 def with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
-    """Returns the content to which a collection is set after a replay.
+    """Returns the content to which the collection in ``kept`` is set after a replay that started from
+    earlier content.
 
     ``put``: the content to which it was set at the start of the replay. ``now``: the content before the
     replay. Entries that were added during the replay stay, because another thread may have added them.

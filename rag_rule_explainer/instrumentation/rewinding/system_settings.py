@@ -25,8 +25,9 @@ _MASK = "Umask:"
 
 
 def asked_of_the_system(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yields settings of the whole process, each as the name of the function that sets it, and a function
-    that returns the setting. ``named``: the names in the application's code."""
+    """Yields settings of the whole process. Each yielded pair is the name of the function that sets it,
+    such as "os.umask", and a function that returns the current setting. ``named``: the names in the
+    application's code."""
     yield "os.umask", _mask
     yield "locale.setlocale", lambda: locale.setlocale(locale.LC_ALL)
     yield "tracemalloc.start", tracemalloc.is_tracing
@@ -38,7 +39,8 @@ def asked_of_the_system(named: frozenset[str]) -> Iterator[tuple[str, Callable[[
     yield "os.setpriority", lambda: os.getpriority(os.PRIO_PROCESS, os.getpid())
     yield "os.sched_setaffinity", lambda: frozenset(os.sched_getaffinity(os.getpid()))
     yield "the standard streams", _standard_streams
-    # Libraries may set these when they are first used, so they count only for code that names them.
+    # Libraries may change the following settings when they are first used, so these settings are read
+    # only if the application's code names them.
     if "excepthook" in named:
         yield "sys.excepthook", lambda: (id(sys.excepthook), id(threading.excepthook))
     if "signal" in named:
@@ -58,7 +60,8 @@ def _mask() -> object:
 
 
 def _handlers() -> object:
-    """Returns what handles each signal, but not Ctrl-C, which explanations handle themselves."""
+    """Returns the ``id()`` of the handler of each signal. Ctrl-C (SIGINT) is left out, because
+    explanations handle it themselves."""
     return {number: id(signal.getsignal(number)) for number in signal.valid_signals() - {signal.SIGINT}}
 
 
@@ -78,7 +81,8 @@ def _limits() -> object:
 
 
 def _standard_streams() -> object:
-    """Returns how text is written to the standard streams with which the process began."""
+    """Returns the settings (encoding, handling of errors, buffering) of the standard streams with which
+    the process began."""
     return [
         (
             getattr(each, "encoding", None),
@@ -90,7 +94,8 @@ def _standard_streams() -> object:
 
 
 def _flags_of_descriptors() -> object:
-    """Returns the flags of all open files. A file that a run opens or closes makes no difference."""
+    """Returns the flags (blocking, inheritable) of all files that are open now, for a comparison before
+    and after a run. Files that were opened or closed in between are ignored (see ``_Flags``)."""
     return _Flags(
         {
             (number, known.st_dev, known.st_ino): (os.get_blocking(number), os.get_inheritable(number))
@@ -100,7 +105,8 @@ def _flags_of_descriptors() -> object:
 
 
 class _Flags(dict[tuple[int, int, int], tuple[bool, bool]]):
-    """A ``_Flags`` holds flags of open files. Two are equal iff the files in both have equal flags."""
+    """A ``_Flags`` holds flags of open files. Two are equal iff each file that is in both has the same
+    flags in both."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Flags) and all(self[key] == other[key] for key in self.keys() & other)
@@ -115,8 +121,8 @@ def _open_files() -> Iterator[tuple[int, os.stat_result]]:
 
 
 def names_of_builtins(things: list[object]) -> Iterator[str]:
-    """Yields the names of the functions of C code among these objects, under whatever name code holds
-    them."""
+    """Yields the own name of each function among these objects that is implemented in C, such as
+    ``umask``. Code may have imported the function under another name."""
     for each in things:
         owner = getattr(each, "__self__", None)
         if type(each) is type(len) and isinstance(owner, ModuleType):

@@ -20,7 +20,7 @@ DEQUE: Any = deque
 TUPLES: Any = (tuple, frozenset)
 LISTED: Any = (list, tuple)
 
-# Typed as Any, for the same reason.
+# Typed as Any, because pyright would report unknown types of their contents.
 _REFERENCE: Any = ReferenceType
 _FUNCTION: Any = FunctionType
 _METHOD: Any = MethodType
@@ -29,7 +29,8 @@ _REFERRING: Any = (FunctionType, MethodType, CellType, partial, ReferenceType)
 
 _COLLECTIONS: Any = (dict, list, tuple, set, frozenset)
 _OF_PYTHON = 1 << 9
-"""The flag of classes that were made while the program runs, as those of Python code are."""
+"""The bit in ``__flags__`` of a class that is set if the class was made while the program runs, as all
+classes of Python code are. It is not set for most classes that are implemented in C."""
 
 ABSENT = object()
 """This object stands for the value of an entry that does not exist."""
@@ -38,7 +39,7 @@ ABSENT = object()
 def is_plain(value: object) -> bool:
     """Returns True iff the value is a text, a number, bytes, None, or a tuple of these."""
     kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:  # most values are one of these
+    if kind is str or kind is int or kind is bool or value is None:  # a fast path for most values
         return True
     if isinstance(value, tuple):
         return all(map(is_plain, cast("tuple[Any, ...]", value)))
@@ -83,7 +84,7 @@ def _is_equal_inside(first: Any, second: Any, depth: int) -> bool:
             is_equal(value, second[key], depth - 1) for key, value in first.items()
         )
     if isinstance(first, LISTED):
-        # Most entries are the same objects.
+        # A fast path: most entries are the same objects.
         return len(first) == len(second) and (
             all(map(is_, first, second))
             or all(is_equal(each, others, depth - 1) for each, others in zip(first, second, strict=True))
@@ -93,7 +94,7 @@ def _is_equal_inside(first: Any, second: Any, depth: int) -> bool:
 
 def _has_equal_attributes(first: Any, second: Any, depth: int, *, is_needed: bool) -> bool:
     """Returns True iff the attributes of two objects of the same class are equal. ``is_needed``: True if
-    there has to be at least one, because nothing else of the objects can be compared."""
+    the result is False for objects without attributes, because nothing else of them can be compared."""
     members = _slots_of(type(first))
     if members is None:
         return False
@@ -111,7 +112,8 @@ def _attributes_of(thing: Any, members: tuple[tuple[str, Any], ...]) -> dict[str
 
 @per_class
 def _slots_of(kind: type) -> tuple[tuple[str, Any], ...] | None:
-    """Returns the slots of a class by name; None if C code may keep something else in its objects."""
+    """Returns the slots of a class by name; None if the class is implemented in C, because its objects
+    may hold more than slots and attributes."""
     bases = [each for each in kind.__mro__ if each is not object and each not in _COLLECTIONS]
     if not all(each.__flags__ & _OF_PYTHON for each in bases):
         return None
@@ -124,7 +126,9 @@ def _slots_of(kind: type) -> tuple[tuple[str, Any], ...] | None:
 
 
 def _referred_by(thing: Any) -> tuple[Any, ...]:
-    """Returns the objects that decide what a function, method, partial, cell or weak reference does."""
+    """Returns the objects by which functions, methods, partials, cells and weak references are compared:
+    of a function, for example, its code, its enclosed variables and its default values. Returns an empty
+    tuple for a cell that has no value yet."""
     if isinstance(thing, _FUNCTION):
         code = thing.__code__
         return code, thing.__closure__, thing.__defaults__, thing.__kwdefaults__, _dict_of(thing)
@@ -133,7 +137,7 @@ def _referred_by(thing: Any) -> tuple[Any, ...]:
     if isinstance(thing, _CELL):
         try:
             return (thing.cell_contents,)
-        except ValueError:  # the cell is empty
+        except ValueError:  # the enclosed variable has no value yet
             return ()
     if isinstance(thing, _REFERENCE):
         return (thing(),)

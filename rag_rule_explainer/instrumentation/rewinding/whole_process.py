@@ -34,8 +34,8 @@ _OF_THE_COLLECTOR = frozenset({"isenabled", "get_threshold", "get_debug"})
 _OF_WARNINGS = frozenset({"simplefilter", "filterwarnings", "resetwarnings"})
 """Names of functions that code calls to set filters for warnings. Libraries may set these filters too."""
 _OF_THREADS = frozenset({"active_count", "activeCount"})
-"""Names of functions that list or count the threads of the process. ``enumerate`` is not among them,
-because it mostly means the builtin function."""
+"""Names of functions that count the threads of the process. ``threading.enumerate``, which lists them, is
+left out, because its name mostly means the builtin function."""
 _OF_PROGRAMS = frozenset({"argv", "orig_argv", "warnoptions"})
 """Lists in ``sys`` that libraries do not change. If one has changed, the application changed it."""
 _OF_IMPORTS = frozenset({"meta_path", "path_hooks"})
@@ -77,10 +77,12 @@ _REGISTERS: tuple[tuple[str, str, frozenset[str], Callable[[Any], object]], ...]
     ),
     ("locale", "setlocale", frozenset({"getlocale", "localeconv"}), lambda module: module.localeconv()),
 )
-"""Registers of the standard library. Each entry has the module, the name of the function that sets the
-register, the names by which the user's code reads it, and a function that returns its content."""
+"""Registers of libraries for the whole process, such as the file types of ``mimetypes``. Each entry has
+the module, the name of the function that sets the register, the names by which the user's code reads it,
+and a function that returns its content."""
 _OF_EACH_THREAD = frozenset({"asyncio", "decimal", "random"})
-"""Modules whose settings differ between threads, or change with every draw."""
+"""Modules whose functions with paired names, such as ``random.setstate`` and ``random.getstate``, are not
+compared: the settings differ between threads, or change with every random number."""
 _OF_THIS_PACKAGE = "rag-rule"
 """The beginning of the names of this package's own threads."""
 
@@ -94,7 +96,7 @@ def settings_of_the_process(named: frozenset[str]) -> dict[str, object]:
     """
     found = dict[str, object]()
     for name, ask in _asked(named):
-        # A name may come twice: first with its setting, then as a function of ``sys``. The first entry is
+        # A name may occur twice: first with its setting, then as a function of ``sys``. The first is
         # kept.
         if name not in found:
             found[name] = _answer(ask)
@@ -148,7 +150,8 @@ def _asked_of_pairs(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], o
 
 
 def settings_of_loggers(named: frozenset[str], loggers: frozenset[str]) -> dict[str, object]:
-    """Returns the current settings of these loggers, by name; empty if the code reads none of them.
+    """Returns the current settings of the loggers with the names ``loggers``, by name; empty if the code
+    reads no settings of loggers.
 
     ``named``: the names in the application's code. A logger that does not exist has the settings that it
     would be created with.

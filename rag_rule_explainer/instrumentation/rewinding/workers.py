@@ -1,5 +1,5 @@
-"""This module finds processes to which the application gives work: those that run before the first run
-begins, and those that a run begins by a copy of its own process.
+"""This module finds processes to which the application gives work: those that were started before the
+first run, and those that a run starts.
 
 What such a process keeps from one run to the next cannot be read or restored from this process.
 """
@@ -29,7 +29,8 @@ _CHANNELS = (
 _BEGINNING = frozenset(
     {"fork", "forkpty", "spawnl", "spawnle", "spawnlp", "spawnv", "spawnve", "spawnvp"}
 )
-"""Names of functions of ``os`` by which code begins a process whose use of files cannot be observed."""
+"""Names of functions of ``os`` that start a process. Which files such a process uses cannot be
+observed."""
 _WRITING = frozenset(
     {
         *("write_text", "write_bytes", "touch", "mkdir", "makedirs", "symlink", "symlink_to", "rename"),
@@ -54,14 +55,14 @@ _MODE = re.compile(r"[rwax+bt]*[wax+][rwax+bt]*")
 
 
 def processes_begun() -> object:
-    """Returns a value that changes whenever code makes a process by ``multiprocessing``."""
-    # There is no public count, and processes that have ended are on no list.
+    """Returns a value that changes whenever this process starts another one by ``multiprocessing``."""
+    # The started processes have no public counter, and those that have ended are on no list.
     return repr(getattr(sys.modules.get("multiprocessing.process"), "_process_counter", None))
 
 
 def begun_to_write(named: frozenset[str], texts: Iterable[str], *, has_begun: bool) -> str:
-    """Returns words that name a process that runs begin themselves, if it may keep something in a file;
-    empty if there is none.
+    """Returns a name, for messages, of a process that is started during a run and that may keep something
+    in a file; empty if there is none.
 
     ``named``, ``texts``: the names and the string constants in the application's code. ``has_begun``:
     True if runs made a process by ``multiprocessing``.
@@ -76,10 +77,10 @@ def begun_to_write(named: frozenset[str], texts: Iterable[str], *, has_begun: bo
 
 
 def worker_in(things: Collection[object], writes: Callable[[], bool]) -> str:
-    """Returns words that name a process in which runs may leave state; empty if there is none.
+    """Returns a name, for messages, of a process in which a run may leave state; empty if there is none.
 
     ``things``: the objects that are reachable from the application. ``writes``: returns True iff the
-    application's code writes to state that runs share. The processes of a pool run the application's
+    application's code writes to state that all runs share. The processes of a pool run the application's
     code, so they keep nothing if this code writes nothing.
     """
     # An application's thousands of objects have few classes, so each class is checked once. Classes are
@@ -110,7 +111,7 @@ def _is_of_pools(kind: type) -> bool:
 
 
 def _processes_of(pool: Any) -> list[Any]:
-    """Returns the processes of a pool; empty if it has not begun."""
+    """Returns the processes of a pool; empty if the pool has started none yet."""
     if issubclass(type(pool), _executors()):
         return [*(pool._processes or {}).values()]
     return [*(pool._pool or ())]

@@ -1,5 +1,5 @@
-"""This module names the user's functions that lead to a search. Messages name them, because the user may
-wrap one of them in ``gate(...)``."""
+"""This module finds the names of the user's functions that called a search, directly or indirectly.
+Messages give these names, because the user may wrap one of the functions in ``gate(...)``."""
 
 import inspect
 import sysconfig

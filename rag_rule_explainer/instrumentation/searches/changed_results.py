@@ -36,7 +36,8 @@ class ChangeableSearch(Protocol):
 
 
 def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retrieving[Result]:
-    """Returns the result of a search as it would be in the changed corpus.
+    """Returns the result of a search as it would be in the changed corpus. ``part``: the gate of the
+    current run, which knows the change; for an inner search, the record of the outer one.
 
     Documents that the change removes are dropped, and the result is filled up to as many documents as
     before. This is a generator: it yields searches for more results, and their results are sent to it. If
@@ -76,9 +77,12 @@ def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retri
 def _asked_for(
     search: ChangeableSearch, refetching: Refetching[Any], more: int, returned: int, most: int
 ) -> Generator[Wide, Any, tuple[str, Sequence[Any]] | None]:
-    """Returns the number that was raised, and the items of the search for ``more`` results; None if the
-    number of results is not known. ``returned``: the number of items that the search returned at first.
-    ``most``: the most that it has returned so far."""
+    """Makes the search for ``more`` additional results. Returns the increased number of results, such as
+    "k=7", and the items that were found; None if it is not known where the search has this number.
+
+    ``returned``: the number of items that the search returned at first. ``most``: the largest number that
+    it has returned so far.
+    """
     wide = search.wider(more, returned)
     if wide is None:
         return None
@@ -99,8 +103,9 @@ def _asked_for(
 
 
 def _is_limited_by(search: ChangeableSearch, number: int, returned: int) -> Generator[Wide, Any, bool]:
-    """Returns False iff a number is not the number of results of a search: with a smaller one, it returns
-    as many. A constant of a search may be called k as well."""
+    """Returns True iff the search returns fewer results when ``number`` is reduced, or if this cannot be
+    tried. If it returns as many as before, ``number`` is not the number of results: a constant of a
+    search may be called k as well."""
     fewer = returned - 1 if returned <= number else 1
     narrow = search.wider(fewer - number, returned) if 0 < fewer < number else None
     if narrow is None:

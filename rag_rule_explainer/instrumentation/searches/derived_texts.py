@@ -58,9 +58,10 @@ class Known:
         """Returns True iff whole known texts make up enough of the words of this text.
 
         This check is for a text that was joined from many short texts, because most of its stretches
-        (eight words in a row) then cross a joint and are in no known text. The text may have been cut at
-        its ends, so a word also counts if a known stretch begins with it. Only that first word counts,
-        because unrelated texts of the same pattern, such as rows of a table, can share eight words.
+        (eight words in a row) then cross a joint and are in no known text. A word also counts if it is
+        the first of eight words in a row that a known text contains, because a known text may have been
+        cut. The other seven words do not count, because unrelated texts of the same pattern, such as rows
+        of a table, can share eight words.
         """
         words = read.line.split()
         known = [tuple(words[place : place + STRETCH]) in self._stretches for place in range(len(words))]
@@ -76,8 +77,7 @@ class Known:
 
 
 def texts_of_models() -> list[str]:
-    """Returns the texts that models, tools and the like have made in the current run. Empty outside of
-    runs."""
+    """Returns the texts that models and tools have made in the current run; empty outside of runs."""
     run = participation()
     if run is None:
         return []
@@ -85,8 +85,8 @@ def texts_of_models() -> list[str]:
 
 
 def texts_held_in(held: Iterable[Any]) -> Iterator[str]:
-    """Yields the texts of the documents in a collection. An entry may also be a tuple that contains a
-    document, such as a pair of a document and its score."""
+    """Yields the texts of the documents in a collection. An entry may be a document, or a tuple with one,
+    such as a pair of a document and its score."""
     for each in held:
         pair = cast("tuple[Any, ...]", each) if isinstance(each, tuple) else (each,)
         yield from (text for text in map(text_in, pair) if text is not None and text.strip())

@@ -21,8 +21,8 @@ Retrieving: TypeAlias = Generator[AnyPart | Wide | None, Result, T]
 
 
 def driven(retrieval: Retrieving[T], search: Callable[[], Result], *, awaited: bool = False) -> Any:
-    """Runs a retrieval whose real search is a plain function, and returns the result for the application.
-    The result is awaitable if the function returns an awaitable.
+    """Runs the generator ``retrieval``, whose real search is a plain function, and returns the result for
+    the application. The result is awaitable if the function returns an awaitable.
 
     ``awaited``: True if the function is expected to return an awaitable. The result is then awaitable
     even if it is served without calling the function.
@@ -69,8 +69,8 @@ def _nothing() -> Result:
 
 
 async def adriven(retrieval: Retrieving[T], search: Callable[[], Awaitable[Result]]) -> T:
-    """Runs a retrieval whose real search is a coroutine function, and returns the result for the
-    application."""
+    """Runs the generator ``retrieval``, whose real search is a coroutine function, and returns the result
+    for the application."""
     step = _Step(retrieval)
     if step.wants_a_search():
         return await _once_there(step, _first(search))
@@ -78,7 +78,8 @@ async def adriven(retrieval: Retrieving[T], search: Callable[[], Awaitable[Resul
 
 
 async def _first(search: Callable[[], Awaitable[Result]]) -> Result:
-    # The search is called only inside this block, so that none of its calls are recorded.
+    # The search is called only when this is awaited, inside ``out_of_sight``, so that none of its calls
+    # are recorded.
     return await search()
 
 

@@ -22,8 +22,8 @@ from .shape import Shape
 from .widening import wider_call
 
 PartOf: TypeAlias = Callable[[object], AnyPart | None]
-"""A function from a retriever to the gate of the current run, which records or serves the retriever's
-calls. Returns None if calls of this retriever are neither recorded nor served."""
+"""A function that returns the gate of the current run, which records or serves the calls of the retriever
+that is passed to it. It returns None if calls of this retriever are neither recorded nor served."""
 
 
 @contextmanager

@@ -46,7 +46,8 @@ def checked_items(batches: Sequence[Sequence[object]], kind: type) -> None:
 
 
 def sources_of(batches: Sequence[Sequence[RetrievedText]]) -> list[list[Source]]:
-    """Returns the source of each text of each retrieval. Texts with equal identity get equal sources.
+    """Returns the source of each text of each retrieval in ``batches``. Texts with equal identity get
+    equal sources.
 
     The identity of a text is its id and content; without an id, it is its content and its lasting
     metadata (metadata that no search computes, unlike scores). Some stores give the same content a new
@@ -148,14 +149,15 @@ def _name(text: RetrievedText) -> str:
 
 
 def _names(text: str) -> bool:
-    """Returns True iff the text can be a name. Blank text cannot, nor can text with lone surrogates,
-    which cannot be printed."""
+    """Returns True iff the text can be a name. Returns False for blank text, and for text with lone
+    surrogates, which cannot be printed."""
     return bool(text.strip()) and text == text.encode("utf-8", "ignore").decode("utf-8")
 
 
 def _distinct(names: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, str]:
-    """Returns a unique name for each identity. The names are unique even if an attacker chooses texts
-    with equal short hashes; longer hashes are then used."""
+    """Returns a unique name for each identity. A name that several have is followed by a part of their
+    hash in ``marks``. The names are unique even if an attacker chooses texts with equal short hashes;
+    longer hashes are then used."""
     used = Counter(names.values())
     for digits in _DIGITS:
         chosen = {

@@ -1,5 +1,6 @@
 """This module handles one call of a search. In the baseline, the call is recorded. In a replay, its
-result is served from the record, or the real search runs. Searches inside a search are not recorded."""
+result is served from the record, or the real search runs. A search that another search makes is not
+recorded by itself, but as a part of the outer search."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -44,8 +45,9 @@ class Asked(Generic[Item]):
     results. ``event_keys``: more keys, which find retrievals that were recorded only through the
     framework's events. ``hangs_on``: the objects that are searched, such as a retriever's store. An
     object that the run made or wrote to may hold what the run retrieved before. ``in_gate``: True if the
-    user put the search into a gate. Rules are then about the results of this search, not about sources
-    that it drops. ``wider``: a function that returns this search for more results.
+    user put the search into a gate. Rules are then about the results of this search, not about documents
+    that it finds inside and leaves out of its result. ``wider``: a function that returns this search for
+    more results.
     """
 
     retriever: object
@@ -105,14 +107,15 @@ class Asked(Generic[Item]):
         try:
             result = yield None
             found, form = self.shape.found(result), self.shape.form(result)
-        except Exception:  # all retained sources are served in any case
+        except Exception:  # without a result, all retained sources are served as well
             found, form = None, None
         return part.settled(keys, self.retriever, found), form
 
     def _inside(self, part: Nested) -> Retrieving[Result]:
         """Records a search that another search makes, and returns its result."""
         if not set(part.keys).isdisjoint(self.keys):
-            # The framework calls this search from another replaced method, which has already recorded it.
+            # The framework calls this method from another method of the same search, which has already
+            # recorded the call.
             return (yield part)
         nested = Nested(self.keys, part)
         result = yield nested
@@ -170,8 +173,8 @@ class Asked(Generic[Item]):
             return self.shape.result(found, form)
 
     def _unused(self, result: Result, found: Sequence[Item], form: object) -> Result:
-        """Returns the result for the application. An iterator was used up by reading its items, so a new
-        result with the same items is returned in its place."""
+        """Returns the result for the application. If it is an iterator, reading its items has used it up,
+        so a new result of the same form with the items ``found`` is returned in its place."""
         if not isinstance(result, Iterator):
             return result
         with noting_refusals():
@@ -227,8 +230,8 @@ class Asked(Generic[Item]):
 
     def _searches_what_was_made(self, part: Serving[Item]) -> bool:
         """Returns True iff the real search must run, because the searched object may hold texts that this
-        replay derived from what it retrieved. If it holds only the user's own documents, the real search
-        does no harm, because omitted sources are removed from its result."""
+        replay derived from retrieved texts. If the object holds only the user's own documents, the real
+        search does no harm, because omitted sources are removed from its result."""
         if part.begins_with((*self.keys, *self.event_keys)):
             return False
         kind = self._kind

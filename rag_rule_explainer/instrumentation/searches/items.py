@@ -60,7 +60,7 @@ class ItemReading:
 
     ``items_of``: the client that splits responses into items; if it is None, only responses of known
     clients and plain lists are split. ``text_of``: the user's function from an item to its text; None if
-    the texts are where this package looks for them.
+    this package finds the texts itself.
     """
 
     items_of: Client | None = None
@@ -111,11 +111,11 @@ class ItemReading:
         return form_of(result) if client is None else Response(client, copied(result))
 
     def of_another(self, form: object) -> object:
-        """Returns the form of the result for a request that the baseline never made. This is ``form``,
-        the form of the result for one of its requests.
+        """Returns the form of the result for a request that the baseline never made. It is ``form``, the
+        form of the result for a recorded request, unchanged.
 
-        Raises UnknownQuery if that request had several queries, because it is then unknown which result
-        belongs to which query.
+        Raises UnknownQuery if the recorded request had several queries, because it is then unknown to
+        which of them a new item belongs.
         """
         if isinstance(form, Response) and form.like is not None:
             rows = form.client.rows(form.like)
@@ -160,12 +160,13 @@ class ItemReading:
         return _retrieved(text, given)
 
     def _is_one_text(self, result: object) -> bool:
-        """Returns True iff the user passed ``text_of=str``, so a text is one document even if it lists
-        several results."""
+        """Returns True iff the result is a text and the user passed ``text_of=str``. The text is then one
+        document, even if it lists several results."""
         return self.text_of is str and isinstance(result, str)
 
     def _note_doubt(self, item: Any, text: str, *, alone: bool) -> None:
-        """Records a warning on the current run if this text seems to contain several results."""
+        """Records a warning on the current run if this text seems to contain several results. ``alone``:
+        True if the text may be the whole result."""
         run = participation() if self.text_of is None and self.items_of is None else None
         doubt = "" if run is None else doubt_about(item, text, alone=alone)
         if run is not None and doubt:
@@ -194,8 +195,8 @@ class ItemReading:
 
     def _check_unused(self, client: Client, response: Any, items: int) -> None:
         """Raises InvalidInput if the user's ``take_apart`` emptied a response, because the application
-        would then find no items in it. It may empty an iterator, because the application is given a new
-        one."""
+        would then find no items in it. Emptying an iterator is allowed, because the application is given
+        a new iterator."""
         if not isinstance(client, ItemsOf) or isinstance(response, Iterator):
             return
         # ``copied`` makes a shallow copy if a deep one fails. A shallow copy shares iterators with the

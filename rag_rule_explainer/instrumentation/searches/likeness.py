@@ -1,5 +1,5 @@
-"""This module decides whether two searches search the same documents, so that the result of one is never
-served to the other."""
+"""This module decides whether two searches search the same documents. Only then may a replay serve one
+search with the recorded result of the other."""
 
 import re
 from collections import deque
@@ -23,7 +23,7 @@ from .items import text_in
 _MOST = 500
 """The largest number of objects that are visited to describe one search."""
 _MOST_INSIDE = 50
-"""The most entries of a collection that are visited."""
+"""The largest number of entries of a collection that are visited."""
 _LONG = 200
 """Dates and ids are not replaced in a text with more characters than this."""
 _NOT_READ = (*LEAVES, Participation)
@@ -35,8 +35,8 @@ _steady = Steady()
 
 
 class Likeness:
-    """A ``Likeness`` describes the objects that a search searches. Two of them are equal if a replay may
-    serve one search with the result that the baseline recorded for the other.
+    """A ``Likeness`` describes the objects that a search searches. Two ``Likeness`` objects are equal iff
+    a replay may serve one search with the result that the baseline recorded for the other.
 
     A search that existed before the first run is equal only to itself. A search that a run made for
     itself is equal to a search of the same class that refers to the same objects from before the first
@@ -49,11 +49,11 @@ class Likeness:
         run = participation()
         self._before = None if run is None else run.shared
         self._search = _inner(search)
-        # One object may be changed so that it searches other documents. So its own texts are part of the
-        # key.
+        # A run may change one object so that it searches other documents, such as by setting its name of
+        # a collection. So the texts among its attributes are part of the key.
         self._key = kind_of(self._search), own_texts(search)
-        # In the baseline, the searched object is described before the search, since it may remember the
-        # results.
+        # In the baseline, the searched objects are read before the search runs, because the search may
+        # store its results in them.
         is_recorded = run is not None and isinstance(run.gate, Recording)
         self._contents = self._read() if is_recorded else None
 
@@ -120,8 +120,8 @@ class _Contents(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A ``_Part`` is a part of an object. ``beside``: for the key of a dict's entry, its value, and for
-    the value, its key; None for other parts."""
+    """A ``_Part`` is a part of an object. ``beside``: for a key of a dict, the value of this key; for a
+    value of a dict, its key; None for other parts."""
 
     name: str
     value: Any
@@ -172,8 +172,9 @@ def _are_one(search: Any, other: Any) -> bool:
 
 
 def own_texts(search: Any) -> tuple[tuple[str, str], ...]:
-    """Returns the short texts among a search's own attributes, with their names. A run may set them to
-    search something else. For a method, returns the texts among the attributes of its object."""
+    """Returns the short texts among a search's own attributes, with their names. A run may change them so
+    that the search finds other documents. For a method, returns the texts among the attributes of its
+    object."""
     inner = _inner(search)
     owner: Any = inner.__self__ if isinstance(inner, MethodType) else inner
     held = [] if isinstance(owner, FunctionType) else _read(owner)

@@ -47,7 +47,7 @@ def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
 
 
 def as_found(documents: Iterable[Any]) -> list[Found]:
-    """Returns the documents that the user passed in as items of a search result.
+    """Returns the user's documents, from ``documents=``, in the form of items of a search result.
 
     Documents may be texts, ``Source``s and JSON objects. Raises InvalidInput for other objects, for an
     empty list, and for a document that is given twice.
@@ -149,7 +149,7 @@ def gate(
     belongs to that run, even in other threads.
 
     The sources are what a gated function returns. Rules say nothing about items that it finds inside and
-    does not return; to have rules about these, gate the search inside, and cut its result outside.
+    does not return. To have rules about these, gate the search that finds them instead.
 
     The search may return strings, dicts, or objects with a text. For items of any other kind, ``text_of``
     reads the text of an item, and ``item_of`` makes such an item from a ``Source`` (for ``documents=``).

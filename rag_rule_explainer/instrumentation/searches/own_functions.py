@@ -1,7 +1,6 @@
-"""This module records the calls that an application makes of the function inside a framework's tool, such
-as by ``tool.func``, past the tool itself. Replays answer these calls like calls of the tool itself, so
-that the function does not run.
-"""
+"""This module records calls of the function inside a framework's tool that an application makes directly,
+such as by ``tool.func(...)``, and not by the tool itself. Replays answer these calls like calls of the
+tool, so that the function does not run."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -20,8 +19,8 @@ class OwnFunctions:
     """An ``OwnFunctions`` knows in which attributes a framework's tools hold the functions that do their
     work.
 
-    ``attributes``: the names of these attributes. ``name_of``: returns the name of a tool.
-    ``arguments_of``: returns those of a call's arguments that the model gives.
+    ``attributes``: the names of these attributes, such as "func". ``name_of``: returns the name of a
+    tool. ``arguments_of``: returns those of a call's arguments that the model gives.
     """
 
     attributes: frozenset[str]
@@ -29,9 +28,9 @@ class OwnFunctions:
     arguments_of: Callable[[Any, Mapping[str, Any]], Any]
 
     def getting(self, _: str, get: Any) -> Any:
-        """Returns the replacement of the method ``__getattribute__`` of tools. In a run, the user's code
-        gets functions whose calls are recorded, unless the tool itself runs; the framework's own code
-        gets the functions themselves."""
+        """Returns the replacement of the method ``__getattribute__`` of tools. If the user's code reads
+        one of ``attributes`` during a run, it gets a function whose calls are recorded. The framework's
+        code, and code inside the running tool, get the function itself."""
 
         @wraps(get)
         def got(tool: Any, name: str) -> Any:

@@ -16,12 +16,13 @@ _RAN = "the application ran once to its end, with its tools, as their results ca
 
 class Retrieved(NamedTuple):
     """A ``Retrieved`` is the result of a run that was stopped at its first model request after the
-    retrieval: the sources that the application retrieved and would show its model.
+    retrieval. An estimate of the cost of an explanation is computed from it.
 
-    ``prompt``: the text of the request at which the run was stopped, or of the last request if the run
-    ended by itself; None if there was no request. ``tokens``: the tokens that the run's models spent.
-    ``notes``: remarks for the user on the sources. ``shape``: the data about a whole run that an
-    estimate of the cost needs, such as the requests before that one.
+    ``sources``: the sources that the application retrieved and would show its model. ``prompt``: the text
+    of the request at which the run was stopped, or of the last request if the run ended by itself; None
+    if there was no request. ``tokens``: the number of tokens that the run's models spent. ``notes``:
+    remarks for the user on the sources. ``shape``: the requests to models that each run makes
+    up to the first one that shows a source.
     """
 
     sources: Sequence[Source]
@@ -38,9 +39,12 @@ class Retrieved(NamedTuple):
         request: Request | None,
         run: Participation,
     ) -> "Retrieved":
-        """Returns the result of a run. ``request``: the request at which the run was stopped; None if the
-        run ended by itself. ``exposure``: knows the sources that the model was sent. ``run``: has the
-        requests and tokens; if its next action is explained, requests before it do not count."""
+        """Returns the result of the run ``run``.
+
+        ``sources``: all sources that the run retrieved. ``exposure``: says which of them a model was
+        sent. ``request``: the request at which the run was stopped; None if the run ended by itself. If
+        only the run's next action is explained, requests before this action do not count.
+        """
         watch = run.watch
         units, notes = exposure.units, exposure.notes if exposure.held_out else ()
         one_at_a_time = bool(exposure.held_out) and len(units) == 1

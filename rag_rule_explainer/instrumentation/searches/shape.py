@@ -29,7 +29,7 @@ class Shape(Protocol[Item]):
         ...
 
     def result(self, found: Sequence[Item], form: object = ()) -> Any:
-        """Builds a result of this form from the items, and returns it."""
+        """Builds a result of the form ``form`` from the items ``found``, and returns it."""
         ...
 
     def needs_scores(self, found: Iterable[Item]) -> bool:
@@ -39,7 +39,7 @@ class Shape(Protocol[Item]):
 
 
 class ReadForm:
-    """This base class of shapes reads the form of a result by ``reading``."""
+    """This base class of shapes reads the form of a result with its field ``reading``."""
 
     __slots__ = ()
 

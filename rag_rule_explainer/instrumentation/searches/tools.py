@@ -13,7 +13,8 @@ from ..tool_replay import UsedTool
 
 ToolFunction = TypeVar("ToolFunction", bound=Callable[..., Any])
 ArgumentsOf = Callable[[Mapping[str, Any]], Any]
-"""A function from a call's arguments, by name, to those of them that the model gives."""
+"""A function that takes the arguments of a tool's call, by name, and returns those of them that the model
+gave."""
 
 
 def tool(function: ToolFunction) -> ToolFunction:

@@ -17,12 +17,13 @@ _TEXT_KEYS = ("page_content", "text", "content")
 def as_items(
     given: Iterable[Any], lift: Callable[[Any], Item | None], identify: Identify[Item], kind: str
 ) -> list[Item]:
-    """Returns the documents that the user passed in as items of a retrieval.
+    """Returns the user's documents in the form of items of a retrieval.
 
     ``given``: the documents. Each is a text, a ``Source``, the framework's own document, or a JSON object
     with ``id``, a text (``page_content``, ``text`` or ``content``), ``metadata`` and ``title``. ``lift``:
     a function that makes an item from the framework's own document or from a ``RetrievedText``, and
-    returns None for other objects. ``kind``: the framework's word for a document, for messages.
+    returns None for other objects. ``identify``: a function that returns the sources of items. ``kind``:
+    the framework's word for a document, for messages.
 
     Raises InvalidInput for other objects, for an empty list, and for a document that is given twice.
     """

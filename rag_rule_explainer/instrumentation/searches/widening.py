@@ -51,13 +51,13 @@ class Wide(NamedTuple):
 
 
 Wider: TypeAlias = Callable[[int, int], Wide | None]
-"""A function that returns the search for this many additional results, or fewer if it is negative; None
-if the number of results cannot be read. The second argument is the number of results that the search
-returned."""
+"""A function of two numbers, ``more`` and ``returned``. It returns the search for ``more`` additional
+results (fewer if ``more`` is negative); None if the number of results cannot be read. ``returned`` is the
+number of results that the search returned."""
 
 
 def never_wider(more: int, returned: int) -> Wide | None:  # noqa: ARG001 -- as every ``Wider``
-    """Returns None. This ``Wider`` is for searches whose number of results cannot be read."""
+    """Returns None: this ``Wider`` is for searches whose number of results cannot be read."""
     return None
 
 
@@ -115,8 +115,9 @@ def first_wider(*choices: Wider) -> Wider:
 
 
 def _raise_in(arguments: Any, more: int, returned: int) -> str:
-    """Increases the number of results in a dict of arguments by ``more``. Returns its name and new value;
-    empty if the dict has no such number."""
+    """Increases the number of results in a dict of arguments by ``more``. Returns its name and new value,
+    such as "k=7"; empty if the dict has no such number. ``returned``: the number of results that the
+    search returned."""
     name = _count_among({each: arguments.get(each) for each in _COUNTS}, returned)
     if name:
         arguments[name] += more
@@ -127,7 +128,7 @@ def _raise_in(arguments: Any, more: int, returned: int) -> str:
         if isinstance(each, Mapping):
             inside = dict(cast("Mapping[str, Any]", each))
             if raised := _raise_in(inside, more, returned):
-                # Arguments that the call takes by ``**`` are in a nested dict.
+                # The arguments that a call takes by ``**kwargs`` are in a dict inside ``arguments``.
                 arguments[name] = inside
                 return raised
         elif _is_count(getattr(each, "similarity_top_k", None)):
@@ -139,8 +140,9 @@ def _raise_in(arguments: Any, more: int, returned: int) -> str:
 
 
 def _count_among(given: Mapping[str, Any], returned: int) -> str:
-    """Returns the name of the number of results; empty if there is none. Of several numbers, one that is
-    the number of results that were returned is it: a constant of a fusion may be called k as well."""
+    """Returns the name of the argument that is the number of results; empty if there is none. If several
+    may be it, one that equals ``returned`` is chosen, because a constant of a search may be called k as
+    well."""
     counts = [name for name, each in given.items() if _is_count(each)]
     return next((name for name in counts if given[name] == returned), next(iter(counts), ""))
 

@@ -11,12 +11,18 @@ from .wording import Purpose, form_apart_from, is_about, phrases_of, purpose_of,
 _MOST = 65_536
 """The maximum number of bytes of a request that are stored."""
 _HTTP = re.compile(rb"^([A-Z]{3,8}) (\S+) HTTP/1\.[01]\r\n")
+"""Matches the first line of an HTTP request, such as "POST /v1/search HTTP/1.1"."""
 _HOST = re.compile(rb"\r\nhost:[ \t]*([^\r\n]+)", re.I)
 _TARGET = re.compile(rb"\r\nx-amz-target:[ \t]*[^\r\n]*?([^\r\n.]+)\r\n", re.I)
+"""Matches the header in which a request to AWS names the called function."""
 _COMMAND = re.compile(rb"\*\d+\r\n\$\d+\r\n([A-Za-z.]+)\r\n")
+"""Matches a command to Redis: the number of its parts, then the name of the command, such as GET."""
 _ENCRYPTED = re.compile(rb"^[\x14-\x17]\x03[\x00-\x04]")
+"""Matches the first bytes of encrypted data (TLS)."""
 _PROCEDURE = re.compile(r'"method"\s*:\s*"([^"]+)"')
+"""Matches the called method in a JSON-RPC request, such as ``"method": "tools/call"``."""
 _OF_MONGO = re.compile(rb"\x02(insert|update|delete|findAndModify|find|aggregate|count|distinct)\x00")
+"""Matches the name of a command to MongoDB."""
 _MONGO_READS = frozenset({b"find", b"aggregate", b"count", b"distinct"})
 _REDIS_READS = frozenset(
     {
@@ -35,6 +41,7 @@ _OF_CONNECTIONS = frozenset(
         *("SUBSCRIBE", "PUBLISH", "ROLE", "SENTINEL", "FUNCTION"),
     }
 )
+"""Commands that concern the connection or the server, and not the stored data."""
 _REDIS_BOTH = frozenset(
     {
         *("INCR", "INCRBY", "INCRBYFLOAT", "DECR", "DECRBY", "HINCRBY", "HINCRBYFLOAT", "ZINCRBY"),
@@ -89,8 +96,8 @@ class ServiceCall:
     def effects(self, phrases: frozenset[str]) -> "Effects":
         """Returns the possible effects of the call on the state of the service.
 
-        ``phrases``: word pairs from the texts that all runs have. A call that contains one of them counts
-        as a query about these texts.
+        ``phrases``: pairs of words in the texts that all runs have. A call that contains one of them
+        counts as a query about these texts.
         """
         http = _HTTP.match(self.data)
         if http:
@@ -143,7 +150,7 @@ class Effects:
     """An ``Effects`` describes the possible effects of a call. ``reads``: the reply may depend on what
     the service stores. ``writes``: the call may change what the service stores. ``name``: the name of the
     call in messages. ``both``: True if a single call that writes may also read. ``form``: the request
-    without texts of the run."""
+    without texts of the run; None if the call is of a known kind."""
 
     name: str
     reads: bool
@@ -168,7 +175,8 @@ def influencing_call(effects: Iterable[Effects]) -> str:
     """Returns the name of a call by which one run may influence another; empty if there is none.
     ``effects``: the effects of all calls to one service."""
     every = list(effects)
-    # A run without documents sends an empty text, in a request of the same form as other runs.
+    # A run without documents may send an empty text where other runs send theirs. As its request has the
+    # same form as theirs, it counts as a question too, and not as a change.
     asking = {(each.name, each.form) for each in every if each.reads and each.form is not None}
     known = [each for each in every if (each.name, each.form) not in asking]
     reads = any(each.reads or (each.writes and each.both) for each in known)

@@ -25,6 +25,7 @@ _READS = frozenset(
         *("token", "oauth", "login", "auth", "authorize", "content", "contents", "crawl", "scrape"),
     }
 )
+"""Words in an address which show that a request only reads or computes something."""
 _WRITES = frozenset(
     {
         *("set", "put", "add", "insert", "upsert", "update", "delete", "remove", "write", "save"),
@@ -34,6 +35,7 @@ _WRITES = frozenset(
         *("flush", "touch", "vote", "subscribe", "commit", "record", "patch", "replace"),
     }
 )
+"""Words in an address which show that a request changes something."""
 _KEEPS = frozenset(
     {
         *("memory", "memories", "session", "sessions", "history", "histories", "thread", "threads"),
@@ -52,10 +54,12 @@ _WATCHES = frozenset(
 )
 """Words for services that observe an application. Their replies have no influence on the application."""
 _OF_TRACES = re.compile(r"/runs(/(batch|multipart)|/[\da-f-]{36})?$|/capture/?$")
+"""Matches the end of an address to which traces are sent, such as "/runs/batch"."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _IN_TEXT = re.compile(r"\w+")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _NUMBERS = re.compile(r"(?:-?\d+(?:\.\d+)?(?:[eE]-?\d+)?\s*,\s*){7}")
+"""Matches seven numbers in a row, as in an embedding."""
 _SHORTEST = 3
 _EMPTY: Any = ("", [], {})
 # Typed as Any, because pyright would report unknown types of their contents.

@@ -1,8 +1,8 @@
-"""This module finds writes to objects that code gets without holding them: the running event loop and the
-current thread.
+"""This module finds code that stores values on the running event loop or on the current thread.
 
-They are not reachable from the application, and each thread or loop has its own, so no comparison of
-objects shows what a run leaves on them.
+Code gets these objects by a call, such as ``asyncio.get_running_loop()``. No object of the application
+refers to them, and each thread has its own. So a comparison of the application's objects before and after
+a run does not show what the run stored there.
 """
 
 import ast
@@ -15,17 +15,22 @@ from .holdings import Holdings
 from .sticking import makes_it_of_constants, place_of
 from .writing import OF_THE_MOMENT, Written, label_of, writes_in
 
-_SET_FOR_A_WHILE = frozenset({"name", "daemon"})
-"""Attributes that every thread has. They are left out, because their values are compared elsewhere."""
+_OF_EVERY_THREAD = frozenset({"name", "daemon"})
+"""Attributes that every thread has. Changes of them are not reported here, because another check compares
+their values."""
 
 
 def left_on_loop_or_thread(holdings: Holdings, reading: Holdings) -> Iterator[Left]:
-    """Yields the values that code sets on the running event loop or on a thread, and that replays' code
-    (``reading``) reads. Leaves out objects that do not depend on the run, such as a client."""
+    """Yields each value that the application's code sets on the running event loop or on a thread, and
+    that code of replays reads. Leaves out values that do not depend on the run, such as a client.
+
+    ``holdings``: the application's state, whose code is searched for such writes. ``reading``: the state
+    whose code runs in replays.
+    """
     for each in writes_in(holdings):
         name, _ = place_of(each)
         if (
-            name in {"", *_SET_FOR_A_WHILE}
+            name in {"", *_OF_EVERY_THREAD}
             or not _is_on_loop_or_thread(each)
             or makes_it_of_constants(each)
         ):

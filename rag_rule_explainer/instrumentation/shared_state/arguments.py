@@ -1,5 +1,5 @@
-"""This module finds the files that the arguments of a process name, also inside the text of a command for
-a shell."""
+"""This module finds the files that are named in the arguments of a process that the application starts.
+The arguments may contain a shell command, such as ``sort notes.txt > sorted.txt``."""
 
 import os
 import re
@@ -11,19 +11,20 @@ from .known_commands import SHELLS
 
 _BETWEEN_WORDS = re.compile(r"[\s'\"`|<>;&(),=]+")
 _WRITTEN = re.compile(r"\d?(>>?)\s*(\"[^\"]*\"|'[^']*'|[^\s;|&'\"]+)")
-"""Matches a file into which a shell writes the output of a command. The command does not read it."""
+"""Matches the part ``> out.txt`` or ``>> out.txt`` of a shell command, which writes the command's output
+to a file. Such a file is not read by the command."""
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 _PATTERN = re.compile(r"[*?\[]")
 _MOST_WORDS, _LONGEST = 500, 1000
 
 
 def files_named_in(given: object, folder: str | None, environment: object) -> Iterator[str]:
-    """Yields the arguments of a process, and the words in them, that may be names of files or folders.
-    For a pattern, such as ``notes/*``, the folder in which it is matched is yielded.
+    """Yields paths that the process may read: its arguments, and the words in them, that may be names of
+    files or folders. For a pattern, such as ``notes/*``, the path of its folder is yielded.
 
-    ``given``: the list of arguments, or the text of a command. ``folder``: the folder in which the
-    process begins; None for the present one. ``environment``: the variables that it is given; None for
-    those of this process.
+    ``given``: the list of the process's arguments, or the text of a shell command. ``folder``: the
+    working folder of the process; None for the current one. ``environment``: the environment variables of
+    the process, with which ``$NAME`` in an argument is replaced; None for those of this process.
     """
     known = _variables(environment)
     seen = set[str]()
@@ -40,8 +41,9 @@ def files_named_in(given: object, folder: str | None, environment: object) -> It
 def files_written_in(
     given: object, folder: str | None, environment: object
 ) -> Iterator[tuple[str, bool]]:
-    """Yields the files into which the commands for a shell among the arguments write. Each comes with
-    True iff the command only adds to it. The parameters are those of ``files_named_in``."""
+    """Yields each file to which a shell command in the arguments of a process writes its output, such as
+    ``out.txt`` in ``sort a.txt > out.txt``. Each yielded pair is the path, and True iff the output is
+    appended, as by ``>>``. For the parameters, see ``files_named_in``."""
     known = _variables(environment)
     for each in _arguments(given):
         for how, target in _WRITTEN.findall(each):
@@ -64,8 +66,12 @@ def _variables(environment: object) -> dict[str, str]:
 
 
 def _path_of(word: str, folder: str | None, *, is_shell: bool = True) -> Iterator[str]:
-    """Yields the path for which a word stands; nothing if it stands for none. ``is_shell``: True if a
-    shell reads the word, so that a pattern alone, such as ``*``, stands for files."""
+    """Yields the path that a word of a command may name; nothing for an option or a text that cannot be a
+    path. For a pattern, such as ``notes/*``, this is the path of the folder.
+
+    ``is_shell``: True if a shell reads the word. A pattern without a folder, such as ``*``, then counts
+    too.
+    """
     if not word or word.startswith("-") or len(word) > _LONGEST or "\n" in word or "\0" in word:
         return
     start = _PATTERN.search(word)

@@ -27,8 +27,9 @@ _MADE = frozenset({"Thread", "Timer"})
 
 
 def written_in_background(holdings: Holdings) -> Iterator[tuple[str, str]]:
-    """Yields each value that a thread or task writes without being waited for, and that code reads. Each
-    yielded pair is the value's name and a description of the code that writes it."""
+    """Yields each shared value that the application's code reads and that a thread or task writes for
+    which the application does not wait. Each yielded pair is the value's name and a clause that names the
+    code which writes it."""
     begun, inside = set[str](), set[int]()
     functions = {function.__name__: function for _, function in users_functions(holdings)}
     for function in functions.values():
@@ -74,8 +75,12 @@ def _unawaited(tree: ast.AST) -> Iterator[ast.Call]:
 
 
 def _called_from(begun: set[str], functions: dict[str, FunctionType]) -> set[str]:
-    """Returns the names in ``begun`` that are functions of the user, and the names of all functions that
-    these call by name, directly or indirectly. ``functions``: the user's functions by name."""
+    """Returns the names of the user's functions that may run in a thread or task: those in ``begun``, and
+    all functions that these call by name, directly or indirectly.
+
+    ``begun``: the names in the calls that start a thread or a task. ``functions``: the user's functions
+    by name.
+    """
     names, waiting = set[str](), [each for each in begun if each in functions]
     while waiting:
         name = waiting.pop()

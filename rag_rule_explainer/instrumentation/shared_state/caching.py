@@ -1,7 +1,7 @@
 """This module finds the user's cached functions whose results depend on more than their arguments.
 
 A cache such as ``functools.lru_cache`` keeps results from run to run. If the function searches, or reads
-values that runs write, the cached result is wrong in a later run.
+values that are written during runs, the cached result is wrong in a later run.
 """
 
 import sys
@@ -34,15 +34,17 @@ class Caches:
 
     @classmethod
     def among(cls, holdings: Holdings) -> "Caches":
-        """Returns the cached functions that an application holds."""
+        """Returns a ``Caches`` with the cached functions in an application. ``holdings``: the
+        application's state."""
         functions = [_function_of(each) for each in holdings.all]
         return cls(_functions={each.__code__: each for each in functions if each is not None})
 
     def note_search(self) -> None:
-        """Stores the cached function that is running now, if any. Must be called for each search."""
+        """Records in ``searched`` the cached function that is running now, if any. Must be called at each
+        search."""
         if not self._functions or self.searched:
             return
-        # There is no public way to the callers that is fast enough for each search.
+        # The public ways to read the call stack are too slow to be used at each search.
         frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
         for _ in range(_DEEPEST):
             if frame is None:
@@ -54,8 +56,8 @@ class Caches:
             frame = frame.f_back
 
     def going_by_what_is_written(self, holdings: Holdings) -> Iterator[tuple[str, str]]:
-        """Yields each cached function that reads a value which runs write. Each yielded pair is a
-        description of the function and the name of the value."""
+        """Yields each cached function that reads a value which is written during runs. Each yielded pair
+        is a description of the function and the name of the value."""
         written = {name for each in writes_in(holdings) if (name := place_of(each)[0])}
         functions = {function.__name__: function for _, function in users_functions(holdings)}
         for function in self._functions.values() if written else ():
@@ -75,7 +77,8 @@ def _function_of(held: Held) -> FunctionType | None:
 
 
 def _read_by(function: FunctionType, functions: dict[str, FunctionType]) -> set[str]:
-    """Returns the names that are read by the function, or by a function that it calls by name."""
+    """Returns the names of the globals, attributes and enclosed variables that are used by the function,
+    or by a function that it calls by name. ``functions``: the user's functions by name."""
     names, waiting, seen = set[str](), [function], set[CodeType]()
     while waiting:
         code = waiting.pop().__code__

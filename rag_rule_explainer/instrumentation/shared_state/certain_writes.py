@@ -1,4 +1,4 @@
-"""This module finds out whether a write is executed in every call of the function that contains it."""
+"""This module finds out whether a function sets a value in every call, or only under a condition."""
 
 import ast
 from collections.abc import Iterator
@@ -7,16 +7,17 @@ from .code import tree_of
 from .writing import Written, label_of
 
 ChangedPlace = tuple[str, str]
-"""The name of a changed value, and the key of the changed entry in it. If the key is empty, the whole
-value was changed."""
+"""A changed value as a pair: its name, and the key of the changed entry in it; the key is empty if the
+whole value was changed. The pair for ``modes["a"] = 1`` is ``("modes", "'a'")``."""
 
 ANY_KEY = "…"
 """This text stands for a key that the code computes, as in ``d[x]``."""
 
 
 def is_certain(written: Written) -> bool:
-    """Returns True iff every call of the function that uses the value sets it, by this write or by a
-    different one."""
+    """Returns True iff the function that contains this write sets the value in every call, by this write
+    or by another one. A call that returns before the write is ignored, unless it may have read the
+    value."""
     tree = tree_of(written.code)
     place = _target_of(written.target)
     body = _body_of(tree)
@@ -55,7 +56,9 @@ def _body_of(tree: ast.AST | None) -> list[ast.stmt]:
 
 
 def _certain_in(statement: ast.stmt) -> Iterator[ast.stmt]:
-    """Yields the inner statements that are executed whenever this statement is."""
+    """Yields the statement itself or the statements inside it that are executed whenever it is. These
+    include the body of a ``with``, but not the body of a loop. Of an ``if`` with an ``else``, they are
+    the assignments to a value that both branches set."""
     if isinstance(statement, (ast.With, ast.AsyncWith)):
         inner = statement.body
     elif isinstance(statement, ast.Try):

@@ -1,7 +1,8 @@
-"""This module finds out which folders a command may read without naming a file in them, and whether it is
-known to keep nothing that no argument names.
+"""This module finds out what a command that the application starts may read or store besides the files
+that its arguments name.
 
-It knows the usual commands by their names. Nothing is known of any other program, such as a script.
+It knows the usual commands, such as ``grep``, by their names. Of any other program, such as a script, it
+is unknown what the program reads and stores.
 """
 
 import ast
@@ -32,9 +33,11 @@ from .parsing import syntax_tree
 _LARGEST = 100_000
 """The largest number of characters of a program in Python that is parsed."""
 _COMPUTED = re.compile(r"\$\(|`|<\(|\beval\b|\bsource\b|\bread\b|(?:^|[;&|])\s*\.\s")
-"""Matches parts of a shell's command that run what another command prints, or a script."""
+"""Matches parts of a shell command whose effect cannot be read from its text, such as ``$(...)``,
+``eval`` and ``source``."""
 _SETTING, _OPTION = re.compile(r"\w+="), re.compile(r"-|\w+=|[\d.]+[smhd]?$")
-"""Match a variable that is set for a command, and what may stand before the command that another runs."""
+"""Match a variable that is set for a command, as in ``LANG=C sort``, and the words that may precede the
+inner command of a command such as ``timeout 5s grep``: options, variables and durations."""
 _INSTALLED = (
     *("/bin/", "/sbin/", "/usr/", "/opt/", "/snap/", "/nix/", "/System/", "/Library/"),
     *(sys.prefix, sys.base_prefix),
@@ -49,9 +52,9 @@ _IMPURE = frozenset(
 class Reach:
     """A ``Reach`` says what a command may read besides the files that its arguments name.
 
-    ``unknown``: the name of the first program in it of which nothing is known; empty if all are known.
-    ``folders``: folders that it reads as a whole. ``is_closed``: True if its arguments name no files, as
-    for ``uname``.
+    ``unknown``: the name of the first program in the command that this module does not know; empty if it
+    knows all. ``folders``: folders that it reads as a whole. ``is_closed``: True if the command reads no
+    file, whatever its arguments are, such as ``uname``.
     """
 
     unknown: str
@@ -63,8 +66,8 @@ def reach_of(program: str, given: object, folder: str | None) -> Reach:
     """Returns what a command may read.
 
     ``program``: the name or path of the program that is started; empty for the shell of the system.
-    ``given``: the list of its arguments, which begins with a name for the program, or the text for a
-    shell. ``folder``: the folder in which it begins; None for the present one.
+    ``given``: the list of its arguments, of which the first is a name for the program; or the text of a
+    shell command. ``folder``: its working folder; None for the current one.
     """
     here = folder or str(Path.cwd())
     if isinstance(given, (str, bytes)):
@@ -83,7 +86,8 @@ def _joined(found: Iterator[Reach]) -> Reach:
 
 
 def _of_shell(text: str, here: str) -> Iterator[Reach]:
-    """Yields what each command in a text for a shell may read."""
+    """Yields a ``Reach`` for each command in the text of a shell command, such as both in ``cd notes;
+    grep x *``. ``here``: the working folder."""
     if _COMPUTED.search(text):
         yield Reach("sh")
     try:
@@ -107,7 +111,7 @@ def _of_shell(text: str, here: str) -> Iterator[Reach]:
 
 
 def _of_words(words: Sequence[str], here: str) -> Reach:
-    if words and words[0] == "for":  # the words after it are no command
+    if words and words[0] == "for":  # the words after ``for`` are no command
         return Reach("")
     words = [*dropwhile(lambda each: each in KEYWORDS or _SETTING.match(each), words)]
     if not words:
@@ -136,8 +140,9 @@ def _of_a_program(program: str, rest: Sequence[str], here: str) -> Reach:
 
 
 def _is_of_the_system(program: str) -> bool:
-    """Returns True iff a program is installed, so that its name tells what it does. A program that is
-    not there does nothing; the commands that are part of a shell are no programs."""
+    """Returns True iff the program's name tells what it does: it is installed in a folder of the system,
+    or there is no such file. Without a file, the name is a command of the shell itself, or does
+    nothing."""
     found = which(program)
     return found is None or str(Path(found).absolute()).startswith(_INSTALLED)
 
@@ -150,8 +155,9 @@ def _of_a_shell(name: str, rest: Sequence[str], here: str) -> Reach:
 
 
 def _of_python(name: str, rest: Sequence[str], here: str) -> Reach:
-    """Returns the reach of a program in Python: none, if its code imports and names nothing by which it
-    could change anything outside of its process."""
+    """Returns what ``python`` may read. Code that is not pure (see ``is_pure``) and modules that are run
+    by ``-m`` count as unknown programs. ``rest``: the arguments of ``python``. ``here``: the working
+    folder."""
     words = [*rest]
     while words and words[0].startswith("-") and words[0] not in {"-c", "-m"}:
         words.pop(0)
@@ -193,7 +199,9 @@ def is_pure(code: str) -> bool:
 
 
 def _of_git(rest: Sequence[str], here: str) -> Reach:
-    """Returns the reach of a command of Git: its repository, and for most commands the files there."""
+    """Returns what a ``git`` command may read: the repository's history, and, for most commands, also all
+    files in its working folder. ``rest``: the arguments of ``git``. ``here``: the folder in which it is
+    called."""
     words = [*rest]
     while words and words[0].startswith("-") and words[0] not in OF_HISTORY:
         option = words.pop(0)
@@ -210,12 +218,14 @@ def _of_git(rest: Sequence[str], here: str) -> Reach:
 
 
 def _repository(path: Path) -> Path:
-    """Returns the folder of a repository; a file in its place names another folder."""
+    """Returns the folder with the history of a Git repository. ``path``: its ``.git``, which is this
+    folder itself, or, in a worktree, a file that names it."""
     try:
         named = "" if path.is_dir() else path.read_text(encoding="utf-8").partition("gitdir:")[2].strip()
     except (OSError, UnicodeDecodeError):
         return path
-    # The files that all working folders of a repository share are in the folder above those of each.
+    # A worktree has a folder of its own inside the repository's ``.git``. What all worktrees share is in
+    # ``.git`` itself.
     found = Path(path.parent, named) if named else path
     return next((each for each in found.parents if each.name == ".git"), found)
 

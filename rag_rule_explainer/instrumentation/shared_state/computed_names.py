@@ -1,6 +1,7 @@
 """This module finds names of attributes and methods that code computes, as in ``getattr(self, "_" + x)``.
 
-The parts of such a name that are written in the code tell which attributes it may mean.
+The constant parts of such a name tell which attributes the code may use: in the example, those whose
+names begin with "_".
 """
 
 import ast
@@ -20,17 +21,18 @@ _TAKING = {
     "methodcaller": 0,
     "attrgetter": 0,
 }
-"""Functions that are handed the name of an attribute, each with the place of that argument."""
+"""Functions that take the name of an attribute, each with the index of that argument."""
 _OF_OBJECTS = frozenset({"__getattribute__", "__getattr__"})
 _NAMESPACES = frozenset({"vars", "globals", "__dict__"})
 _ANYTHING = ".*"
 
 
 def is_computed(codes: Iterable[CodeType], name: str, *, of_a_method: bool = False) -> bool:
-    """Returns True iff one of these codes may mean this name where it computes the name of an attribute.
+    """Returns True iff the code of one of these functions computes names of attributes, and ``name`` may
+    be one of them. For example, ``getattr(self, "_" + x)`` may read ``_mode``.
 
-    ``of_a_method``: True for the name of a method. It is also meant where the code tells nothing of the
-    name; an attribute is not.
+    ``of_a_method``: True if ``name`` is the name of a method. A computed name without any constant part,
+    as in ``getattr(self, x)``, counts only then.
     """
     return any(
         re.fullmatch(pattern, name)
@@ -42,7 +44,8 @@ def is_computed(codes: Iterable[CodeType], name: str, *, of_a_method: bool = Fal
 
 @lru_cache(maxsize=2048)
 def _patterns_in(code: CodeType) -> frozenset[str]:
-    """Returns a regular expression for each name that the code computes."""
+    """Returns a regular expression for each name that the code computes, such as ``_.*`` for
+    ``"_" + x``."""
     tree = tree_of(code)
     found = (_taken_by(node) for node in ast.walk(tree)) if tree is not None else ()
     return frozenset(

@@ -17,7 +17,7 @@ NAMESPACES = (SimpleNamespace, ChainMap, UserDict, UserList)
 """Classes of the standard library whose objects are treated like objects of the user's classes, because
 users store their own values in them."""
 _EXECUTED = "<string>"
-"""The name of the file of code that ``exec`` and ``eval`` compile from a text."""
+"""The file name that Python gives to code which ``exec`` and ``eval`` compile from a text."""
 _WRAPPERS = frozenset({"FunctionWrapper", "BoundFunctionWrapper"})
 """The names of wrapt's classes, with which LlamaIndex wraps the user's methods."""
 
@@ -28,7 +28,7 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents
-        except ValueError:  # the cell is empty
+        except ValueError:  # the enclosed variable has no value yet
             continue
     if not is_of_user(function):
         return
@@ -40,8 +40,8 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     known = parameters_of(function)
     named = [*zip(known[len(known) - len(defaults) :], defaults, strict=False)]
     for name, value in (*named, *(function.__kwdefaults__ or {}).items()):
-        # A call can change a default value only if it is a collection. Any other default value stays the
-        # same, so it gets no name.
+        # A call can change a default value only if it is a collection. Other default values get an empty
+        # name, because names matter only for values that may change.
         yield (name if is_collection(value) else ""), value
     names = set(names_in(function.__code__))
     for name in sorted(names):
@@ -54,8 +54,8 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def parameters_of(function: Any) -> tuple[str, ...]:
-    """Returns the names of the positional parameters. If they are unknown, returns empty names, enough
-    for any call."""
+    """Returns the names of the positional parameters. If they are unknown, as for a function that is
+    implemented in C, returns ``MOST_INSIDE`` empty names."""
     code = getattr(function, "__code__", None)
     return code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ("",) * MOST_INSIDE
 
@@ -70,7 +70,7 @@ def names_in(code: CodeType) -> Iterator[str]:
 
 def entries_of_object(thing: object) -> Iterator[tuple[str, Any]]:
     """Yields the names and values of an object's attributes. If its class is the user's, the attributes
-    of the class are included."""
+    and methods of the class are included."""
     kind = thing if isinstance(thing, type) else type(thing)
     if not isinstance(thing, type):
         yield from list(attributes_of(thing).items())
@@ -89,7 +89,7 @@ def entries_of_object(thing: object) -> Iterator[tuple[str, Any]]:
 
 
 def attributes_of(thing: object) -> Mapping[str, Any]:
-    """Returns the dict of an object; empty if it has none."""
+    """Returns the attributes in an object's ``__dict__``; empty if it has none."""
     held: Any = getattr(thing, "__dict__", None)
     if type(held) is dict:
         return cast("dict[str, Any]", held)
@@ -128,7 +128,7 @@ def is_of_user(thing: object) -> bool:
         return thing.__code__.co_filename == _EXECUTED if module is None else is_users(str(module))
     if isinstance(thing, type):
         return is_users(thing.__module__ or "")
-    # ``isinstance`` does the same, but takes several times as long for these objects.
+    # ``isinstance(thing, NAMESPACES)`` returns the same, but takes several times as long.
     return _is_of_namespaces(thing.__class__) or is_users(type(thing).__module__)
 
 

@@ -49,7 +49,8 @@ def deciding(before: Holdings, after: Holdings, is_meaningless: Callable[[str], 
 
 
 def is_shown(holdings: Holdings, name: str) -> bool:
-    """Returns True iff code that a run may call puts the value of this name into a text."""
+    """Returns True iff code that a run may call puts a value with this name into a text. ``holdings``:
+    the application's state, which includes its code."""
     return any(reads(code, name, in_texts=True, decides=False) for _, code in _running(holdings))
 
 
@@ -112,8 +113,9 @@ def _is_flag(value: object) -> bool:
 
 
 def place_in(holdings: Holdings, held: Held, name: str) -> str:
-    """Returns the path of a value as code writes it, such as ``Chat.turn``. The user's ``ignore=``
-    patterns are compared with this path."""
+    """Returns the name of a value after the name of the object that has it, such as ``Chat.turn``. The
+    user's ``ignore=`` patterns are compared with this text. ``name``: the name of the value in
+    ``held``."""
     names = [name] if name else []
     for each in (held, *holdings.above(held)):
         thing = each.thing
@@ -140,7 +142,7 @@ def running_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]
     for held, function in functions:
         holder = None if held.holder is None else holdings.all[held.holder].thing
         if function.__code__.co_filename == "<string>" and function.__name__ == "__init__":
-            continue  # It is generated for a dataclass, and only sets attributes.
+            continue  # the ``__init__`` of a dataclass, which only sets attributes
         # A variable with the method's name is a different object, so only reads as an attribute count.
         if is_for_others(holder, function) and not (
             any(reads(each.__code__, function.__name__, as_attribute=True) for _, each in functions)
@@ -151,15 +153,16 @@ def running_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]
 
 
 def _may_be_meant(name: str, functions: list[tuple[Held, FunctionType]], *, of_a_model: bool) -> bool:
-    """Returns True iff code may mean a method of this name where it computes a name. Only the code of
-    models is asked for a method of a model."""
+    """Returns True iff the user's code may call a method of this name by a name that it computes, as in
+    ``getattr(self, "on_" + event)``. ``of_a_model``: True for a method of a model; only the code of
+    models is then considered."""
     codes = (each.__code__ for held, each in functions if held.is_of_model or not of_a_model)
     return is_computed(codes, name, of_a_method=True)
 
 
 def _names_of(function: FunctionType, kind: type) -> set[str]:
-    """Returns the names under which a class and its bases hold a function, as a method of any kind or
-    as the getter of a property."""
+    """Returns the names of the attributes of a class and its bases that are this function: as a method, a
+    static or class method, or the getter of a property."""
     # The attributes of a class may be objects of any kind, so they are compared by identity only.
     return {
         name
@@ -178,12 +181,12 @@ def _function_of(held: Any) -> Any:
 
 
 def is_for_others(holder: object, function: FunctionType) -> bool:
-    """Returns True for a method that no run calls, unless the user's code names it. Returns False for one
-    that is also held under another name, as by an alias: that one may be called.
+    """Returns True for a method of the user's that runs only if the user's code names it. ``holder``: the
+    object or the class that has the method.
 
-    Three kinds of methods may be called without being named. A framework calls methods that override its
-    own, and methods that a decorator marked. Python calls special methods: ``if gate:`` calls
-    ``__bool__``.
+    Returns False in four cases. Python calls special methods, as ``if gate:`` calls ``__bool__``. A
+    framework calls methods that override its own. A decorator may have registered the method. Code may
+    call it by a second name (an alias).
     """
     kind = holder if isinstance(holder, type) else type(holder)
     if function.__name__.startswith("__") and function.__name__.endswith("__"):

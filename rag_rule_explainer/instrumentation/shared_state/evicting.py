@@ -35,7 +35,8 @@ def evicting_nodes(node: ast.AST) -> Iterator[int]:
 
 
 def _dropped_by(statement: ast.stmt) -> ast.expr | None:
-    """Returns the cache from which a statement drops an entry; None for any other statement."""
+    """Returns the expression for the cache from which a statement drops an entry: ``cache`` for
+    ``cache.popitem()``. Returns None for any other statement."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     if (
         isinstance(call, ast.Call)

@@ -24,7 +24,7 @@ _LARGEST = 1_000_000
 """The size in bytes of the largest file that is compared by content. Larger files are compared by their
 size and the time of their last change."""
 _MOST_LINES = 100_000
-"""The most lines of a database in shared memory that are compared."""
+"""The largest number of lines (SQL statements) of a database in shared memory that are compared."""
 _OF_IMPORTS = (".pyc", ".so")
 _CODE = (".py", ".pyi")
 """The endings of files with Python code. Imports read such files in any run, so a read is recorded only
@@ -68,7 +68,7 @@ class Files:
     so runs are made one at a time. ``connects``: True if a run connected to a database file. ``touched``:
     a file whose mode, time or size a run set. ``appended``: a new file that a run opened for appending.
     The last two matter only if the code asks for such properties of files. ``programs``: the programs
-    that runs started and of which nothing is known, by name.
+    that were started during runs, by name, if it is unknown what they store.
     """
 
     carried: Left | None = None
@@ -87,7 +87,7 @@ class Files:
 
     @property
     def read(self) -> Collection[str]:
-        """Returns the files and folders that runs read."""
+        """Returns the files and folders that were read during runs."""
         return self._found.keys()
 
     def opened(
@@ -146,7 +146,7 @@ class Files:
         or a folder, the process may read it, or see that it is not there."""
         path = _absolute(argument, folders=True)
         if path and Path(path).is_dir():
-            if path != os.sep:  # a mark between words rather than a folder
+            if path != os.sep:  # "/" alone is probably no folder, but a separator in a text
                 self.searched(path, run)
         elif path:
             self._read(path, run)
@@ -168,7 +168,8 @@ class Files:
             self._carry(full, self._difference(full, run, content, known_as=f"{full}{os.sep}"))
 
     def started(self, program: str, run: Reader) -> None:
-        """Records that a run is about to start a program of which nothing is known."""
+        """Records that a run is about to start a program that may store anything, because the program is
+        unknown."""
         clause = f"{run.name} starts {program!r}, a program that may keep what it is given"
         self.programs.setdefault(program, Left(program, clause))
 
@@ -200,9 +201,12 @@ class Files:
     def _difference(
         self, path: str, run: Reader, content: bytes | None = None, *, known_as: str = ""
     ) -> str:
-        """Returns a clause that says that a run on other sources found something else at a path; empty if
-        none did. ``content``: a digest of what is there now; None to make it. ``known_as``: the key under
-        which it is compared; empty for the path."""
+        """Returns a clause for messages that says that a run on other sources found a different content
+        at this path; empty if none did.
+
+        ``content``: a digest of the present content; None to read it from the path. ``known_as``: the key
+        under which the digests of earlier runs are stored; empty for the path itself.
+        """
         content, known = content or _content_of(path), self._found[known_as or path]
         for sources, (found, name) in known.items():
             if sources != run.sources and found != content:
@@ -218,8 +222,8 @@ class Files:
         """Returns the path of a file that a run made or removed, and whose existence later runs may
         check.
 
-        Returns an empty text if there is none. Also returns an empty text if several runs each used a
-        different name in the same folder, because no run then checks the file of a different run.
+        Returns an empty text if there is none. If several runs each used names of their own in one
+        folder, the files there are ignored, because no run then checks the file of another run.
         """
         made_in = defaultdict[str, list[str]](list)
         for path in self._made:
@@ -274,8 +278,8 @@ def _of_uri(database: str) -> str:
 
 
 def _content_of(path: str) -> bytes:
-    """Returns a digest that shows changes. For a folder, it is made of the names in it; for a file, of
-    its content; for a database, also of its write-ahead log."""
+    """Returns a digest of the content at a path, by which later changes are noticed. The content of a
+    folder is the list of the names in it. For a database, the digest also covers its write-ahead log."""
     if _is_shared_memory(path):
         return _of_memory(path)
     digest = blake2b(digest_size=16)

@@ -9,8 +9,8 @@ from pathlib import Path
 _MOST_ENTRIES = 5000
 """The largest number of entries of a folder that is looked at, counted at all depths."""
 _LARGEST, _MOST_BYTES = 65_536, 4_000_000
-"""The sizes in bytes of the largest file whose content is read, and of all that is read together. Of the
-others, the size and the time of the last change are compared."""
+"""The largest size in bytes of a file whose content is read, and the largest number of bytes that are
+read from all files together. Other files are compared by their size and the time of their last change."""
 _OF_PYTHON = frozenset({"__pycache__"})
 
 

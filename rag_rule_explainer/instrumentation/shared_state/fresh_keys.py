@@ -1,4 +1,5 @@
-"""This module recognises entries that belong to one run alone, because the run has made up their key."""
+"""This module recognises entries of a collection whose key is a random id that the run has just
+generated, such as a UUID. No other run knows the key, so the entry belongs to this run alone."""
 
 import ast
 from collections.abc import Iterator
@@ -7,12 +8,12 @@ from .code import tree_of
 from .writing import Written
 
 _MAKING_UP = frozenset({"uuid1", "uuid4", "uuid6", "uuid7", "token_hex", "token_urlsafe"})
-"""Functions that never return the same value twice."""
+"""Functions that generate a random id, and so never return the same value twice."""
 
 
 def has_fresh_key(written: Written, changed: ast.expr) -> bool:
-    """Returns True iff ``changed`` is an entry whose key was made up in the same call, as in ``session =
-    uuid4().hex; chats[session].append(question)``."""
+    """Returns True iff ``changed`` is an entry whose key is a random id that the same function generated,
+    as in ``session = uuid4().hex; chats[session].append(question)``."""
     if not (isinstance(changed, ast.Subscript) and isinstance(changed.slice, ast.Name)):
         return False
     tree, key = tree_of(written.code), changed.slice.id
@@ -23,7 +24,8 @@ def has_fresh_key(written: Written, changed: ast.expr) -> bool:
         for node in ast.walk(tree)
         if isinstance(node, ast.Name) and node.id == key and not isinstance(node.ctx, ast.Load)
     ]
-    # A parameter of this name, or a loop, would add a value that is not made up.
+    # The key counts only if all its values are random ids. A parameter or a loop variable of the same
+    # name may give it another value.
     made_up = [each for each in _targets_made_up(tree) if each.id == key]
     return bool(made_up) and len(stored) == len(made_up) and not _is_parameter(tree, key)
 
@@ -35,8 +37,9 @@ def _targets_made_up(tree: ast.AST) -> Iterator[ast.Name]:
 
 
 def _makes_up(value: ast.expr) -> bool:
-    """Returns True iff the value is one that was made up, perhaps as a text: ``uuid4()``, ``uuid4().hex``
-    or ``str(uuid4())``. What is computed of it otherwise, such as ``uuid4().int % 2``, may be equal."""
+    """Returns True iff the expression is a random id that is generated here, perhaps as a text:
+    ``uuid4()``, ``uuid4().hex`` or ``str(uuid4())``. Values that are computed from an id do not count:
+    ``uuid4().int % 2`` may be equal in two runs."""
     if isinstance(value, ast.Attribute) and value.attr == "hex":
         return _makes_up(value.value)
     if not isinstance(value, ast.Call):

@@ -80,7 +80,8 @@ class Holdings:
 
     def __init__(self, application: object, tools: Collection[str] | None = None) -> None:
         self._tools = tools
-        # Visited objects are kept alive, so that no other object gets the address of one.
+        # Visited objects are kept alive, so that Python does not give the ``id()`` of one to a new
+        # object.
         self.all: list[Held] = []
         self.complete = True
         self.outer: dict[str, object] = {}
@@ -90,7 +91,7 @@ class Holdings:
             self._look(*self._waiting.popleft())
 
     def texts(self) -> Iterator[str]:
-        """Yields every text that these objects hold, including string constants in code.
+        """Yields every text in these objects, including string constants in code.
 
         Texts of models are left out, because a model's description says nothing about the application's
         state.
@@ -112,13 +113,13 @@ class Holdings:
             yield held
 
     def is_in_users(self, held: Held) -> bool:
-        """Returns True for an object of the user's, and for a collection that belongs to such an object.
+        """Returns True if this object, or the object to which this collection belongs, is the user's.
         Returns False for everything in a model."""
         return not held.is_of_model and self.is_in_users_or_models(held)
 
     def is_in_users_or_models(self, held: Held) -> bool:
-        """Returns True for an object of the user's, even inside a model, and for a collection that
-        belongs to such an object."""
+        """Returns True if this object, or the object to which this collection belongs, is the user's,
+        even inside a model."""
         if held.is_users:
             return True
         if not is_collection(held.thing):
@@ -128,15 +129,15 @@ class Holdings:
 
     def names(self, held: Held) -> Iterator[str]:
         """Yields the name of a collection, and the names of the collections that contain it, from the
-        inside out. A name may be empty."""
+        inside out; nothing for any other object. A name may be empty."""
         for each in (held, *self.above(held)):
             if not is_collection(each.thing):
                 return
             yield each.name
 
     def named(self, held: Held, name: str) -> str:
-        """Returns the words by which messages refer to a value of this object. ``name``: the value's
-        name; if it is empty, the words refer to the object itself."""
+        """Returns the words by which messages refer to a value of this object, such as ``'turns' of
+        Chat``. ``name``: the value's name; if it is empty, the words refer to the object itself."""
         names = [name] if name else [held.name]
         if not name or is_collection(held.thing):
             names = [next((each.name for each in (held, *self.above(held)) if each.name), name)]
@@ -174,7 +175,7 @@ class Holdings:
                 self._take(held, place, inner, value)
 
     def _take(self, held: Held, place: int, name: str, value: Any) -> None:
-        if type(value) in _SIMPLE:  # most values are of these types
+        if type(value) in _SIMPLE:  # a fast path for most values
             self._waiting.append((value, name, place))
         elif isinstance(value, (str, int, float)):
             held.plain.append((name, value))
@@ -246,8 +247,8 @@ def _is_of_models(kind: type) -> bool:
 
 
 def is_resting(thing: object, value: object, tools: Collection[str] | None) -> bool:
-    """Returns True iff ``thing`` is a tool of a framework that does not run, and ``value`` a function
-    that it calls. ``tools``: the names of the only tools that may run; None if all may."""
+    """Returns True iff ``thing`` is a framework's tool that may not run, and ``value`` is a function that
+    this tool calls. ``tools``: the names of the only tools that may run; None if all may."""
     if (
         tools is None
         or not isinstance(value, (FunctionType, MethodType, partial))

@@ -1,4 +1,4 @@
-"""This module lists the usual commands, by what they may read."""
+"""This module lists the names of usual commands, grouped by what such a command may read."""
 
 
 def _names(text: str) -> frozenset[str]:
@@ -17,7 +17,8 @@ READING = _names(
     wc wdiff weasyprint xmllint xsltproc xxd xz xzcat yq zcat zip zstd zstdcat
     """
 )
-"""Commands that read no file but those that their arguments name, and keep nothing of their own."""
+"""Commands that read only the files that their arguments name, and that store nothing for a later
+call."""
 
 CLOSED = _names(
     """
@@ -29,13 +30,15 @@ CLOSED = _names(
 """Commands that read no file whatever their arguments are."""
 
 WALKING = _names("ack ag dir du fd find grep ls rg rgrep tree vdir")
-"""Commands that read all files or names in a folder; that in which they begin, if they are told none."""
+"""Commands that read all files, or the names of all files, in a folder: in the folders that their
+arguments name, else in the working folder."""
 
 RUNNING = (
     *("-exec", "-ok", "--pre", "--exec", "system(", ".shell", ".system", "--to-command", "--filter"),
     *("--checkpoint-action", "--lua-filter", "getline"),
 )
-"""The beginnings of options, and parts of programs, by which these commands run others or read more."""
+"""Texts in the arguments of these commands by which they run other commands or read further files, such
+as ``-exec`` of ``find``, or ``system(`` in a program for ``awk``."""
 
 OF_HISTORY = _names(
     """
@@ -43,15 +46,15 @@ OF_HISTORY = _names(
     remote rev-list rev-parse shortlog show show-ref symbolic-ref tag var version
     """
 )
-"""Commands of Git that go by the history of a repository, and not by the files in its folder."""
+"""Commands of Git that read only the history of a repository, and not the files in its working folder."""
 
 SHELLS = _names("sh bash dash zsh ksh ash")
 
 STARTING = _names("builtin command env ionice nice nohup setsid stdbuf time timeout")
-"""Commands that run the command in their arguments."""
+"""Commands that run another command, which is in their arguments, such as ``timeout 5s grep ...``."""
 
 KEYWORDS = _names("if then else elif fi for do done while until case esac in { } ! [[ ]] function")
-"""The words of a shell that may come before a command."""
+"""Keywords of the shell that may precede a command, as in ``if grep ...``."""
 
 PURE = _names(
     """

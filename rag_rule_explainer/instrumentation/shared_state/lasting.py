@@ -46,11 +46,12 @@ _ASKING_FOR_SIZES = frozenset({"getsize", "stat", "lstat", "fstat", "getmtime"})
 
 # Typed as Any, because pyright would report unknown types of their contents.
 _WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet)
-"""Collections from which an entry is gone as soon as nothing else refers to it. What they hold when all
-runs have ended has lasted."""
+"""Collections of weak references, from which an entry disappears as soon as nothing else refers to it. An
+entry that is still there after all runs is state that lasts from run to run."""
 
 EVERYTHING = "all sources"
-"""The key of a run on all sources; other runs are identified by the sources that they retain."""
+"""This text identifies a run on all sources. Other runs are identified by the sources that they
+retain."""
 
 
 class Contents(NamedTuple):
@@ -145,8 +146,9 @@ class Lasting:
                 self._changed.setdefault(each.name, each)
 
     def look_inside(self) -> None:
-        """Compares the frameworks' objects at the start of a replay with ``before``. A difference means
-        that the baseline changed the object and that replays have no copy of the earlier state."""
+        """Compares the frameworks' objects at the start of a replay with their state before the baseline.
+        A difference means that the baseline changed the object, and that the replay did not get a copy of
+        the object's earlier state."""
         for each in self._sticking or ():
             if not each.keyed and any(_differ(held) for held in _of_frameworks(self.before, each.name)):
                 self._changed.setdefault(each.name, each)
@@ -185,7 +187,7 @@ class Lasting:
 
     def _of_others(self, after: Holdings) -> Iterator[Left]:
         """Yields state that lasts in models, and in objects whose content is not searched, such as
-        clients."""
+        clients. ``after``: the application's state after the baseline."""
         for each in sticking_in(after, after, of_models=True):
             if not each.keyed:
                 yield Left(each.name, f"{each.written.clause}, which is a model and goes by it")
@@ -202,8 +204,9 @@ class Lasting:
                 yield left
 
     def _unexplained(self, after: Holdings, reading: Holdings) -> Iterator[Left]:
-        """Yields state that the baseline changed and code reads, although no code was found that writes
-        it."""
+        """Yields state that the baseline changed and that the code of ``reading`` reads, although no code
+        was found that writes it. ``after``: the application's state after the baseline. ``reading``: the
+        state whose code runs in replays."""
         written = {place_of(each)[0] for each in writes_in(after)}
         for held, name, value in changed_values(self.before, after, after.is_in_users_or_models):
             known = self.before.of(held.thing)
@@ -211,7 +214,8 @@ class Lasting:
             was = next((old for known, old in known.plain if known == name), None) if known else None
             if was is None or type(was) is not type(value) or label in written:
                 continue
-            # What a model puts into a text goes to its provider, so no compared request shows it.
+            # A text that a model's own code makes of a value is sent to the provider. It is not in the
+            # requests that are compared.
             if is_read(reading, label, in_texts=held.is_of_model):
                 place = place_in(after, held, name)
                 yield Left(place, f"the baseline changed {place}, where the next run finds it")
@@ -238,8 +242,8 @@ class Lasting:
 
 
 def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
-    """Yields the objects of frameworks that have an attribute of this name, or to which a name like this
-    refers, directly or indirectly."""
+    """Yields each framework's object that has an attribute of this name, perhaps with a leading
+    underscore. Also yields each framework's object that is, or is inside, a value of this name."""
     for held in holdings.all:
         if held.values and (
             {name, f"_{name}"} & held.values.keys()
@@ -249,8 +253,9 @@ def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
 
 
 def _differ(held: Held) -> bool:
-    """Returns True iff one of the object's attributes has a different value now. Attributes that were
-    None before are ignored, because a framework may compute a value once and keep it."""
+    """Returns True iff an attribute of this framework's object has a different value now than when
+    ``held`` was read. Attributes that were None then are ignored, because a framework may compute a value
+    once and keep it."""
     return any(
         _has_another(held.thing, name, was)
         for name, was in held.values.items()

@@ -35,10 +35,11 @@ _WHILE_WAITING = _CHANGING | {
     *("sleep", "monotonic", "time", "perf_counter", "min", "max", "abs", "float", "int", "len", "round"),
     *("acquire", "release"),
 }
-"""The names of functions that tell the time, compute with it, note moments, or wait."""
+"""The names of functions and methods that a function may call if it only waits (see ``only_waits``): they
+read the time, compute with it, store times in a collection, or wait."""
 
 _LEAVING = (ast.Raise, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal, ast.Lambda)
-"""Statements and expressions by which more than a wait may come of a function."""
+"""Kinds of statements and expressions by which a function does more than wait, such as ``raise``."""
 _OF_ALL = frozenset({"locals", "vars", "eval", "exec"})
 """Functions that read variables without naming them."""
 
@@ -83,10 +84,12 @@ def only_logged_in(function: ast.AST) -> frozenset[str]:
 
 
 def only_waits(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Returns True iff a function only decides how long it waits, as a limit of calls in a second does.
+    """Returns True iff a function only waits, and decides nothing except how long, as a rate limiter
+    does.
 
-    It returns nothing, raises nothing, and changes nothing but attributes of its object and collections
-    in them. If code elsewhere goes by such an attribute, that code reads it by its name.
+    Such a function returns no value, raises nothing, and changes only attributes of its own object and
+    collections in them. If other code depends on such an attribute, it reads the attribute by its name,
+    which other checks find.
     """
     every = [*ast.walk(function)]
     calls = [each for each in every if isinstance(each, ast.Call)]
@@ -108,8 +111,8 @@ def _is_while_waiting(call: ast.Call) -> bool:
 
 
 def _changed_in(node: ast.AST) -> str:
-    """Returns the variable whose object a node changes, by an attribute, an entry or a method; empty if
-    it changes none."""
+    """Returns the name of the variable whose object a node of the syntax tree changes: ``x`` for
+    ``x.a = 1``, ``x[0] = 1`` and ``x.append(1)``. Returns an empty text for other nodes."""
     is_set = isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load)
     is_called = isinstance(node, ast.Call) and called_name(node) in _CHANGING
     held: ast.AST = (

@@ -1,7 +1,7 @@
-"""This module recognises values that code makes only if they are missing, and makes of nothing that
-depends on the run: a chain that is built once, or a cache whose keys say all that entries are made of.
+"""This module recognises values that code creates only if they are missing, and from nothing that depends
+on the run. Examples are a chain that is built once, and a cache whose entries depend only on their keys.
 
-It does not matter which run made such a value.
+Every run would create an equal value, so it does not matter which run does.
 """
 
 import ast
@@ -12,12 +12,14 @@ from .code import tree_of
 from .writing import label_of, locals_of, written_names
 
 _METHODS = frozenset({*vars(dict), *vars(list), *vars(set), "appendleft", "popleft", "extendleft"})
-"""The methods of collections, by which code may go by other entries than one that it has just made."""
+"""The names of the methods of collections. By a method, code may read other entries of a cache than the
+one that it has just created."""
 _SELF = frozenset({"self", "cls"})
 
 
 def dependent_names(codes: Sequence[CodeType]) -> frozenset[str]:
-    """Returns the names of the values that the code changes in any other way."""
+    """Returns the names of the shared values that the code changes and that may depend on the run. Leaves
+    out values that are created only if they are missing, as this module's docstring describes."""
     written = frozenset(name for code in codes for name in written_names(code))
     return frozenset(name for name in written if not _is_made_when_missing(name, codes))
 
@@ -40,8 +42,9 @@ def _is_made_when_missing(name: str, codes: Iterable[CodeType]) -> bool:
 
 
 def _asked_by(node: ast.AST) -> Iterator[ast.AST]:
-    """Yields the expressions of which a node asks more than a value: whether they are there or true, how
-    many entries they have, or what all entries are."""
+    """Yields the expressions of which a node uses the existence, the truth, the size or the whole
+    content: ``x`` in ``if x``, ``len(x)`` and ``for each in x``. Reading one entry, as in ``x[key]``,
+    does not count."""
     if isinstance(node, (ast.If, ast.While, ast.IfExp)):
         yield node.test
     elif isinstance(node, ast.Compare):
@@ -62,7 +65,7 @@ def _asked_by(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _made_by(node: ast.AST, name: str, code: CodeType) -> Iterator[ast.AST]:
-    """Yields the expressions of this name in code that makes its value, or an entry of it, if it is
+    """Yields the expressions with this name in code that creates the value, or an entry of it, if it is
     missing: ``if key not in x: x[key] = made(key)``, ``x.setdefault(key, made(key))`` or
     ``if x is None: x = made()``."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -97,7 +100,9 @@ def _is_alike(first: ast.AST, second: ast.AST) -> bool:
 
 
 def _is_of(value: ast.expr, key: ast.expr | None, code: CodeType) -> bool:
-    """Returns True iff a value is made of no local variable but those in its key."""
+    """Returns True iff an expression uses no local variables, except ``self``, ``cls`` and those in
+    ``key``. ``key``: the key under which the code stores the value of the expression; None if there is no
+    key."""
     inner = {each.arg for each in ast.walk(value) if isinstance(each, ast.arg)}
     known = set[str]() if key is None else _names_in(key)
     return not (_names_in(value) - inner - known - _SELF) & {*locals_of(code)}

@@ -48,7 +48,8 @@ def first_made(
 
 def _holder_was_there(start: Holdings, after: Holdings, held: Held) -> bool:
     """Returns True iff the object that refers to this object existed before the baseline. This object is
-    then a new value in an old object."""
+    then a new value in an old object. ``start``, ``after``: the application's state before and after the
+    baseline."""
     return held.holder is not None and start.of(after.all[held.holder].thing) is not None
 
 
@@ -57,7 +58,8 @@ def _is_dict(thing: object) -> bool:
 
 
 def _grows(after: Holdings, later: Holdings, held: Held) -> bool:
-    """Returns True iff the later run added an entry to this dict, or to a dict that contains it."""
+    """Returns True iff the later run added an entry to this dict, or to a dict that contains it.
+    ``after``, ``later``: the holdings after the baseline and after the later run."""
     around = [each for each in (held, *after.above(held)) if _is_dict(each.thing)]
     found = [(each.size, later.of(each.thing)) for each in around]
     return any(now is not None and now.size > size for size, now in found)
@@ -68,7 +70,7 @@ def _is_cached(thing: object, name: str) -> bool:
 
 
 def _kept_names(holdings: Holdings) -> Iterator[str]:
-    """Yields the names that some function writes only if their value is missing."""
+    """Yields the names of the values that a function of the user's sets only if they are missing."""
     for _, function in users_functions(holdings):
         tree = tree_of(function.__code__)
         for node in () if tree is None else ast.walk(tree):
@@ -90,8 +92,8 @@ def _kept_by(node: ast.AST) -> Iterator[str]:
 
 
 def _goes_by_what_was(value: ast.expr) -> bool:
-    """Returns True for an expression that may return the old value of ``x``: ``x or made()``, ``x if x
-    else made()``, ``max(x, found)`` and the like."""
+    """Returns True for an expression that may return the old value of ``x``, such as ``x or made()``, ``x
+    if x else made()`` and ``max(x, found)``."""
     if isinstance(value, ast.Call):
         return isinstance(value.func, ast.Name) and value.func.id in {"max", "min"}
     return isinstance(value, (ast.BoolOp, ast.IfExp))

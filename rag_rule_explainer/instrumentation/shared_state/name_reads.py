@@ -20,16 +20,18 @@ _SHOWING = frozenset(["str", "repr", "format", "list", "dict", "tuple", "sorted"
 ``str()`` or ``repr()``, such a function reads them all."""
 _IN_TEXTS = frozenset(["next", "len", "str", "join", "sorted", "list", "strip"])
 _MANGLED = re.compile(r"^_\w*?[A-Za-z0-9](?=__\w*[A-Za-z0-9]$)")
-"""The prefix that Python adds to a private name (name mangling)."""
+"""The prefix that Python adds to a private name: ``_Chat`` in ``_Chat__turn`` (name mangling)."""
 
 
 def is_in_texts(code: CodeType, name: str) -> bool:
-    """Returns True iff a string constant of the code is this name, or a template that uses it."""
+    """Returns True iff a string constant of the code is this name, or a template with it; see
+    ``is_in``."""
     return is_in(texts_in_code(code), name)
 
 
 def is_in(texts: Iterable[str], name: str) -> bool:
-    """Returns True iff one of these texts is this name, or a template that uses it."""
+    """Returns True iff one of these texts is this name, or a template that uses it, such as ``"{name}"``
+    or ``"{app.name}"``."""
     named = re.compile(rf"(?:^|[{{.\[]){re.escape(name)}(?:$|[}}:!.\]])")
     return any(named.search(text) for text in texts)
 
@@ -43,12 +45,12 @@ def reads(
     as_attribute: bool = False,
     as_limit: bool = False,
 ) -> bool:
-    """Returns True iff the code reads the value of this name. The other arguments select the reads that
-    count.
+    """Returns True iff the code reads the value of this name. The other arguments say which reads count.
 
-    ``in_texts``: reads that only put the value into a text. ``as_limit``: reads that only decide whether
-    to raise an error, such as a comparison of a count with its limit. ``decides``: all other reads.
-    ``as_attribute``: with ``decides``, only reads of an attribute.
+    ``in_texts``: True to count reads that only put the value into a text. ``as_limit``: True to count
+    reads that only decide whether to raise an error, such as a comparison of a count with its limit.
+    ``decides``: True to count all other reads. ``as_attribute``: True to count, of these other reads,
+    only those of an attribute, such as ``self.mode``.
     """
     plain = name.removeprefix("len(").removesuffix(")")
     known = {
@@ -94,7 +96,8 @@ def texts_in_code(code: CodeType) -> Iterator[str]:
 
 
 def _matched_in(code: CodeType) -> Iterator[str]:
-    """Yields the strings in tuple constants, because patterns of ``match`` name attributes there."""
+    """Yields the strings in the code's tuple constants. Python stores the attribute names of a pattern
+    there, such as ``x`` of ``case Point(x=0)``."""
     for each in code.co_consts:
         if isinstance(each, tuple):
             yield from (part for part in cast("tuple[Any, ...]", each) if isinstance(part, str))
@@ -108,7 +111,7 @@ def _last_line(code: CodeType) -> int:
 
 @lru_cache(maxsize=64)
 def _read_in(file: str) -> "_Reading | None":
-    """Returns the lines in which a file reads each name; None if its source is not available."""
+    """Returns the lines in which a file's code reads each name; None if its source is not available."""
     source = "".join(linecache.getlines(file))
     if not source.strip():
         return None
@@ -122,11 +125,8 @@ def _read_in(file: str) -> "_Reading | None":
 
 class _Reading(ast.NodeVisitor):
     """This class collects, for each name, the lines of a file in which it is read. Each kind of read has
-    its own list, such as reads that only put the value into a text.
-
-    Reads that only change the value itself, or only log it, are left out, because they influence nothing
-    else.
-    """
+    its own list, such as reads that only put the value into a text. Reads that only change the value
+    itself, or only log it, are left out, because they influence nothing else."""
 
     def __init__(self) -> None:
         self.lines: dict[str, list[int]] = {}
@@ -140,7 +140,7 @@ class _Reading(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         if only_waits(node):
-            return  # what it reads only decides how long it waits
+            return  # the function only waits, so a value that it reads decides nothing else
         around, self._logged = self._logged, only_logged_in(node)
         self.generic_visit(node)
         self._logged = around
@@ -192,7 +192,7 @@ class _Reading(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _visit_keys(self, target: ast.expr) -> None:
-        """Visits the keys in ``x[key] = ...``. Such code reads the key, but only changes x."""
+        """Visits ``key`` in ``x[key] = ...``. Such code reads ``key``, but only changes ``x``."""
         while isinstance(target, (ast.Subscript, ast.Attribute)):
             if isinstance(target, ast.Subscript):
                 self.visit(target.slice)
@@ -207,7 +207,7 @@ class _Reading(ast.NodeVisitor):
         for each in node.targets:
             self._visit_keys(each)
         if _takes_next(node.value) and {getattr(each, "id", "") for each in node.targets} <= self._logged:
-            return  # the variable only counts, and is only logged
+            return  # as in ``number = next(counter)``, if the number is only logged
         # ``x = x + 1`` only changes x, so it is no read; ``y = x = x + 1`` is one.
         if len(node.targets) > 1:
             self.visit(node.value)
@@ -230,7 +230,7 @@ class _Reading(ast.NodeVisitor):
 
     def visit_If(self, node: ast.If) -> None:
         if node.orelse or not all(map(_fails_or_logs, node.body)):
-            # ``if n > self.most: self.most = n`` reads the old value for the maximum alone: no read.
+            # ``if n > self.most: self.most = n`` reads the old value only to update it. This is no read.
             self._updated += (changed := _set_alone(node))
             self.visit(node.test)
             del self._updated[len(self._updated) - len(changed) :]
@@ -281,8 +281,8 @@ def _logs(statement: ast.stmt) -> bool:
 
 
 def _set_alone(branch: ast.If) -> list[str]:
-    """Returns the targets that the branch sets, if the branch does nothing else, except that it may log
-    something; otherwise an empty list."""
+    """Returns a list with the one target that the branch sets, if the branch does nothing else but log;
+    otherwise an empty list."""
     targets = {
         ast.dump(each).replace("Store()", "Load()")
         for statement in branch.body

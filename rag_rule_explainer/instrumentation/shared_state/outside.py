@@ -66,7 +66,8 @@ class OutsideOfRun:
             self._take(event, given)
 
     def sent(self, connection: Any, call: ServiceCall, data: bytes) -> None:
-        """Records bytes that the run sends over a connection. ``call``: the call that they may begin."""
+        """Records bytes that the run sends over a connection. ``call``: the call of a service that begins
+        with these bytes, if they are the beginning of one."""
         self.all.services.sent(connection, self.run.number, call, data)
 
     def _take(self, event: str, given: tuple[Any, ...]) -> None:
@@ -81,8 +82,9 @@ class OutsideOfRun:
             self._take_file(event, path, given)
 
     def _take_process(self, event: str, given: tuple[Any, ...]) -> None:
-        """Records what a process may read and write. The files that it uses cannot be observed, but its
-        arguments often name them, or the folders where they are."""
+        """Records what a process that is started may read and write. The files that it uses cannot be
+        observed, but its arguments often name them, or the folders where they are. ``event``, ``given``:
+        the audit event that announces the process, and its arguments."""
         files, environment = self.all.files, given[3] if event == "subprocess.Popen" else None
         folder = _path(given[2]) if event == "subprocess.Popen" else None
         told = given[0] if event == "os.system" else given[1]
@@ -119,17 +121,18 @@ class OutsideOfRun:
 
 
 def _path(given: object) -> str | None:
-    """Returns the path as text; None if it is a file descriptor or no path at all."""
+    """Returns the path as text; None for a file descriptor, and for anything else that is not a path."""
     if isinstance(given, (str, bytes)):
         return os.fsdecode(given)
     return str(given) if isinstance(given, PurePath) else None
 
 
 def _in_folder(path: str, descriptor: object) -> str:
-    """Returns the full path of a file that is named relative to an open folder, as ``shutil.rmtree``
-    names it; empty if the system cannot find the path of this folder.
+    """Returns the full path of a file that is named relative to an open folder. ``shutil.rmtree`` names
+    files in this way. Returns an empty text if the path of the folder cannot be found.
 
-    ``descriptor``: the number of the open folder; ``path`` is returned as it is if there is none.
+    ``descriptor``: the file descriptor of the open folder; if there is none, ``path`` is returned
+    unchanged.
     """
     if not isinstance(descriptor, int) or descriptor < 0:
         return path

@@ -15,7 +15,7 @@ def per_class(function: Callable[[type], Result]) -> Callable[[Any], Result]:
     Use it only if the result for a class never changes. The cache keeps no class alive.
     """
     known: WeakKeyDictionary[type, Result] = WeakKeyDictionary()
-    # The inner dict is used, because ``known[kind]`` does the same by a slower call of Python code.
+    # ``known[kind]`` does the same, but it calls a method that is written in Python, which is slower.
     found: dict[ref[type], Result] = vars(known)["data"]
 
     @wraps(function)

@@ -1,4 +1,5 @@
-"""This module describes the state of objects that have no named values: iterators, queues, buffers.
+"""This module describes, as a text, the state of objects whose content has no names: iterators, queues
+and buffers.
 
 If two descriptions of the same object differ, its state has changed in between. Making a description does
 not change the object.
@@ -15,14 +16,15 @@ from typing import Any, cast
 _MOST_ENTRIES = 1000
 _MOST_INSIDE = 50
 _DEEPEST = 3
-"""The number of values of an entry of a queue that are compared, and the depth to which they are."""
+"""The largest number of values inside an entry of a queue that are compared, and the depth to which
+nested values are compared."""
 _SHOWN = 40
 _unknown = count()
 
 
 class Position(str):
-    """A ``Position`` is a text that describes how far an iterator was read. A run that reads the iterator
-    later continues from there."""
+    """A ``Position`` is a text that says how far an iterator was read. If one run reads a part of a
+    shared iterator, the next run continues from there."""
 
     __slots__ = ()
 
@@ -88,7 +90,9 @@ def _of_a_queue(thing: Any) -> str:
 
 
 def _content(value: Any, depth: int) -> object:
-    """Returns the plain values in an entry of a queue, and the types of its other ones."""
+    """Returns a comparable description of an entry of a queue: its texts and numbers, and, for any other
+    value inside it, the value's class and attributes. ``depth``: the depth of this value inside the
+    entry."""
     kind = cast("type[Any]", type(value))
     if value is None or isinstance(value, (str, bytes, int, float, bool, type)):
         return value

@@ -66,8 +66,9 @@ def _is_of_proxies(kind: type) -> bool:
 
 
 SIMPLE: frozenset[type] = frozenset({dict, list, set, tuple, frozenset})
-"""The builtin types of most of the objects that are visited. Their subclasses are not among them, so it
-is known how to read them, without a look at what a class defines."""
+"""The builtin collection types, to which most of the visited objects belong. An object of a subclass has
+another type, so it is not in this set. Objects of these very types are read without checking what their
+class defines."""
 _READABLE: frozenset[type] = SIMPLE | {str, int, float, bool, bytes, type(None), FunctionType, MethodType}
 
 
@@ -86,14 +87,11 @@ def is_opaque(thing: object) -> bool:
 
 
 def places(thing: object) -> list[NamedReference]:
-    """Returns the references of an object to other objects. An object of a library, which is neither the
-    user's nor a framework's, has none.
-
-    The list is empty if the object cannot be read.
-    """
+    """Returns the references of an object to other objects. The list is empty for an object of a library
+    (neither the user's nor a framework's), and for an object that cannot be read."""
     try:
         return [place for place in _places(thing) if not is_opaque(place[1])]
-    except Exception:  # an object of the user's may raise any error when read
+    except Exception:  # an object of the user's may raise any error when it is read
         return []
 
 
@@ -137,13 +135,14 @@ def _of_function(function: FunctionType) -> Iterator[NamedReference]:
     if not is_users(function.__module__ or ""):
         return
     if is_ours(function):
-        # This package's wrapper has the module of what it wraps. Nothing else in it is the user's.
+        # A wrapper of this package has the ``__module__`` of the function that it wraps. Only that
+        # function is the user's.
         yield "wrapped", getattr(function, "__wrapped__", None), False
         return
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents, True
-        except ValueError:  # the cell is empty
+        except ValueError:  # the enclosed variable has no value yet
             continue
     for name in function.__code__.co_names:
         if name in function.__globals__:

@@ -10,8 +10,8 @@ _MOST_NAMED = 3
 
 
 def has_changed(before: Holdings, after: Holdings) -> bool:
-    """Returns True iff a changed value of the user's objects, inside models or not, may influence a later
-    run.
+    """Returns True iff a value of the user's objects, inside models or not, differs between the states
+    ``before`` and ``after`` and may influence a later run.
 
     A value with a name may influence a run only if code that the run may call reads the name. A value
     without a name may always influence a run.
@@ -25,11 +25,11 @@ def has_changed(before: Holdings, after: Holdings) -> bool:
 
 
 def remaining_in_words(before: Holdings, after: Holdings, known: str, runs: str = "replays") -> str:
-    """Returns a sentence that names what the runs changed on the user's objects; empty if there is
-    nothing to report.
+    """Returns a sentence that names the values of the user's objects that differ between the states
+    ``before`` and ``after`` the runs; empty if there is nothing to report.
 
-    ``runs``: the word for the runs in the sentence. ``known``: the text of other notes. Changes that
-    these notes already name are left out.
+    ``runs``: the word for the runs in the sentence. ``known``: the text of other notes for the user.
+    Changes that these notes already name are left out.
     """
     places = dict.fromkeys(
         after.named(held, name)
@@ -45,8 +45,9 @@ def remaining_in_words(before: Holdings, after: Holdings, known: str, runs: str 
 def _changed(
     before: Holdings, after: Holdings, wanted: Callable[[Held], bool]
 ) -> Iterator[tuple[Held, str]]:
-    """Yields each object whose content changed, with the name of the changed value. The name is empty for
-    an entry without a name, and for a change of the number of entries."""
+    """Yields each object whose content differs between the two states, with the name of the changed
+    value. The name is empty for an entry without a name, and for a change of the number of entries.
+    ``wanted``: returns True iff an object is to be compared."""
     for held, name, _ in changed_values(before, after, wanted):
         yield held, name
     for held in after.all:

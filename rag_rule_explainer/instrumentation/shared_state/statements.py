@@ -1,4 +1,5 @@
-"""This module finds the tables that the SQL in an application's code writes and reads."""
+"""This module finds the database tables that the SQL statements in an application's code write and
+read."""
 
 import re
 from collections.abc import Iterable

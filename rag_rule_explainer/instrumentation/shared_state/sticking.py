@@ -52,10 +52,12 @@ class Sticking:
 
 
 def sticking_in(holdings: Holdings, reading: Holdings, *, of_models: bool = False) -> list[Sticking]:
-    """Returns the values that a run changes, that code of ``reading`` (the state whose code runs in
-    replays) reads, and that not every run sets anew.
+    """Returns the values that a run changes, that not every run sets anew, and that code of ``reading``
+    reads.
 
-    ``of_models``: if True, only the code of the user's own models is searched; otherwise all other code.
+    ``holdings``: the application's state, whose code is searched. ``reading``: the state whose code runs
+    in replays. ``of_models``: if True, only the code of the user's own models is searched; otherwise all
+    other code.
     """
     changes = defaultdict[ChangedPlace, list[Written]](list)
     anew: set[ChangedPlace] = set()
@@ -115,10 +117,11 @@ def _surely_changes(written: Written) -> bool:
 
 
 def keeps(thing: object) -> bool:
-    """Returns True iff an object whose content is not searched may pass values from run to run.
+    """Returns True iff an object whose content this package does not read, such as a client, may pass
+    values from run to run.
 
-    A queue, a lock and a file do not: after a run, a queue is empty and a lock is free, and files have a
-    check of their own.
+    Returns False for queues, locks and files. After a run, a queue is empty and a lock is free, and
+    another check covers files.
     """
     kind = type(thing)
     return (
@@ -127,8 +130,9 @@ def keeps(thing: object) -> bool:
 
 
 def is_of_threads(thing: object, sticking: Sticking) -> bool:
-    """Returns True iff each thread stores an object of its own on ``thing``, such as a client, that does
-    not depend on the run."""
+    """Returns True iff ``thing`` is a ``threading.local`` on which each thread stores an object of its
+    own that does not depend on the run, such as a client. ``sticking``: describes what the code
+    stores."""
     return type(thing) is threading.local and sticking.is_made
 
 
@@ -165,7 +169,8 @@ def _place_at(target: ast.expr) -> ChangedPlace:
 
 
 def _is_a_namespace(node: ast.expr) -> bool:
-    """Returns True for a dict of attributes or variables, such as ``vars(self)`` or ``globals()``."""
+    """Returns True iff the expression is a dict of attributes or variables, such as ``vars(self)`` or
+    ``globals()``."""
     label = label_of(node.func) if isinstance(node, ast.Call) else label_of(node)
     return label in {"vars", "globals", "__dict__"}
 
@@ -233,8 +238,8 @@ def _appends(written: Written) -> bool:
 
 
 def _is_asked_for_its_last(holdings: Holdings, name: str) -> bool:
-    """Returns True iff code only appends to the value and reads its last entry. If every run appends, a
-    run then never reads an older entry."""
+    """Returns True iff the application's code only appends to the value of this name and reads its last
+    entry. If every run appends, no run then reads an entry of an earlier run."""
     return _all_reads(holdings, name, _for_the_last)
 
 
@@ -247,7 +252,8 @@ def _for_the_last(tree: ast.AST) -> Iterable[int]:
 
 
 def _is_asked_by_key(holdings: Holdings, name: str) -> bool:
-    """Returns True iff code uses only single entries of the value, by their keys."""
+    """Returns True iff the application's code uses only single entries of the value of this name, by
+    their keys."""
     return _all_reads(holdings, name, _by_key)
 
 

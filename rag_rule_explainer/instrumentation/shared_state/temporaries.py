@@ -1,4 +1,5 @@
-"""This module makes the runs of an application one at a time if they write to shared objects.
+"""This module lets the runs of an application take place only one at a time if they write to shared
+objects.
 
 An example is a workflow that stores an intermediate result on itself. If two of its runs were active at
 the same time, one would read the other's result.
@@ -26,14 +27,15 @@ _DATA = (str, bytes, list, tuple, dict, set)
 
 
 class _Turns:
-    """This class coordinates the runs of one application, in all explanations of it together. An *owner*
-    is the ``OneAtATime`` object of one explanation.
+    """This class coordinates the runs of one application, in all explanations of it together. Each
+    explanation has a ``OneAtATime`` object, which is called the *owner* of its runs. An *exclusive* run
+    is one during which no other run may be active.
 
-    ``lock``: a run in a thread holds it if no other run may be active.
+    ``lock``: a run in a thread holds this lock while no other run may be active.
     """
 
     def __init__(self, application: object) -> None:
-        self._application = application  # kept alive, so that no other object gets its address
+        self._application = application  # kept alive, so that no new object gets its ``id()``
         self.lock = threading.RLock()
         self._counting = threading.Lock()
         self._active = 0
@@ -41,8 +43,8 @@ class _Turns:
         self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, anyio.Lock] = WeakKeyDictionary()
 
     def enter(self, owner: object) -> bool:
-        """Registers a run that begins, and returns True. Returns False if the run has to wait, because a
-        different owner has an exclusive run."""
+        """Registers a run of ``owner`` that begins, and returns True. Returns False if the run has to
+        wait for an exclusive run of a different owner."""
         with self._counting:
             if self._exclusive is not None and self._exclusive is not owner:
                 return False
@@ -55,8 +57,9 @@ class _Turns:
             self._active -= 1
 
     def claim(self, owner: object) -> bool:
-        """Keeps runs of other owners from beginning, unless another owner already does so. Returns True
-        iff this owner may now make an exclusive run: no run is active, and no other owner was first."""
+        """Claims the next exclusive run for ``owner``, unless another owner has a claim: runs of other
+        owners cannot begin until ``release``. Returns True iff ``owner`` may make its exclusive run now:
+        it has the claim, and no run is active."""
         with self._counting:
             if self._exclusive is None:
                 self._exclusive = owner
@@ -90,8 +93,8 @@ class OneAtATime:
     together, if this is needed. It is needed if the code writes to shared state, or if the first replay
     left data on shared objects.
 
-    ``written``: describes the code that writes; empty for none. ``outside``: records files and
-    environment variables, which may make it needed too.
+    ``written``: describes the code that writes to shared state; empty if there is none. ``outside``:
+    records which files and environment variables runs use; these may require it too.
     """
 
     def __init__(self, application: object, written: str, outside: Outside) -> None:
@@ -105,7 +108,8 @@ class OneAtATime:
 
     @contextmanager
     def noticing(self) -> Generator[None, None, None]:
-        """Checks which data the first replay, which runs inside the block, leaves on shared objects.
+        """Finds out whether the first replay, which runs inside the block, leaves data on shared objects.
+        If so, only one replay runs at a time from then on.
 
         An object that is created only once, such as a client, does not count: it exists already when the
         first replay begins. Texts and collections that the baseline left count, because every run may
@@ -202,8 +206,8 @@ class OneAtATime:
 
     @property
     def written(self) -> str:
-        """Returns a description of the shared state that runs write, for messages; empty if there is
-        none."""
+        """Returns a description, for messages, of the shared state that is written during runs; empty if
+        there is none."""
         return self._written or self._outside.shared
 
 
@@ -224,7 +228,8 @@ class Shared:
     """
 
     def __init__(self, application: object) -> None:
-        # Visited objects are kept alive, so that no other object gets the address of one.
+        # Visited objects are kept alive, so that Python does not give the ``id()`` of one to a new
+        # object.
         self._alive: list[object] = []
         self._visited: set[int] = set()
         self._data: set[tuple[int, str]] = set()
@@ -237,8 +242,8 @@ class Shared:
         return Shared(self._application)
 
     def size_of(self, container: object) -> int | None:
-        """Returns the number of entries that a shared collection had; None if the collection is not
-        shared."""
+        """Returns the number of entries that a collection had when this record was made; None if the
+        collection was not among the shared objects."""
         return self._sizes.get(id(container))
 
     def knew(self, thing: object) -> bool:

@@ -57,13 +57,13 @@ class Written:
 
     @property
     def counts_for_a_model(self) -> bool:
-        """Returns True if a model of the user's may count its own calls by this write: it changes a
-        single number, not an entry for each request."""
+        """Returns True iff the write is in a model of the user's and may count the model's calls: it
+        changes a single value, not an entry of a collection."""
         return self.is_of_model and not isinstance(self.target, ast.Subscript)
 
     @property
     def clause(self) -> str:
-        """Returns a clause that names the function and the changed expression."""
+        """Returns a clause for messages, such as "Chat.ask() writes self.turn"."""
         return f"{self.where} writes {ast.unparse(self.target)}"
 
 
@@ -104,13 +104,15 @@ def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[W
 
 def _is_each_runs_own(holdings: Holdings, changing: ast.Attribute, shared: Collection[object]) -> bool:
     """Returns True iff the changed object belongs to a context variable that has a separate value in each
-    run."""
+    run. ``changing``: the expression that changes it. ``shared``: the context variables that all runs
+    share."""
     variable = holdings.outer.get(label_of(changing.value))
     return isinstance(variable, ContextVar) and variable not in shared
 
 
 def _is_method(holder: object, function: FunctionType) -> bool:
-    """Returns True iff the first argument of a function is the object whose method it is."""
+    """Returns True iff the first argument of a function is the object whose method it is. ``holder``: the
+    object or class in which the function was found."""
     if isinstance(holder, MethodType):
         return True
     kind = holder if isinstance(holder, type) else type(holder)
@@ -122,14 +124,15 @@ def _is_method(holder: object, function: FunctionType) -> bool:
 
 
 def changed_names(code: CodeType) -> frozenset[str]:
-    """Returns the names of the globals, and of the objects in them, that a function changes."""
+    """Returns the names of the globals that a function changes, or inside whose objects it changes
+    something."""
     writes = _writes(code, frozenset[str](), is_method=False)
     return frozenset(_root(target) for target, _ in writes)
 
 
 def written_names(code: CodeType) -> frozenset[str]:
     """Returns the names of all shared values that code changes, such as ``seen`` for
-    ``self.seen.append(each)``; none for code that makes an object."""
+    ``self.seen.append(each)``; empty for the code of ``__init__`` and similar methods."""
     if code.co_name in _MAKING:
         return frozenset()
     writes = _writes(code, frozenset[str](), is_method=code.co_varnames[:1] in {("self",), ("cls",)})
@@ -140,7 +143,7 @@ def written_names(code: CodeType) -> frozenset[str]:
 
 
 def changed_collections(code: CodeType) -> frozenset[str]:
-    """Returns the names of the collections of which code changes an entry, such as ``cache`` for
+    """Returns the names of the collections in which the code changes an entry, such as ``cache`` for
     ``linecache.cache[key] = lines``."""
     writes = _writes(code, frozenset[str](), is_method=False)
     return frozenset(
@@ -157,7 +160,8 @@ def _writes(
     """Returns the writes to shared state in a function: the changed expressions, each with the node that
     changes it. Code never changes, so the result is cached.
 
-    ``kept``: the parameters whose default value all calls share.
+    ``kept``: the parameters whose default value all calls share. ``is_method``: True if the first
+    parameter is ``self`` or ``cls``.
     """
     return tuple(_writes_of(code, kept, is_method=is_method))
 
@@ -183,7 +187,8 @@ def _writes_of(
 
 
 def _aliases(tree: ast.AST, own: set[str]) -> Iterator[str]:
-    """Yields the local variables that are only a second name for a shared object."""
+    """Yields the local variables that are only a second name for a shared object. ``own``: the names of
+    all local variables that do not come from outside of the function."""
     made = defaultdict[str, list[ast.expr]](list)
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
@@ -198,7 +203,8 @@ def _aliases(tree: ast.AST, own: set[str]) -> Iterator[str]:
 
 
 def _resources(tree: ast.AST) -> Iterator[str]:
-    """Yields the parameters that get a workflow's ``Resource``, which is the same object in every run."""
+    """Yields the names of the parameters to which LlamaIndex passes a workflow's ``Resource``, which is
+    the same object in every run."""
     for node in ast.walk(tree):
         if isinstance(node, ast.arg) and node.annotation and "Resource(" in ast.unparse(node.annotation):
             yield node.arg
@@ -262,7 +268,8 @@ def label_of(node: ast.AST) -> str:
 
 
 def _root(target: ast.expr) -> str:
-    """Returns the variable with which an expression begins: ``self`` for ``type(self).seen["x"]``."""
+    """Returns the variable with which an expression begins: ``self`` for ``type(self).seen["x"]``.
+    Returns an empty text if it begins with something else, such as the call of an unknown function."""
     while not isinstance(target, ast.Name):
         if isinstance(target, (ast.Attribute, ast.Subscript)):
             target = target.value

@@ -1,5 +1,5 @@
-"""This module tells the reader of an explanation which sources came after the explained action, and which
-ones the recorded replies before it repeat."""
+"""This module makes notes for the reader of an explanation: on sources that came after the explained
+action, and on sources whose texts are repeated by recorded replies before it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -47,8 +47,8 @@ def repeated_by_replies(first: Participation, sight: Sight) -> Iterator[str]:
 
 def came_after_the_action(first: Participation, manner: Manner, question: str) -> Iterator[str]:
     """Yields a note if a whole run is explained, and some of its sources are results of tools that were
-    called together with the action or after it. They stay sources, because a run without some of the
-    others may take the action later, after their results."""
+    called together with the action or after it. The action is the call with which the condition holds.
+    These results stay sources, because a run without some of the others may take the action later."""
     found, condition = first.tool_sources, manner.condition
     if found is None or first.action is not None or not reads_only_calls(condition):
         return

@@ -1,4 +1,5 @@
-"""This module finds where the items of a list are in a text, as JSON writes it or as Python prints it."""
+"""This module finds the places of the items of a list in a text. The list is written as JSON or as
+Python prints it, such as "[1, {'a': 2}]"."""
 
 import re
 from collections.abc import Iterator
@@ -13,8 +14,8 @@ _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
 
 def elements_at(text: str, start: int) -> tuple[list[Place], int] | None:
-    """Returns the places of the elements between the brackets that open at ``start``, and the place where
-    the brackets close; None if they do not close."""
+    """Returns the place (start and end) of each element between the brackets that open at ``start``, and
+    the index at which the brackets close; None if they do not close."""
     open_until, spans, begin = list[str](), list[Place](), start + 1
     for token in _TOKEN.finditer(text, start):
         mark = token[0]
@@ -38,8 +39,8 @@ def elements_at(text: str, start: int) -> tuple[list[Place], int] | None:
 
 
 def span_at(text: str, path: Path, span: Place) -> Place | None:
-    """Returns the place of the value to which the keys in ``path`` lead; None if it is not known, for
-    example if a key occurs twice. ``span``: the place of the whole value."""
+    """Returns the place (start and end) of the value to which the keys in ``path`` lead; None if it is
+    not known, for example if a key occurs twice. ``span``: the place of the whole value."""
     start, end = span
     for name in path:
         inside = elements_at(text, start)

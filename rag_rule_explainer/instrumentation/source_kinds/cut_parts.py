@@ -10,11 +10,12 @@ from .kinds import Omit
 
 @dataclass(frozen=True, slots=True)
 class CutParts:
-    """The parts in a ``CutParts`` are places in a text.
+    """The parts in a ``CutParts`` are places (start and end) in a text.
 
     ``texts``: the text of each part, for a reader. ``spans``: where the parts are, in order. ``blank``: a
     function from the number of a part to the text that replaces it if it is blanked. ``room``: the place
-    that is cut out if no item is left. ``counts``: the places of numbers that count the items.
+    of all items together, which is cut out if no item is left. ``counts``: the places of numbers that
+    count the items.
     ``heading``: the place of a line before the items, which is then the first part; else None.
     """
 

@@ -44,8 +44,8 @@ def gathered(
     application: Application[Item],
     case: CallInput,
 ) -> Captured[Item]:
-    """Returns the recorded sources with those of the other kinds that the user wants. Sets
-    ``first.prompt_sources`` and ``first.tool_sources``."""
+    """Returns the recorded sources, together with sources of the other kinds that the user wants, such as
+    results of tools. Sets ``first.prompt_sources`` and ``first.tool_sources``."""
     others = list[Source]()
     if isinstance(first.prompts, FirstPrompt):
         given = [*application.texts_in(case.given), described(case.keywords)]
@@ -68,8 +68,8 @@ def gathered(
 
 def _kind_of(first: Participation, given: Sequence[str], texts: Sequence[str]) -> SourceKind:
     """Returns the kind of a turn: "turns" if the input (``given``) has its texts, "memory" if the
-    application remembers them, else "examples". ``texts``: those of the user and of replies. All are
-    looked for, because the user's text of an example may also occur in the question."""
+    application remembers them, else "examples". ``texts``: what the user and the model said in the turn.
+    All of them are looked for, because the user's text of an example may also occur in the question."""
     if _all_in(texts, given):
         return "turns"
     remembered = [described(each) for each in first.state.before.values()]
@@ -87,8 +87,8 @@ def constant_texts(
     texts_in: Callable[[Any], Iterable[str]], given: Any, first: Participation
 ) -> Iterator[str]:
     """Yields the texts of the input that no replay omits. If only parts of prompts are sources, every
-    replay gets the recorded results of tools; then also yields their texts, because a memory may repeat
-    them. ``texts_in``: yields the texts in an input or a result."""
+    replay gets the recorded results of tools. Their texts are then yielded too, because a memory may
+    repeat them. ``texts_in``: yields the texts in an input or a result."""
     sources = frozenset[str]() if first.prompt_sources is None else first.prompt_sources.texts
     yield from (text for text in texts_in(given) if text not in sources)
     is_of_prompts = first.prompt_sources is not None and not first.takes_results
@@ -135,8 +135,8 @@ def tool_replay_of(
 def running_tools(first: Participation, manner: Manner) -> set[str]:
     """Returns the names of the tools that run in replays: those that retrieve, and those that the user
     named safe, if the baseline called other tools inside them. The inner calls are answered from the
-    record, so that their results can be sources. If the next action is replayed, only safe tools inside
-    which it is taken run; the results of others are in the recorded conversation."""
+    record, so that their results can be sources. If the next action is replayed, a safe tool runs only if
+    this action is taken inside it; the results of other tools are in the recorded conversation."""
     outer = {name for each in first.tool_record.noted for name in each.within}
     opened = outer & manner.safe_tools if "tools" in manner.source_kinds else set[str]()
     if first.action is not None:

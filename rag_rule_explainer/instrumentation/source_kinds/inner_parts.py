@@ -1,4 +1,5 @@
-"""This module describes results that hold one text or list with parts, whatever stands around it."""
+"""This module defines the base class for results whose parts are those of one text or list inside the
+result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,8 +8,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class InnerParts:
-    """An ``InnerParts`` is a result whose parts are those of one text or list in it. ``inner``: these
-    parts."""
+    """An ``InnerParts`` is a result whose parts are those of one text or list inside it. ``inner``: the
+    parts of this text or list."""
 
     inner: Any
 

@@ -7,14 +7,14 @@ from ...allowed import brief, checked_list, did_you_mean
 from ...errors import InvalidInput
 
 SourceKind: TypeAlias = Literal["documents", "tools", "turns", "memory", "instructions", "examples"]
-"""The kinds of things that can be sources: retrieved documents, results of tools, earlier turns of the
-conversation that the caller passes, those that the application remembers, sections of the instructions,
-and examples."""
+"""The kinds of sources: retrieved "documents"; results of "tools"; earlier "turns" of the conversation
+that the caller passes; turns in the "memory" of the application; sections of the "instructions" (the
+system message); and "examples" of questions with answers in the prompt."""
 IN_PROMPTS: tuple[SourceKind, ...] = ("turns", "memory", "instructions", "examples")
 """The kinds that are parts of the requests to models."""
 Omit: TypeAlias = Literal["remove", "blank"]
-"""The two ways to omit a source. With "remove", it is not there; with "blank", it is there without its
-texts. Retrieved documents are always removed."""
+"""The two ways to omit a source: "remove" it, or "blank" its texts, so that it is there without them.
+Retrieved documents are always removed."""
 
 
 def checked_source_kinds(given: Sequence[SourceKind]) -> tuple[SourceKind, ...]:
@@ -34,7 +34,7 @@ def checked_source_kinds(given: Sequence[SourceKind]) -> tuple[SourceKind, ...]:
 
 
 def checked_omit(given: Omit) -> Omit:
-    """Returns the setting ``omit``. Raises InvalidInput for anything but one of its words."""
+    """Returns the setting ``omit``. Raises InvalidInput unless it is "remove" or "blank"."""
     words = get_args(Omit)
     if given not in words:
         raise InvalidInput(f"omit is {brief(given)}; give one of {', '.join(map(repr, words))}")

@@ -11,8 +11,9 @@ _DEEPEST = 3
 
 
 def list_path(result: Any, depth: int = _DEEPEST) -> Path | None:
-    """Returns the keys that lead to the only list in a result, which may be the result itself. Returns
-    None if there is none, if other fields may depend on its items, and for a list of plain numbers."""
+    """Returns the keys that lead to the only list in a result, such as ``("data", "items")``; no keys if
+    the result itself is the list. Returns None if there is no such list, if other fields may depend on
+    its items, and for a list of plain numbers."""
     if is_listed(result):
         items = cast("Sequence[Any]", result)
         return None if all(isinstance(each, PLAIN) for each in items) else ()
@@ -32,7 +33,7 @@ def list_path(result: Any, depth: int = _DEEPEST) -> Path | None:
 
 
 def counted_at(result: Any, path: Path) -> list[Path]:
-    """Returns the keys that lead to the numbers that count the items."""
+    """Returns the keys that lead to each number that counts the items of the list at ``path``."""
     found, total = list[Path](), len(results_at(result, path))
     for place in range(len(path)):
         fields: Mapping[Any, Any] = fields_of(results_at(result, path[:place])) or {}

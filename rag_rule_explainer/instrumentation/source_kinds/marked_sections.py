@@ -1,4 +1,5 @@
-"""This module finds the marked sections of instructions."""
+"""This module finds the sections of instructions: those below a Markdown heading, such as "## Refunds",
+and those in tags, such as ``<refunds>...</refunds>``."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,8 +11,8 @@ _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}(?!.*`)|~{3,})(?P<info>.*)", re.DOTAL
 
 
 class MarkedSection(NamedTuple):
-    """A ``MarkedSection`` is a part of a text. ``mark``: its heading or tag; empty for a text without
-    marks. ``start``, ``end``: where it is."""
+    """A ``MarkedSection`` is a section of a text. ``mark``: its heading or tag; empty if the text has
+    none. ``start``, ``end``: its place in the text."""
 
     mark: str
     start: int
@@ -19,10 +20,10 @@ class MarkedSection(NamedTuple):
 
 
 def marked_sections(text: str) -> Iterator[MarkedSection]:
-    """Yields the sections of a text, in their order: those within tags that begin a line, and those below
-    Markdown headings, each up to the next heading or tag. What follows a tag below a heading is a further
-    section of this heading. Headings within tags are none. A text without marks is one section. Blocks of
-    code have no marks. No two sections overlap."""
+    """Yields the sections of a text, in their order: each element in tags that begin a line, and the
+    text below each Markdown heading, up to the next heading or element. Text after an element is a
+    further section of the heading before the element. A heading inside an element or a block of code
+    begins no section. A text without headings and elements is one section. No two sections overlap."""
     read = _without_code(text)
     elements = [MarkedSection(found["tag"], *found.span()) for found in _ELEMENT.finditer(read)]
     begun = [MarkedSection(found["heading"], *found.span()) for found in _HEADING.finditer(read)]
@@ -44,7 +45,8 @@ def marked_sections(text: str) -> Iterator[MarkedSection]:
 def _outside(
     headings: Iterable[MarkedSection], elements: Iterable[MarkedSection]
 ) -> Iterator[MarkedSection]:
-    """Yields the headings that are in none of the elements. Both are in their order."""
+    """Yields the headings that are in none of the elements. Headings and elements are in the order of the
+    text."""
     ends = iter([(each.start, each.end) for each in elements])
     start, end = next(ends, (0, 0))
     for heading in headings:

@@ -48,8 +48,8 @@ class McpBlocks:
 @dataclass(frozen=True, slots=True)
 class McpText(InnerParts):
     """The parts in a ``McpText`` are those of the only text in an MCP tool's result. ``inner``: these
-    parts; ``form``: what the structured content is: the text's value ("value"), this value under one key
-    ("value under one key"), the text under one key ("text"), or nothing ("")."""
+    parts; ``form``: how the structured content repeats the text: as its value ("value"), as this value
+    under one key ("value under one key"), as the text under one key ("text"), or not at all ("")."""
 
     like: Any
     form: str
@@ -68,8 +68,8 @@ class McpText(InnerParts):
 
 
 def parts_of_mcp(result: Any, parts_of: Callable[[Any], Any]) -> Any:
-    """Returns the parts of an MCP tool's result. Returns None for any other result, for that of a tool
-    that failed, and for one whose structured content cannot be split in the same way as its blocks.
+    """Returns the parts of an MCP tool's result. Returns None for any other result, for the result of a
+    failed tool, and for a result whose structured content cannot be split in the same way as its blocks.
     ``parts_of``: splits a text."""
     try:
         rows = mcp_content.rows(result)

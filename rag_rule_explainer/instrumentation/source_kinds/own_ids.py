@@ -1,4 +1,5 @@
-"""This module gives ids to sources that are named after what others wrote, such as a heading."""
+"""This module makes unique ids for sources that are named after a text from outside, such as a
+heading."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -23,7 +24,8 @@ class OwnIds:
         return cls(set(taken))
 
     def of(self, identity: str) -> str:
-        """Returns the id; if another source has it, the id with a number, as in "Refunds (2)"."""
+        """Returns ``identity`` as the id of a new source. If it is taken, adds a number, as in "Refunds
+        (2)"."""
         own = identity
         while own in self.taken:
             self._tried[identity] += 1

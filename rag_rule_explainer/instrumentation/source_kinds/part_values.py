@@ -14,14 +14,15 @@ _COLLECTIONS: tuple[Callable[[], Any], ...] = (list, tuple, dict, set, frozenset
 
 
 def read_json(text: str) -> Any:
-    """Returns the value that a text is as JSON; None if it is no JSON."""
+    """Returns the value that the text holds as JSON; None if the text is no JSON."""
     with suppress(ValueError, RecursionError):
         return json.loads(text)
     return None
 
 
 def text_block(item: Any) -> Mapping[str, Any] | None:
-    """Returns the item if it is a block of text in a message's content."""
+    """Returns the item if it is a block of text in a message's content, such as ``{"type": "text",
+    "text": "hi"}``; else None."""
     if not isinstance(item, Mapping):
         return None
     block = cast("Mapping[str, Any]", item)
@@ -29,7 +30,8 @@ def text_block(item: Any) -> Mapping[str, Any] | None:
 
 
 def text_of_part(value: Any) -> str:
-    """Returns the text of a part: a text as it is, the text of a block of text, else its JSON."""
+    """Returns the text of a part: the part itself if it is a text, the text in a block of text, else the
+    part as JSON."""
     if isinstance(value, str):
         return value
     block = text_block(value)
@@ -53,8 +55,9 @@ def _plain(value: Any) -> Any:
 
 
 def blanked(value: Any) -> Any:
-    """Returns the value without its texts: the same keys or fields, with empty values; a text that is a
-    JSON object remains one."""
+    """Returns the value with the same keys or fields, but with empty values: ``{"to": "Ann", "n": 2}``
+    becomes ``{"to": "", "n": None}``. A text that is a JSON object is blanked in the same way, and stays
+    a text."""
     if isinstance(value, str):
         inner = read_json(value) if value.lstrip().startswith("{") else None
         return json.dumps(blanked(inner), ensure_ascii=False) if isinstance(inner, dict) else ""
@@ -74,7 +77,8 @@ def blanked(value: Any) -> Any:
 
 
 def emptied(value: Any) -> Any:
-    """Returns an empty value of the same type; an empty text if the type has none."""
+    """Returns an empty value of the same type, such as ``[]`` for a list, or "{}" for a text that is a
+    JSON object. Returns an empty text if the type has no empty value."""
     if isinstance(value, str):
         is_object = value.lstrip().startswith("{") and isinstance(read_json(value), dict)
         return "{}" if is_object else ""

@@ -1,8 +1,8 @@
 """This module makes sources of parts of the requests to models: sections of the instructions, examples,
 memories and earlier turns of the conversation. ``prompt_omitting`` removes them from requests.
 
-The first request of the baseline is read. A turn is a message of the user with all that follows up to the
-user's next message, so replies and results of tools stay with what they belong to.
+The first request of the baseline is read. A turn is a message of the user with all that follows up to
+the user's next message: the model's replies, and the results of tools.
 """
 
 from collections import Counter
@@ -32,16 +32,16 @@ class PromptEditing(Protocol):
 
 @dataclass(slots=True, eq=False)
 class FirstPrompt:
-    """A ``FirstPrompt`` records the first request of a baseline, and changes no request. ``dropped``: the
-    messages of it that are missing in later requests of the same conversation. ``requests``: the messages
-    of all requests."""
+    """A ``FirstPrompt`` records the first request of a baseline, and changes no request. ``dropped``: its
+    messages that are missing in later requests of the same conversation. ``requests``: the messages of
+    all requests."""
 
     messages: tuple[PromptMessage, ...] = ()
     dropped: set[PromptMessage] = field(default_factory=set[PromptMessage])
     requests: list[tuple[PromptMessage, ...]] = field(default_factory=list[tuple[PromptMessage, ...]])
 
     def edited(self, messages: Sequence[PromptMessage]) -> Sequence[str | None]:
-        """Returns the messages' texts."""
+        """Returns the messages' texts, unchanged."""
         self.messages = self.messages or tuple(messages)
         self.requests.append(tuple(messages))
         if self.messages[-1:] and self.messages[-1] in messages:
@@ -52,10 +52,10 @@ class FirstPrompt:
 @dataclass(frozen=True, slots=True)
 class PromptSources:
     """A ``PromptSources`` holds the sources in the first request of a baseline. ``messages``: its
-    messages; ``spoken``: those without the instructions. ``groups``: the messages of each source that has
-    whole messages; ``sections``: the text of each source that is a part of one. ``omit``: says what
+    messages; ``spoken``: those without the instructions. ``groups``: the messages of each source that is
+    a turn; ``sections``: the text of each source that is a section of a message. ``omit``: says what
     remains of an omitted source: nothing, or its messages without their texts. ``dropped``: the ids of
-    the groups of which later requests of the baseline lack messages."""
+    the turns of which later requests of the baseline lack messages."""
 
     sources: tuple[Source, ...]
     omit: Omit
@@ -100,15 +100,15 @@ class PromptSources:
 
     @property
     def texts(self) -> frozenset[str]:
-        """Returns the texts of the messages that are sources, except those that another message has too,
-        as where the user asks the same question again."""
+        """Returns the texts of the messages that are sources. Leaves out texts that another message has
+        too, as when the user asks the same question again."""
         owned = Counter(each.text for group in self.groups.values() for each in group)
         return frozenset(owned - (Counter(each.text for each in self.spoken) - owned))
 
 
 def _turns_in(messages: Sequence[PromptMessage]) -> Iterator[tuple[PromptMessage, ...]]:
-    """Yields the turns before the user's last message in which a model replied. Instructions between the
-    messages of a turn do not belong to it."""
+    """Yields the turns that come before the user's last message, if a model replied in them.
+    Instructions between the messages of a turn do not belong to it."""
     spoken = [each for each in messages if not is_system(each)]
     asked = [place for place, each in enumerate(spoken) if each.role in _USER]
     for start, end in pairwise(asked):

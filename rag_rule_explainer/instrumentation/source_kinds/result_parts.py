@@ -1,7 +1,7 @@
 """This module splits the result of a tool into parts, and makes a result without some of them.
 
-The parts of a list are its items; so are those of a dict or an object with one list in it, and of a text
-that contains a list, see ``written_list``. Any other result is one part.
+The parts of a list are its items. The parts of a dict or an object with one list in it, and of a text
+that contains a list (see ``written_list``), are the items of this list. Any other result is one part.
 """
 
 import json
@@ -33,7 +33,7 @@ class ResultParts(Protocol):
 
     @property
     def has_heading(self) -> bool:
-        """Returns True iff the first part is what stands before the items."""
+        """Returns True iff the first part is the line before the items."""
         ...
 
     @property
@@ -42,8 +42,9 @@ class ResultParts(Protocol):
         ...
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the result without the parts at these places (counted from 0), or, with "blank", with
-        these parts blanked. A result without any part is empty, and has the type of the whole."""
+        """Returns the result without the parts at these places (counted from 0), or, if ``omit`` is
+        "blank", with these parts blanked. If all parts are removed, returns an empty result of the same
+        type."""
         ...
 
 
@@ -87,8 +88,8 @@ class EnclosedParts(InnerParts):
 
 @dataclass(frozen=True, slots=True)
 class RewrittenParts(InnerParts):
-    """The parts in a ``RewrittenParts`` are the items of a list in a text that is written again without
-    some of them, such as JSON inside a JSON string."""
+    """The parts in a ``RewrittenParts`` are the items of a list in a text, such as JSON inside a JSON
+    string. The whole text is written again without the omitted items."""
 
     text: str
 

@@ -25,7 +25,7 @@ class ResultContent(NamedTuple):
 
 
 def as_content(result: Any) -> ResultContent:
-    """Returns a result that is its own content."""
+    """Returns the content of a result that a model is shown as it is: the result itself."""
 
     def put(content: Any) -> Any:
         return content
@@ -50,7 +50,7 @@ class ToolSources:
     result.
 
     The id of a source names the tool, the number of its call, and the item: "search_inbox #2, item 3".
-    ``omit``: what a replay gets in place of an omitted source.
+    ``omit``: "remove" or "blank", see ``Omit``.
     """
 
     sources: tuple[Source, ...]
@@ -103,9 +103,9 @@ class ToolSources:
         return () if known is None else known.ids
 
     def filtered(self, result: Any, kept: Collection[str]) -> tuple[Any, tuple[str, ...]]:
-        """Returns a result that is not in the record, without the parts that have the text of an omitted
-        source, and the ids of the retained sources in it. If several sources have a part's text, the part
-        is omitted only if all of them are."""
+        """Returns two values for the result of a call that the baseline did not make: the result without
+        each part that has the text of an omitted source, and the ids of the retained sources in it. If a
+        part has the text of several sources, it stays unless all of these are omitted."""
         whole = self.content_of(result)
         parts = parts_of_result(whole.content)
         if parts is None:
@@ -158,7 +158,8 @@ def _sources_of(name: str, call: ToolCall, parts: ResultParts, ids: OwnIds) -> I
 
 
 def _turn(noted: NotedResult, said: Sequence[Said]) -> tuple[int, int]:
-    """Returns the position of a call: the number of replies before it, and its place in the last one."""
+    """Returns the position of a call: the number of replies before it, and its place in the last of
+    them."""
     last = said[noted.replies - 1].called if 0 < noted.replies <= len(said) else ()
     same = [(each.name, each.arguments) == (noted.call.name, noted.call.arguments) for each in last]
     places = [place for place, is_same in enumerate(same) if is_same]

@@ -1,8 +1,8 @@
 """This module finds the items of a list in the text that a tool returned.
 
-The text may be JSON with one list in it, lines of JSON, what Python prints of a list, points that begin
-with a dash or a number, or a Markdown table. One line may stand before it, one that counts the items
-after it, and a fence of code around it.
+The list may be JSON, lines of JSON, Python's ``repr`` of a list, points such as "- milk" or "2. milk",
+or a Markdown table. One line may stand before the list, and one that counts the items after it, such as
+"2 results". All of it may be in a block of code ("```").
 """
 
 import json
@@ -21,6 +21,7 @@ from .part_values import blanked, read_json, text_of_part
 
 _FENCE = "```"
 _HEADED = re.compile(r"(?P<heading>[ \t]*\S[^\n]*\n(?:[ \t\r]*\n)*)(?P<core>[^\n].*)", re.DOTALL)
+"""Matches a heading line and the list below it."""
 _CLOSED = re.compile(r"(?P<core>.*\S)[ \t]*(?:\r?\n[ \t]*)+(?P<closing>\S[^\n]*)\s*", re.DOTALL)
 _WORDS_OF_COUNTS = frozenset(
     [
@@ -72,12 +73,15 @@ _WORDS_OF_COUNTS = frozenset(
         "were",
     ]
 )
-"""The words of a line that only says how many items a list has. It tells a model nothing that an item
-could, so nothing of it can be the reason for what the model does."""
+"""A line of these words and a number only says how many items a list has, such as "3 results found". It
+says nothing about a single item, so it cannot be the reason for what the model does."""
 _WORD = re.compile(r"[^\W\d_]+")
 _POINT = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+•]|\d{1,4}[.)]|\(\d{1,4}\))[ \t]+(?=\S)")
+"""Matches the mark of a point, such as "- ", "2. " or "(3) "."""
 _BETWEEN_COLUMNS = re.compile(r":?-+:?")
+"""Matches a cell of the line below the head of a table, such as ":---"."""
 _PRINTED = re.compile(r"(?P<name>[A-Za-z_][\w.]*)\(.*\)|<[^<>]*>|\{.*\}", re.DOTALL)
+"""Matches an object as Python prints it, such as "Mail(body='hi')" or "<Mail 7>"."""
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 _LONGEST_NUMBER = 600
@@ -103,7 +107,7 @@ def written_list(text: str) -> CutParts | None:
 
 
 def _closed(text: str, start: int, end: int) -> CutParts | None:
-    """Returns the items of a list after which a line stands that only counts them; None if there is
+    """Returns the items of a list that is followed by a line which only counts them; None if there is
     none."""
     closed = _CLOSED.fullmatch(text, start, end)
     found = None if closed is None else _listed(text, start, closed.end("core"))
@@ -189,7 +193,8 @@ def _shown(value: Any, written: str) -> str:
 
 
 def _has_own_numbers(written: str) -> bool:
-    """Returns True iff a number outside of quotation marks is written otherwise than JSON does it."""
+    """Returns True iff a number outside of quotation marks is not written as JSON writes it, such as
+    5.50."""
     numbers = _NUMBER.findall(_QUOTED.sub('""', written))
     return any(each != json.dumps(read_json(each)) for each in numbers if len(each) < _LONGEST_NUMBER)
 

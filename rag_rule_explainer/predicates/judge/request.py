@@ -90,8 +90,8 @@ def shown(answer: str, longest: int = LONGEST) -> tuple[str, int]:
 
 
 def is_for_a_judge(answer: str) -> bool:
-    """Returns True if an answer seems to give orders to its judge. It is then judged in a request of its
-    own, so that it cannot influence the judgement of other answers.
+    """Returns True if an answer seems to give orders to its judge. Such an answer is then judged in a
+    request of its own, so that it cannot influence the judgement of other answers.
 
     The check only reduces the risk: it knows common English orders and markup, and no claim of this
     package depends on it. It misses orders that are short, polite, in another language or in look-alike

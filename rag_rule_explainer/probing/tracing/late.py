@@ -1,9 +1,9 @@
 """This module begins the spans of an explanation late, if only the application knows where spans are
 exported.
 
-An application may use its own provider of OpenTelemetry, which is not the provider of the process. It
-becomes known only when the application begins its first span. The spans of the explanation and of the
-replay are then begun with this provider, around the application's span.
+An application may use its own provider of OpenTelemetry, which is not the provider of the process. This
+provider becomes known only when the application begins its first span. The spans of the explanation and
+of the replay are then begun with this provider, around the application's span.
 """
 
 import threading
@@ -28,8 +28,8 @@ from .marks import (
 
 
 class LateSpans:
-    """This class holds the late spans of one explanation: those that are begun only when the application
-    begins its first span with a provider of its own. Thread-safe."""
+    """This class holds the late spans of one explanation: the spans of the explanation and of its replays
+    that begin only when the application begins its first span with its own provider. Thread-safe."""
 
     def __init__(self, explanation: TracedExplanation) -> None:
         self._explanation = explanation
@@ -126,8 +126,8 @@ def possible(explanation: TracedExplanation) -> Generator[None, None, None]:
 
 @contextmanager
 def first_run() -> Generator[None, None, None]:
-    """Treats the block as the explained run: late spans that begin in the block become its parts. At the
-    end of the block, ends the span of this run."""
+    """Treats the block as the explained run: late spans that begin in the block become children of this
+    run's span. At the end of the block, ends the span of this run."""
     token, late = _first_run.set(True), _explained.get()
     try:
         yield

@@ -28,8 +28,8 @@ from .marks import (
 
 
 class LateRuns:
-    """This class holds the late runs of one explanation: those of LangSmith that are begun only when the
-    application begins its first trace. Thread-safe."""
+    """This class holds the late runs of one explanation: LangSmith's runs of the explanation and of its
+    replays that begin only when the application begins its first trace. Thread-safe."""
 
     def __init__(self, explanation: TracedExplanation) -> None:
         self.explanation = explanation
@@ -111,8 +111,8 @@ class LateRuns:
 def _send(sending: Any) -> None:
     """Sends a run that this module has made.
 
-    ``as_sent`` changes the application's runs: it makes them parts of the explanation's trace. It must
-    not change this run. So the context variables that it reads are None while the run is sent.
+    While the run is sent, the context variables that ``as_sent`` reads are None, so that ``as_sent``
+    does not change this run. It must change only the application's own runs.
     """
     token = _explained.set(None)
     try:
@@ -127,8 +127,8 @@ _explained: ContextVar[LateRuns | None] = ContextVar("rag_rule_late_runs", defau
 
 def as_sent(client: Any, sent: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns the fields to send for a run of the application, made a part of the explanation's trace.
-    The marks (metadata) and the tag of its replay, or of the explained run, are added. Outside both, the
-    fields are unchanged."""
+    The marks (metadata) and the tag of its replay, or of the explained run, are added. For a run outside
+    of replays and of the explained run, returns the fields unchanged."""
     late, replay = _explained.get(), current_replay()
     if late is None or "_replica_auths" in sent or sent.get("api_url"):
         return sent

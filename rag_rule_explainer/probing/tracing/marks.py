@@ -58,17 +58,17 @@ EndListener: TypeAlias = Callable[[Outcome], Awaitable[None] | None]
 
 
 class TracedReplay:
-    """A TracedReplay holds what tracers must know about one replay. A tracer's run or span for the replay
-    ends once the answer of the replay is judged.
+    """A TracedReplay holds the data about one replay for tracers such as LangSmith. A tracer's run or
+    span for the replay ends once the answer of the replay is judged.
 
     ``kept``: the ids of the retained sources. ``number``: the number of the replay in its explanation,
-    from 1. ``answered``: its arrangement and answer; None before the answer and after the end. A replay
-    that was abandoned may still go on; if it begins a tracer's run after its end, that run is ended at
-    once.
+    from 1. ``answered``: its arrangement (ordered sources) and its answer; None before the answer and
+    after the end. A replay that was abandoned may still go on; if it begins a tracer's run after its end,
+    that run is ended at once.
     """
 
-    # An explanation keeps thousands of these, and most are never shown to a tracer. So each has no
-    # lock and no dictionary of its own, and makes its texts when a tracer reads them.
+    # An explanation keeps thousands of these objects, and tracers read few of them. To save memory, an
+    # object has no lock and no dictionary of its own, and makes its texts only when a tracer reads them.
     __slots__ = (
         "_condition",
         "_endings",
@@ -196,7 +196,7 @@ def _call_ending(ending: EndListener, outcome: Outcome) -> None:
 
 @dataclass(eq=False)
 class TracedExplanation:
-    """A TracedExplanation holds what tracers must know about one explanation.
+    """A TracedExplanation holds the data about one explanation for tracers such as LangSmith.
 
     ``explained_run``: the tracer's id of the explained run; empty if it is not known. ``replays``: False
     to hide replays from all tracers. ``opens_spans``: True if this package makes the spans of
@@ -271,7 +271,8 @@ def current_replay() -> TracedReplay | None:
 
 
 class being_traced:  # noqa: N801 -- it is used as a function, and a generator would take three times as long
-    """This block makes ``replay`` the current replay. With None, the block belongs to no replay."""
+    """This context manager makes ``replay`` the current replay during its block. With None, the block
+    belongs to no replay."""
 
     __slots__ = ("_replay", "_token")
 

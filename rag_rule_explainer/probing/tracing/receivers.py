@@ -46,7 +46,8 @@ class Receivers:
 
 class _Live:
     """This class replaces the span processor of one span, so that only the processors ``live`` receive
-    the span at its end. The span has begun before, so it calls only the methods for its end."""
+    the span at its end. The span has already begun, so only the methods for the end of a span are
+    called."""
 
     def __init__(self, live: tuple[Any, ...]) -> None:
         self._live = live

@@ -98,8 +98,8 @@ def _why_dead(replay: TracedReplay, endpoint: str) -> str:
     if not endpoint:
         return ""
     if endpoint not in explanation.endpoints:
-        # An instrumentation may trace the request of the check. If this trace counted as one of the
-        # replay, it would need a check itself, without end.
+        # An instrumentation may trace the HTTP request of this check. If that trace counted as one of the
+        # replay, its endpoint would be checked too, and so on for ever.
         with being_traced(None):
             why = endpoints.why_not(endpoint)
         if explanation.endpoints.setdefault(endpoint, why) is why and why:

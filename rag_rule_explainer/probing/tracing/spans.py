@@ -40,7 +40,8 @@ class TracingSpan:
 
     @property
     def id(self) -> str:
-        """Returns the span's id in hexadecimal digits, as exporters write it; empty if not valid."""
+        """Returns the span's id in hexadecimal digits, as exporters write it; empty if the span has no
+        valid id."""
         context = self.span.get_span_context()
         return f"{context.span_id:016x}" if context.is_valid else ""
 

@@ -133,8 +133,9 @@ def _others(count: int) -> tuple[str, str]:
 
 
 def _kept(explanation: Explanation, kind: RuleKind) -> tuple[str, ...]:
-    """Returns the sources to which all rules of a kind are relative; empty if the explanation has no rule
-    of this kind, or if its rules are relative to different sources."""
+    """Returns the sources among which the rules of a kind were tested, if these are not all sources (see
+    ``Finding.kept``); empty if the explanation has no rule of this kind, or if its rules differ in these
+    sources."""
     pinned = {source.id for source in explanation.sources if source.pinned}
     shares = {
         tuple(each for each in rule.kept if each not in pinned)

@@ -26,11 +26,12 @@ class RunShape:
     """A ``RunShape`` describes which requests to models one run of the application makes, as far as the
     first request that shows a retrieved source. Later requests cannot be foreseen.
 
-    ``asked_before``: the texts of the requests before that first one. ``written_before``: the models'
-    replies to them. ``one_at_a_time``: True if that first request shows only one of several documents.
-    Each document is then expected to have its own request. ``holds_out``: True if some of the retrieved
-    documents are not shown; a few replays then test whether they are shown if others are omitted.
-    ``is_whole``: True if the run went to its end, so that all its requests are known.
+    ``asked_before``: the texts of the requests before the first request that shows a source.
+    ``written_before``: the models' replies to these earlier requests. ``one_at_a_time``: True if the
+    first request that shows a source shows only one of several documents. Each document is then expected
+    to have its own request. ``holds_out``: True if some of the retrieved documents are not shown; a few
+    replays then test whether these are shown if other documents are omitted. ``is_whole``: True if the
+    run went to its end, so that all its requests are known.
     """
 
     asked_before: tuple[str, ...] = ()

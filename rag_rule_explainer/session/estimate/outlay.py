@@ -105,8 +105,8 @@ class Material:
 class FinalReplays(Enum):
     """``FinalReplays`` says how many replays are repeated after the search.
 
-    ``ONCE``: one replay is repeated, as for an application that keeps no state between its runs.
-    ``MOST``: as many replays are repeated as for an application that may keep state: up to all.
+    ``NEVER``: none. ``ONCE``: one, as for an application that keeps no state between its runs. ``MOST``:
+    as many as for an application that may keep state, up to all replays.
     """
 
     NEVER = "never"

@@ -1,4 +1,5 @@
-"""This module annotates a traced answer with the rules of its explanation, in the form of a tool."""
+"""This module annotates a traced answer with the rules of its explanation, in the form that a tracing
+tool accepts."""
 
 import json
 import re
@@ -19,11 +20,11 @@ class Annotations:
     """An ``Annotations`` puts the rules of an answer into a tracing tool, as notes on the answer and on
     its documents.
 
-    ``explanation``: that of the answer. ``incident``: the answer, as ``Incident.from_trace`` read it.
-    ``tool``: "phoenix", "langsmith", "langfuse", "mlflow" or "otlp".
+    ``explanation``: the explanation of the answer. ``incident``: the incident with the answer, as
+    ``Incident.from_trace`` returned it. ``tool``: "phoenix", "langsmith", "langfuse", "mlflow" or "otlp".
 
-    ``payload`` is what the tool's API takes, as JSON data. Raises InvalidInput if the incident is not
-    from a trace of this tool, or if the explanation is that of another answer.
+    ``payload`` is the body of a request to the tool's API, as JSON data. Raises InvalidInput if the
+    incident is not from a trace of this tool, or if the explanation is about another answer.
     """
 
     def __init__(self, explanation: Explanation, incident: Incident, tool: str) -> None:
@@ -45,19 +46,20 @@ class Annotations:
 
     def write(self, folder: "str | Path" = ".") -> Path:
         """Writes the payload into a file, whose name contains the names of the tool and of the trace.
-        Returns the file. An earlier file of the same trace and condition is replaced, and no other file.
-        Raises InvalidInput if it cannot be written."""
+        Returns the file. Only an earlier file of the same trace and condition is replaced. Raises
+        InvalidInput if the file cannot be written."""
         file = annotations_file(folder, self._tool.name, self._notes.trace, self._notes.condition)
         # ``dumps`` writes ASCII and escapes control characters, so the file suits every reader.
         write_whole(file, f"{json.dumps(self.payload, indent=2)}\n")
         return file
 
     def send(self, client: Any = None) -> int:
-        """Sends the payload by the tool's own client. Returns the number of annotations. Annotations that
-        are sent again replace those of before.
+        """Sends the payload by the tool's own client. Returns the number of annotations. If they were
+        sent before, the tool's earlier copies are replaced.
 
-        ``client``: the tool's client; None for one that has its address and its key from the environment.
-        Raises MissingExtra if it is not installed, and NotSent if the tool does not take them.
+        ``client``: the tool's client; None for a new client that reads its address and its key from the
+        environment. Raises MissingExtra if the client is not installed, and NotSent if the tool does not
+        accept the annotations.
         """
         tool, sent = self._tool, 0
         if client is None:
@@ -83,8 +85,8 @@ def _reason(error: Exception) -> str:
 
 
 def annotations_file(folder: "str | Path", tool: str, trace: str, condition: str) -> Path:
-    """Returns the file for the annotations of a trace about a condition. Raises InvalidInput if there is
-    no such folder."""
+    """Returns the path of the file for those annotations of a trace that are about one condition. Raises
+    InvalidInput if there is no such folder."""
     place = Path(folder)
     if not place.is_dir():
         raise InvalidInput(f"there is no folder {place} for annotations; make it, or name another one")

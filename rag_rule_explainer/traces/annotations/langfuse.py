@@ -1,4 +1,5 @@
-"""This module writes notes as scores of Langfuse, on traces and on observations."""
+"""This module writes notes on an answer and its documents as scores of Langfuse, on traces and on
+observations."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -9,12 +10,12 @@ from ...errors import NotSent
 from .placed import ANNOTATION_NAME, PlacedNote, PlacedNotes
 
 _BATCH = 50
-"""The maximum number of scores of a request. Langfuse takes a megabyte."""
+"""The maximum number of scores in one request, because Langfuse accepts at most a megabyte."""
 
 
 def langfuse_payload(notes: PlacedNotes) -> dict[str, Any]:
     """Returns the body of ``POST /api/public/scores``, under the key "scores". Langfuse has no scores on
-    documents, so the observation that returned a document has one for each."""
+    documents. So the note on a document becomes a score on the observation that returned the document."""
     return {"scores": [_score(notes, placed) for placed in notes.each]}
 
 
@@ -42,7 +43,7 @@ def langfuse_client() -> Any:
 
 
 def send_to_langfuse(payload: dict[str, Any], client: Any) -> Iterator[int]:
-    """Sends the scores, and yields the number of those that each request stored there."""
+    """Sends the scores, and yields, for each request, the number of scores that Langfuse stored."""
     scores = payload["scores"]
     for start in range(0, len(scores), _BATCH):
         batch = scores[start : start + _BATCH]

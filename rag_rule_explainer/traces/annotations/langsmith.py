@@ -1,4 +1,4 @@
-"""This module writes notes as feedback of LangSmith, on runs."""
+"""This module writes notes on an answer and its documents as feedback of LangSmith, on runs."""
 
 import logging
 import warnings
@@ -10,12 +10,13 @@ from .placed import ANNOTATION_NAME, PlacedNotes
 from .redirects import session_without_redirects
 
 _MILLISECONDS = 10_000
-"""The longest time in milliseconds that the client waits for one answer. It asks several times."""
+"""The maximum number of milliseconds for which the client waits for a reply to one request. After that,
+it sends the request again, several times."""
 
 
 def langsmith_payload(notes: PlacedNotes) -> dict[str, Any]:
-    """Returns the bodies of the requests ``POST /feedback``. LangSmith has no feedback on documents, so
-    the run that returned a document has one for each."""
+    """Returns the bodies of the requests ``POST /feedback``. LangSmith has no feedback on documents. So
+    the note on a document becomes feedback on the run that returned the document."""
     return {
         "feedback": [
             {
@@ -42,15 +43,15 @@ def langsmith_client() -> Any:
 
 
 def send_to_langsmith(payload: dict[str, Any], client: Any) -> Iterator[int]:
-    """Sends the feedback one by one, and yields 1 for each."""
+    """Sends one request for each note, and yields 1 after each, which is the number of notes sent."""
     with _quiet():
         yield from _sent(payload, client)
 
 
 @contextmanager
 def _quiet() -> Generator[None]:
-    """Keeps the client from printing the traceback of an error that it also raises, if the user has set
-    up no log."""
+    """Keeps the client, during the block, from printing errors that it also raises. If the user has set
+    up logging, the errors are still logged."""
     log, nowhere = logging.getLogger("langsmith"), logging.NullHandler()
     log.addHandler(nowhere)
     try:
@@ -65,7 +66,7 @@ def _sent(payload: dict[str, Any], client: Any) -> Iterator[int]:
     is_direct = getattr(client, "tracing_queue", None) is None
     for each in payload["feedback"]:
         with warnings.catch_warnings():
-            # The client warns where the project is not named; some exports of runs do not name it.
+            # The client warns if no project is named, but some exports of runs do not name their project.
             warnings.simplefilter("ignore")
             client.create_feedback(
                 each["run_id"],

@@ -1,4 +1,5 @@
-"""This module writes notes as feedback of MLflow: assessments of traces and of spans."""
+"""This module writes notes on an answer and its documents as feedback of MLflow: assessments of traces
+and of spans."""
 
 import os
 from collections.abc import Generator, Iterator
@@ -14,8 +15,9 @@ _REDIRECTS = "MLFLOW_ALLOW_HTTP_REDIRECTS"
 
 def mlflow_payload(notes: PlacedNotes) -> dict[str, Any]:
     """Returns the assessments as ``POST /api/3.0/mlflow/traces/{trace_id}/assessments`` takes them, each
-    under the key "assessment". MLflow has no feedback on documents, so the span that returned a document
-    has one for each. What is undecided has an error and no value."""
+    under the key "assessment". MLflow has no feedback on documents. So the note on a document becomes
+    feedback on the span that returned the document. The assessment of an undecided note has an error in
+    place of a value."""
     assessments = [{"assessment": _assessment(notes, placed)} for placed in notes.each]
     return {"trace_id": notes.trace, "assessments": assessments}
 
@@ -39,13 +41,13 @@ def _assessment(notes: PlacedNotes, placed: PlacedNote) -> dict[str, Any]:
 
 
 def mlflow_client() -> Any:
-    """Returns MLflow, which reads the address of its server from the environment."""
+    """Returns the module ``mlflow``, which reads the address of its server from the environment."""
     return import_module("mlflow")
 
 
 def send_to_mlflow(payload: dict[str, Any], client: Any) -> Iterator[int]:
-    """Sends the assessments one by one, and yields 1 for each. An assessment that the trace has already
-    is replaced, because MLflow would keep both."""
+    """Sends one request for each assessment, and yields 1 after each, which is the number of notes sent.
+    If the trace already has the same note, its assessment is replaced; MLflow itself would keep both."""
     with _without_redirects():
         yield from _sent(payload, client)
 

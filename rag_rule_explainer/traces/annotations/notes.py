@@ -1,8 +1,9 @@
 """This module words the notes on an answer, and on each of its documents, from an explanation.
 
-The word of a document is the class that an answer's only citation would have if it cited this document:
-*decisive*, *one of several*, and so on. Two classes have other words here: *needs D4* for a citation that
-needs a partner, and *not named* for a decorative citation.
+The result of a note on a document, such as *decisive* or *one of several*, is the class that a citation
+of this document would have if it were the answer's only citation (see ``CitationClass``). Two classes
+have other names here: *needs D4* for a citation that needs a partner, and *not named* for a decorative
+citation.
 """
 
 from collections.abc import Iterator
@@ -21,9 +22,9 @@ from ...rules import ClaimStatus, RuleKind
 from .plain import plain_text_within
 
 _MOST_RULES = 5
-"""The maximum number of rules that a note on a document has."""
+"""The maximum number of rules that a note on a document lists."""
 _MOST_OF_ANSWER = 10
-"""The maximum number of rules that the note on an answer has."""
+"""The maximum number of rules that the note on an answer lists."""
 _LONGEST_RULE = 300
 _LONGEST_NAMES = 60
 _MOST_WARNINGS = 3
@@ -35,10 +36,11 @@ UNDECIDED = CitationClass.UNDECIDED.value
 class TraceNote:
     """A ``TraceNote`` is what the rules say of an answer or of one document.
 
-    ``word``: such as "decisive" or "needs D4". ``claim``: the status of the rules under it, such as
-    "proved"; None if it rests on no rule. ``text``: the rules with their evidence, or the reason why it
-    is undecided, on a line each. ``source``: the id of the document in rules; None for the answer. All
-    texts can be shown anywhere: no control characters, no markup, and none is long.
+    ``word``: the result in a few words, such as "decisive" or "needs D4". ``claim``: the status of the
+    rules on which ``word`` rests, such as "proved"; None if there are none. ``text``: the rules with
+    their evidence, each on its line, or the reason why nothing is decided. ``source``: the id of the
+    document in rules; None for the answer. All texts are short, and have no control characters and no
+    markup, so they can be shown anywhere.
     """
 
     word: str
@@ -48,18 +50,19 @@ class TraceNote:
 
     @property
     def label(self) -> str:
-        """Returns the word with its claim, such as "decisive (proved)": what was proved never looks like
-        what was tested."""
+        """Returns the word with its claim, such as "decisive (proved)", so that a proved result never
+        looks like a tested one."""
         return self.word if self.claim is None else f"{self.word} ({self.claim})"
 
     @property
     def is_undecided(self) -> bool:
-        """Returns True iff the explanation does not decide what this note is about."""
+        """Returns True iff ``word`` says that the explanation decides nothing about this answer or
+        document."""
         return self.word == UNDECIDED
 
 
 def note_on_answer(explanation: Explanation) -> TraceNote:
-    """Returns the note on the answer: which rules there are, after the warnings."""
+    """Returns the note on the answer. It lists the warnings, and then the rules."""
     rules = explanation.rules
     counts = [
         f"{len(found)} {kind} rule{'s' * (len(found) != 1)}"
@@ -107,7 +110,8 @@ _NOT_NAMED = "not named"
 
 
 def _searched(explanation: Explanation) -> str:
-    """Returns what kind of rule was searched: "rule" for both."""
+    """Returns the kind of rules that were searched for, such as "omission rule"; "rule" if both kinds
+    were."""
     kinds = list(explanation.predicates)
     return f"{kinds[0].value} rule" if len(kinds) == 1 else "rule"
 

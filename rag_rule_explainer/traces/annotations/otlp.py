@@ -22,8 +22,8 @@ _EVENT = "gen_ai.evaluation.result"
 
 
 def otlp_payload(notes: PlacedNotes) -> dict[str, Any]:
-    """Returns the spans as OTLP JSON, the body of ``POST /v1/traces``: one span below each span that has
-    the answer or returned documents."""
+    """Returns the spans as OTLP JSON, the body of ``POST /v1/traces``: one new child span for each span
+    of the trace that has the answer or returned documents."""
     by_step = groupby(sorted(notes.each, key=lambda each: each.step), key=lambda each: each.step)
     spans = [_span(notes, step, list(placed)) for step, placed in by_step]
     resource = {"attributes": _listed({"service.name": "rag-rules"})}

@@ -14,9 +14,9 @@ def phoenix_payload(notes: PlacedNotes) -> dict[str, Any]:
     """Returns the bodies of the requests ``POST /v1/span_annotations`` and
     ``POST /v1/document_annotations``, by the last part of their paths.
 
-    Phoenix has annotations on documents of retrievers and rerankers alone. It keeps only one annotation
-    of each name on a document, and accepts no identifiers there, so the name depends on the condition. A
-    note on a document of another step, such as a tool, is put on the span of this step.
+    Phoenix allows annotations only on documents of retrievers and rerankers. It keeps only one annotation
+    of each name on a document, and accepts no identifiers there, so the name depends on the condition. If
+    another step, such as a tool, returned the document, the note is put on the span of that step.
     """
     spans, documents = list[dict[str, Any]](), list[dict[str, Any]]()
     for placed in notes.each:
@@ -48,7 +48,8 @@ def phoenix_client() -> Any:
 
 
 def send_to_phoenix(payload: dict[str, Any], client: Any) -> Iterator[int]:
-    """Sends the annotations, and yields the number of those that each request stored there."""
+    """Sends the annotations, and yields, for each request, the number of annotations that Phoenix
+    stored."""
     spans, documents = payload[_SPANS]["data"], payload[_DOCUMENTS]["data"]
     if documents:
         client.spans.log_document_annotations(document_annotations=documents, sync=True)

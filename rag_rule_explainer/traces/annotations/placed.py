@@ -16,16 +16,18 @@ from .notes import TraceNote, condition_of, note_on_answer, notes_on_documents
 from .plain import plain_text_within
 
 ANNOTATION_NAME = "rag_rules"
-"""The name of all annotations in all tools. Phoenix's on documents begin with it."""
+"""The name of all annotations in all tools. Only in Phoenix, annotations on documents have longer names,
+which begin with this name."""
 _LONGEST_ID, _LONGEST_NAME = 1000, 60
 _NOT_SHOWN = TraceNote("not shown", None, "it was not shown to the model, so it is in no rule")
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedNote:
-    """A ``PlacedNote`` is a note with its place. ``step``: the id of the step of the trace. ``document``:
-    the place of the document; None for the note on the answer. It is also None for a document that is in
-    no step; the note on it is at the step of the answer."""
+    """A ``PlacedNote`` is a note with its place. ``step``: the id of the trace's step (span) that gets
+    the note. ``document``: the place of the document in the output of this step; None for the note on the
+    answer. It is also None for a document that no step of the trace returned; the step of the answer then
+    gets the note."""
 
     note: TraceNote
     step: str
@@ -35,8 +37,9 @@ class PlacedNote:
 @dataclass(frozen=True, slots=True)
 class PlacedNotes:
     """A ``PlacedNotes`` holds the notes on one traced answer: the one on the answer itself, and one for
-    each place of each document. ``condition``: what the rules are about, in words. ``about``: where the
-    notes come from, as texts. ``project``: as in ``TracedPlaces``."""
+    each place of each document. ``condition``: what the rules are about, in words. ``about``: the
+    explanation's id, its time and the version of this package, by name. ``project``: as in
+    ``TracedPlaces``."""
 
     trace: str
     answer: PlacedNote
@@ -48,7 +51,7 @@ class PlacedNotes:
     @classmethod
     def of(cls, explanation: Explanation, incident: Incident) -> "PlacedNotes":
         """Returns the notes on the answer of an incident. Raises InvalidInput if the incident was not
-        read from a trace, or if the explanation is that of another answer or of other documents."""
+        read from a trace, or if the explanation is about another answer or about other documents."""
         traced = incident.traced
         if traced is None:
             raise InvalidInput("the incident was not read from a trace; use Incident.from_trace")
@@ -136,8 +139,8 @@ def _check_same(explanation: Explanation, incident: Incident) -> None:
 
 
 def _check_documents(explanation: Explanation, incident: Incident, logged: set[str]) -> None:
-    """Raises InvalidInput if the explanation is not of the documents of the trace: what was proved beside
-    other documents may be false beside these."""
+    """Raises InvalidInput if the explanation is about other documents than those of the trace. A rule
+    that was proved for other documents may be false for these."""
     known = {each.id for each in (*explanation.sources, *explanation.held_out)}
     hidden = set(incident.request.hidden) if incident.request is not None else set[str]()
     if logged and not known & logged:

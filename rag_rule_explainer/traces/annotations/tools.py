@@ -1,4 +1,5 @@
-"""This module lists the tracing tools that take annotations, each with its form and its client."""
+"""This module lists the tracing tools that accept annotations, each with the form of its annotations and
+its client."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -22,10 +23,11 @@ from .placed import PlacedNotes
 class AnnotatedTool:
     """An ``AnnotatedTool`` is a tracing tool that takes annotations.
 
-    ``trace`` and ``step``: patterns of its ids. ``payload``: returns the annotations in its own form.
-    ``client``: returns its own client, which has its address and its key from the environment. ``send``:
-    sends a payload by a client, and yields, for each request, the number of annotations that arrived.
-    ``module``, ``package``: what has to be installed for it.
+    ``trace`` and ``step``: patterns of the tool's ids of traces and of steps. ``payload``: returns the
+    annotations as the tool's API accepts them. ``client``: returns the tool's own client, which reads its
+    address and its key from the environment. ``send``: sends a payload by a client, and yields, for each
+    request, the number of annotations that arrived. ``module``, ``package``: the module of the client,
+    and the package to install for it.
     """
 
     name: str
