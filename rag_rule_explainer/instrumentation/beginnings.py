@@ -1,7 +1,7 @@
 """This module prepares a run that is about to begin for the kinds of sources that the user wants, and for
 the way in which replays are made."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from ..probing.wholeness import Said
@@ -9,13 +9,16 @@ from ..sources import Source
 from .conversation import Conversation
 from .next_action import begin_action
 from .options import Manner
+from .recording.serving import Serving
 from .requests.unrecorded_tools import check_none_ran, end_if_one_ran
 from .run_context import Participation, inside_retrieval, participation
 from .source_kinds.gathering import tool_replay_of
 from .source_kinds.kinds import IN_PROMPTS
-from .source_kinds.left_texts import LeftTexts
+from .source_kinds.new_texts import NewTexts, forms_of
 from .source_kinds.prompt_omitting import PromptOmitting
 from .source_kinds.prompt_sources import FirstPrompt, PromptEditing
+from .source_kinds.recorded_requests import RecordedRequests
+from .source_kinds.taking_out import TakingOut
 from .tool_replay import ToolReplay
 
 _UNRESOLVED = (
@@ -34,21 +37,18 @@ def begin_baseline(run: Participation, manner: Manner) -> None:
 
 
 def begin_replay(
-    run: Participation, first: Participation, manner: Manner, kept: Sequence[Source]
+    run: Participation,
+    first: Participation,
+    manner: Manner,
+    kept: Sequence[Source],
+    note: Callable[[str], None],
 ) -> None:
     """Makes a replay get the recorded results of tools, without the omitted sources. A replay of the next
-    action also gets models' recorded replies. ``first``: the baseline; ``kept``: the retained sources."""
+    action also gets models' recorded replies. ``first``: the baseline; ``kept``: the retained sources;
+    ``note``: is called with the reason if the rules cannot be proved."""
     ids = [each.id for each in kept]
     if first.prompt_sources is not None:
-        left_texts = LeftTexts(
-            first.prompt_sources,
-            lambda: [each.reply for each in run.watch.exchanges if each.reply],
-            [*(str(each.result) for each in first.tool_record.noted), *(each.text for each in kept)],
-            run.gate.leave_undecided,
-        )
-        run.prompts = PromptOmitting(
-            first.prompt_sources, frozenset(ids), run.gate.deliver_result, left_texts
-        )
+        _begin_omitting(run, first, manner, kept, note)
     if manner.replays_tools:
         answering = run.tool_replay = tool_replay_of(first, manner, run, ids)
         check_none_ran(run)
@@ -59,6 +59,38 @@ def begin_replay(
             _end_at_new_tools(run, first, answering)
     if first.action is not None:
         begin_action(run, first.action)
+
+
+def _begin_omitting(
+    run: Participation,
+    first: Participation,
+    manner: Manner,
+    kept: Sequence[Source],
+    note: Callable[[str], None],
+) -> None:
+    """Takes the omitted parts of prompts out of what a replay starts with, and out of its requests."""
+    known, ids = first.prompt_sources, frozenset(each.id for each in kept)
+    of_prompts = {each.id for each in known.sources}
+    taking_out = TakingOut(known, frozenset(of_prompts - ids))
+    run.state.edit = taking_out.edited
+    results = [text for each in first.tool_record.noted for text in forms_of(each.result)]
+    new_texts = NewTexts(
+        lambda: [*(each.reply for each in run.watch.exchanges if each.reply), *run.made],
+        [*results, *(each.text for each in kept if each.id not in of_prompts)],
+        manner.steady,
+        run.gate.leave_undecided,
+        note,
+    )
+    recorded: RecordedRequests | None = None
+    if first.action is not None and isinstance(first.prompts, FirstPrompt):
+        others = [each.text for each in _served_in(run) if each.id not in of_prompts]
+        number = len(first.action.served)
+        recorded = RecordedRequests(first.prompts.requests, number, manner.steady, others)
+    run.prompts = PromptOmitting(known, ids, run.gate.deliver_result, taking_out, new_texts, recorded)
+
+
+def _served_in(run: Participation) -> Sequence[Source]:
+    return run.gate.sources if isinstance(run.gate, Serving) else ()
 
 
 def _end_at_new_tools(run: Participation, first: Participation, answering: ToolReplay) -> None:

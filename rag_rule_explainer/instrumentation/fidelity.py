@@ -144,7 +144,7 @@ class Fidelity:
         restored. If it cannot be restored, sets ``doubt``."""
         left = self.rewinding.left()
         if left is not None:
-            self._note(self._lasting_state_in_words() or self._refusals.goes_by(left), left.place)
+            self.note(self._lasting_state_in_words() or self._refusals.goes_by(left), left.place)
             return False
         return self.rewinding.is_useful()
 
@@ -176,7 +176,7 @@ class Fidelity:
         place = self._place or next(iter(found), "") or getattr(self.lasting(), "place", "")
         self.rewinding.remember(place, None if self._has_answered_otherwise else found)
 
-    def _note(self, doubt: str, place: str) -> None:
+    def note(self, doubt: str, place: str = "") -> None:
         """Sets ``doubt``, unless it is already set. ``place``: the state that the doubt is about."""
         if not self.doubt:
             self.doubt, self._place = doubt, place
@@ -214,7 +214,7 @@ class Fidelity:
     def _take_conversations(self, run: str, exchanges: Sequence[Exchange]) -> None:
         left = self._conversations.take(run, exchanges)
         if left is not None and not self.steady.is_ignored(left.place):
-            self._note(self._refusals.goes_by(left), left.place)
+            self.note(self._refusals.goes_by(left), left.place)
 
     def take(self, leftover: Leftover, kept: Sequence[Source]) -> None:
         """Handles a text of omitted sources that was found in a replay's request: raises StateShared if
@@ -227,7 +227,7 @@ class Fidelity:
     def count(self, counted: Counted | None) -> None:
         """Sets ``doubt`` if every run changes a number or flag (``counted``) that the code reads."""
         if counted is not None:
-            self._note(self._refusals.counts(counted), counted.place)
+            self.note(self._refusals.counts(counted), counted.place)
 
     def find(self, places: Iterable[Left]) -> None:
         """Stores variables that the baseline changed. The user is warned of them unless every run sets

@@ -69,7 +69,7 @@ class Replays(Generic[Item]):
         its answer."""
         with self._naming_what_is_left(), self.state.turn([source.id for source in kept]):
             with self.state.alone.noticing(), self._replaying(kept) as run, self._ending(run) as got:
-                got.append(self.application.run(self.case.copied(self.application.copied), kept))
+                got.append(self.application.run(self._case_of(run), kept))
             # All runs may return and change one and the same object. The output is therefore read before
             # another replay may begin.
             return self._checked(got, kept, run)
@@ -83,9 +83,12 @@ class Replays(Generic[Item]):
                 ending, alone = self._ending, self.state.alone
                 with alone.noticing(), replaying as run, ending(run) as got, exits_contained():
                     run.watch.exchanges.before_sending.append(sent)
-                    case = self.case.copied(self.application.copied)
-                    got.append(await self.application.arun(case, kept))
+                    got.append(await self.application.arun(self._case_of(run), kept))
                 return self._checked(got, kept, run)
+
+    def _case_of(self, run: Participation) -> CallInput:
+        """Returns the input of a replay, without the sources that it omits. A run may change the copy."""
+        return self.case.copied(lambda given: run.state.edited(self.application.copied(given)))
 
     @contextmanager
     def _naming_what_is_left(self) -> Generator[None, None, None]:
@@ -118,7 +121,8 @@ class Replays(Generic[Item]):
         watch.exchanges.after_reply.append(
             lambda reply: texts.note_reply(maker, reply, [each.text for each in watch.requests])
         )
-        begin_replay(run, self.first, self.manner, kept)  # may end the replay, so it comes last
+        # This may end the replay, so it comes last.
+        begin_replay(run, self.first, self.manner, kept, self.fidelity.note)
         found, counted = self.fidelity.find, self.fidelity.count
         looking = self.state.looking(sources, self._is_a_sources_own, found, counted)
         taking_part = inside_run(self.application, run)

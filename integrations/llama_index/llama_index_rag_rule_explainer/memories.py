@@ -134,7 +134,7 @@ def _using(state: State, memory: Any, name: str, args: tuple[Any, ...], kwargs: 
         state.before.setdefault(key, copied(_without(found, wrote)))
         if state.live:
             return found
-    return [*copied(state.before[key]), *beside.put]
+    return [*state.known(key), *beside.put]
 
 
 def _without(found: list[ChatMessage], wrote: list[ChatMessage]) -> list[ChatMessage]:

@@ -44,13 +44,15 @@ class State:
     run. ``before``: for each key, the content of an object when the baseline first used it. It shows what
     the application remembers. ``aside``: the same for objects such as an index, which influence answers
     only through retrieval and are no memory. ``first``: the state of the baseline; None if this state is
-    the baseline's.
+    the baseline's. ``edit``: a function that returns content without the sources that a replay omits;
+    None if it omits nothing of the kind.
     """
 
     live: bool = False
     before: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
     aside: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
     first: "State | None" = None
+    edit: Callable[[Any], Any] | None = None
     _copies: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
     _own: dict[int, tuple[object, object]] = field(default_factory=dict[int, tuple[object, object]])
     _born: dict[Same, Hashable] = field(default_factory=dict[Same, Hashable])
@@ -76,7 +78,7 @@ class State:
         with self._lock:
             if key not in self.before:
                 self.before[key] = copied(reading())
-            return copied(self.before[key])
+            return self.known(key)
 
     async def aread(self, key: Hashable, reading: Callable[[], Awaitable[Any]]) -> Any:
         """Returns the same as ``read``, but awaits ``reading``, which is an async function."""
@@ -84,7 +86,25 @@ class State:
             # Several readings may run concurrently. All of them return the result of the reading that
             # ends first.
             self.before.setdefault(key, copied(await reading()))
-        return copied(self.before[key])
+        return self.known(key)
+
+    def known(self, key: Hashable) -> Any:
+        """Returns a copy of the content that was read under the key, without what the run omits."""
+        return self.edited(copied(self.before[key]))
+
+    def edited(self, content: Any) -> Any:
+        """Returns content, or an input, without the sources that the run omits."""
+        return content if self.edit is None else self.edit(content)
+
+    def edit_attributes(self, thing: Any) -> Any:
+        """Removes the sources that the run omits from the attributes of one of its own copies, and
+        returns the copy."""
+        attributes: dict[str, Any] = {} if self.edit is None else getattr(thing, "__dict__", {})
+        for name, content in [*attributes.items()]:
+            left = self.edited(content)
+            if left is not content:
+                attributes[name] = left
+        return thing
 
     def kept(self, key: Hashable, making: Callable[[], Any]) -> Any:
         """Returns the object that ``aside`` holds under the key. ``making`` makes it at the first call of
@@ -97,7 +117,8 @@ class State:
         ``making``."""
         with self._lock:
             if key not in self._copies:
-                made = self._copies[key] = making()
+                made = making()
+                made = self._copies[key] = self.edited(made) if type(made) is dict else made
                 self._own[id(made)] = made, None
             return self._copies[key]
 

@@ -256,7 +256,7 @@ class Isolation:
             return StandIn(thing, thing)
         twin = held.another()
         state.note_copy(twin, thing)
-        return StandIn(thing, twin)
+        return StandIn(thing, twin if self.aside else state.edit_attributes(twin))
 
     def _held(self, state: State, thing: Any) -> Original | None:
         """Returns a copy of the object as it was before the first run used it; the first call makes the

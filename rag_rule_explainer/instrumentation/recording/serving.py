@@ -198,6 +198,11 @@ class Serving(Gate, Generic[Item]):
         """Returns the texts of the sources of these items."""
         return [source.text for source in self._captured.identify([items])[0]]
 
+    @property
+    def sources(self) -> Sequence[Source]:
+        """Returns all sources of the baseline."""
+        return self._captured.sources
+
     def retrieved(self) -> list[Source]:
         """Returns the sources that this replay was served so far."""
         return [source for source in self._captured.sources if source.id in self.delivered]

@@ -25,9 +25,8 @@ _REPEATED = (
     "seen; replay_of='whole_run' shows it"
 )
 _DROPPED = (
-    "later requests of the run lack messages of {named}, as the application drops old ones; a replay "
-    "leaves omitted turns out of the requests that the application makes, so nothing that was dropped "
-    "comes back in their place"
+    "later requests of the run lack messages of {named}, as the application drops old ones; where it is "
+    "not given an omitted turn at all, it may keep another one in its place"
 )
 
 

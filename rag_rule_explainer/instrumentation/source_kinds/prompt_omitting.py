@@ -1,127 +1,226 @@
 """This module removes omitted parts of prompts (turns, memories, examples, sections of the instructions)
-from the requests of a replay.
+from the requests of a replay, unless ``taking_out`` has taken them out of what the replay starts with.
 
 They were found in the first request of the baseline. A later request may hold them in another form: the
-application has dropped a message of a turn, or has rewritten it. What is still whole is removed; where an
-omitted part may be there in another form, the replay has no verdict.
+application has dropped a message of a turn, or has rewritten it. What is still whole is removed. Where
+anything else may come from an omitted part, ``NewTexts`` says so.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
-from .left_texts import LeftTexts
+from .new_texts import NewTexts
 from .prompt_sections import PromptMessage, SectionPlace, is_system, placed, sections_in
 from .prompt_sources import PromptSources
+from .recorded_requests import OTHER_REQUEST, RecordedRequests
+from .taking_out import TakingOut
+
+_STILL_GIVEN = (
+    "{source!r} was taken out of the application's input or memory, and a model was sent it all the "
+    "same, so the application has it from elsewhere too"
+)
+
+
+Doubt: TypeAlias = Callable[[str, str], None]
+"""A function that is called with the id of a source and with what may be a part of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptOmitting:
     """A ``PromptOmitting`` removes the omitted sources from the requests of one replay.
 
-    ``deliver``: is called with the sources in each request. ``left_texts``: finds texts of omitted
-    sources that are still there.
+    ``deliver``: is called with the sources in each request. ``taking_out``: has taken sources out of what
+    the replay starts with. ``new_texts``: finds texts that may come from other omitted sources.
+    ``recorded``: the requests of a replay that get recorded replies; None if all get new ones.
     """
 
     known: PromptSources
     kept: frozenset[str]
     deliver: Callable[[Collection[str], bool], None]
-    left_texts: LeftTexts
+    taking_out: TakingOut
+    new_texts: NewTexts
+    recorded: RecordedRequests | None = None
 
     def edited(self, messages: Sequence[PromptMessage]) -> Sequence[str | None]:
         """Returns the messages' texts without the omitted sources."""
+        self._check_taken(messages)
+        texts, delivered = self._cut(messages, self._doubt)
+        self._look_for_more(messages)
+        self._check_recorded(messages, texts)
+        first = self.known.messages
+        expected = [
+            each for each in _left_of(first, self._cut(first, _ignored)[0]) if self._is_sent(each)
+        ]
+        self.new_texts.check(list(self._left_out()), expected, _left_of(messages, texts))
+        self.deliver(delivered, True)
+        return texts
+
+    def _check_recorded(self, messages: Sequence[PromptMessage], texts: Sequence[str | None]) -> None:
+        if self.recorded is None or not self.taking_out.taken:
+            return
+        taking_out = TakingOut(self.known, self.taking_out.omitted)
+        from_requests = replace(self, taking_out=taking_out)
+        if self.recorded.is_another(messages, texts, lambda each: from_requests._cut(each, _ignored)[0]):
+            self.new_texts.refuse(OTHER_REQUEST)
+
+    def _cut(self, messages: Sequence[PromptMessage], doubt: Doubt) -> tuple[list[str | None], list[str]]:
+        """Returns the messages' texts without the omitted sources, and the ids of the retained sources
+        that are there. Calls ``doubt`` where it is not clear what is to be removed."""
         texts: list[str | None] = [each.text for each in messages]
         spoken = [place for place, each in enumerate(messages) if not is_system(each)]
         conversation = [messages[place] for place in spoken]
-        delivered, taken, torn = list[str](), set[int](), list[str]()
-        missing = dict[str, list[PromptMessage]]()
-        for identity, group in self.known.groups.items():
-            start = _start_of(group, conversation, taken)
-            if start is None:
-                torn.append(identity)
-                continue
-            taken.update(range(start, start + len(group)))
-            if identity in self.kept:
-                delivered.append(identity)
-                continue
-            for place in spoken[start : start + len(group)]:
-                texts[place] = self._left
+        found, torn = self._found_in(conversation)
+        taken = {place for start, size in found.values() for place in range(start, start + size)}
+        gone = [
+            place
+            for identity, (start, size) in found.items()
+            for place in range(start, start + size)
+            if identity not in self.kept
+        ]
         for identity in torn:
             if identity not in self.kept:
-                for place in self._rest_of(identity, conversation, taken, missing):
-                    texts[spoken[place]] = self._left
-            self._look_for_twins(identity)
-        self._look_for_more(conversation)
-        places = placed(self.known.sections, messages)
-        delivered += (each for each in places if each in self.kept)
+                gone += self._rest_of(identity, conversation, taken, doubt)
+            self._look_for_twins(identity, doubt)
+        for place in gone:
+            texts[spoken[place]] = self._left
+        sections = {each: text for each, text in self.known.sections.items() if self._is_there(each)}
+        places = placed(sections, messages)
+        self._cut_sections(places, texts)
+        self._look_for_others(messages, places, doubt)
+        return texts, [each for each in (*found, *places) if each in self.kept]
+
+    def _found_in(
+        self, conversation: Sequence[PromptMessage]
+    ) -> tuple[dict[str, tuple[int, int]], list[str]]:
+        """Returns the sources whose messages are all in the conversation, each with the place of the
+        first and their number, and the ids of the others."""
+        found, torn, taken = dict[str, tuple[int, int]](), list[str](), set[int]()
+        for identity, group in self.known.groups.items():
+            start = _start_of(group, conversation, taken) if self._is_there(identity) else None
+            if start is not None:
+                found[identity] = start, len(group)
+                taken.update(range(start, start + len(group)))
+            elif self._is_there(identity):
+                torn.append(identity)
+        return found, torn
+
+    def _cut_sections(
+        self, places: Mapping[str, Sequence[SectionPlace]], texts: list[str | None]
+    ) -> None:
         omitted = [at for each, found in places.items() if each not in self.kept for at in found]
         # Cuts from the end, so that no cut moves a place that is still to be cut.
         for place, start, end in sorted(omitted, reverse=True):
             text = texts[place] or ""
             left = text[:start] + text[end:]
             texts[place] = left if left.strip() or self.known.omit == "blank" else None
-        self._look_for_others(messages, places)
-        omitted_sources = [each.id for each in self.known.sources if each.id not in self.kept]
-        self.left_texts.check(omitted_sources, missing, messages, texts)
-        self.deliver(delivered, True)
-        return texts
 
     @property
     def _left(self) -> str | None:
         return "" if self.known.omit == "blank" else None
 
+    def _is_there(self, identity: str) -> bool:
+        """Returns True iff the application still has the source: it is retained, or could not be taken
+        out of what the replay starts with."""
+        return identity not in self.taking_out.taken
+
+    def _is_sent(self, message: PromptMessage) -> bool:
+        """Returns False for a message of a turn that was taken out."""
+        having = [each for each, group in self.known.groups.items() if message in group]
+        return not having or any(map(self._is_there, having))
+
+    def _left_out(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """Yields the ids and texts of the omitted sources that the application itself still has."""
+        gone = {each for each in self.taking_out.omitted if self._is_there(each)}
+        for identity, group in self.known.groups.items():
+            if identity in gone:
+                yield identity, [each.text for each in group]
+        yield from ((each, [text]) for each, text in self.known.sections.items() if each in gone)
+
+    def _check_taken(self, messages: Sequence[PromptMessage]) -> None:
+        """Looks for turns and sections that were taken out and stand in the request all the same. Such a
+        source is then left out of requests, too. A turn after the user's last message is none of them:
+        the replay itself may have had an equal one."""
+        conversation = [each for each in messages if not is_system(each)]
+        last = self.known.spoken[-1:]
+        asked = [place for place, each in enumerate(conversation) if each in last]
+        earlier = conversation[: max(asked, default=len(conversation))]
+        groups, taken = list(self.known.groups.values()), self.taking_out.taken
+        for identity in sorted(taken & set(self.known.groups)):
+            group = self.known.groups[identity]
+            gone = [each for each in taken if self.known.groups.get(each) == group]
+            if _count(group, earlier) <= groups.count(group) - len(gone):
+                continue
+            if groups.count(group) > 1:  # nothing shows which of the equal ones it is
+                self.new_texts.refuse(_STILL_GIVEN.format(source=identity))
+            taken.discard(identity)
+        present = {each.text for each in sections_in(messages)}
+        kept = {text for each, text in self.known.sections.items() if each in self.kept}
+        for identity in sorted(taken & set(self.known.sections)):
+            if self.known.sections[identity] in present - kept:
+                taken.discard(identity)
+
     def _rest_of(
-        self,
-        identity: str,
-        conversation: Sequence[PromptMessage],
-        taken: set[int],
-        missing: dict[str, list[PromptMessage]],
+        self, identity: str, conversation: Sequence[PromptMessage], taken: set[int], doubt: Doubt
     ) -> Iterator[int]:
-        """Yields the places of those messages of an omitted source that are still in the conversation,
-        and adds the others to ``missing``. Calls ``doubt`` if it is not clear which of its messages they
-        are."""
+        """Yields the places of those messages of an omitted source that are still in the conversation.
+        Calls ``doubt`` if it is not clear which of its messages they are."""
         known = self.known.spoken
         for message in self.known.groups[identity]:
             found = [
                 place for place, each in enumerate(conversation) if each == message and place not in taken
             ]
-            if not found:
-                missing.setdefault(identity, []).append(message)
-            elif len(found) > 1 or known.count(message) > 1:
-                self._doubt(identity, message.text)
-            else:
+            if len(found) > 1 or (found and known.count(message) > 1):
+                doubt(identity, message.text)
+            elif found:
                 taken.add(found[0])
                 yield found[0]
 
-    def _look_for_more(self, conversation: Sequence[PromptMessage]) -> None:
-        """Calls ``doubt`` if the conversation has a message of an omitted source more often than the
-        first request."""
-        earlier = list(conversation[: self.left_texts.end_of_known(conversation) + 1])
+    def _look_for_more(self, messages: Sequence[PromptMessage]) -> None:
+        """Calls ``doubt`` if the conversation up to the user's last message has a message of an omitted
+        source more often than the first request."""
+        known = self.known.spoken
+        conversation = [each for each in messages if not is_system(each)]
+        asked = [place for place, each in enumerate(conversation) if each == known[-1]]
+        earlier = conversation[: max(asked, default=len(conversation) - 1) + 1] if known else []
         for identity, group in self.known.groups.items():
-            for message in group if identity not in self.kept else ():
-                if earlier.count(message) > self.known.spoken.count(message):
+            for message in group if identity not in self.kept and self._is_there(identity) else ():
+                if earlier.count(message) > known.count(message):
                     self._doubt(identity, message.text)
 
     def _look_for_others(
-        self, messages: Sequence[PromptMessage], places: Mapping[str, Sequence[SectionPlace]]
+        self,
+        messages: Sequence[PromptMessage],
+        places: Mapping[str, Sequence[SectionPlace]],
+        doubt: Doubt,
     ) -> None:
         """Calls ``doubt`` if an omitted section was not found, and the request has another section with
         its mark: it may be the same one, rewritten, or that of another agent."""
-        missing = {each for each in self.known.sections if each not in self.kept and each not in places}
-        known = set(self.known.messages)
+        gone = {each for each in self.known.sections if each not in self.kept and self._is_there(each)}
+        missing, known = gone.difference(places), set(self.known.messages)
         for each in sections_in(messages) if missing else ():
             if each.id in missing and messages[each.at[0]] not in known:
-                self._doubt(each.id, each.text)
+                doubt(each.id, each.text)
 
-    def _look_for_twins(self, identity: str) -> None:
+    def _look_for_twins(self, identity: str, doubt: Doubt) -> None:
         """Calls ``doubt`` if a source with the same messages as this one, which is not whole in the
         request, is omitted and the other is not: nothing shows which of the two is in the request."""
         group = self.known.groups[identity]
-        twins = {each in self.kept for each, other in self.known.groups.items() if other == group}
-        if len(twins) > 1:
-            self._doubt(identity, group[0].text)
+        twins = [each for each, other in self.known.groups.items() if other == group]
+        if len({each in self.kept for each in twins}) > 1 and all(map(self._is_there, twins)):
+            doubt(identity, group[0].text)
 
     def _doubt(self, identity: str, text: str) -> None:
-        self.left_texts.doubt(identity, text)
+        self.new_texts.doubt(identity, text)
+
+
+def _left_of(messages: Sequence[PromptMessage], texts: Sequence[str | None]) -> list[PromptMessage]:
+    pairs = zip(messages, texts, strict=True)
+    return [each._replace(text=text) for each, text in pairs if text is not None]
+
+
+def _ignored(_identity: str, _text: str) -> None:
+    """Ignores what is not clear in a request that is not sent."""
 
 
 def _start_of(
@@ -133,3 +232,11 @@ def _start_of(
         if start not in taken and tuple(messages[start : start + size]) == tuple(group):
             return start
     return None
+
+
+def _count(group: Sequence[PromptMessage], messages: Sequence[PromptMessage]) -> int:
+    """Returns how often the group stands among the messages, without overlaps."""
+    taken = set[int]()
+    while (start := _start_of(group, messages, taken)) is not None:
+        taken.update(range(start, start + len(group)))
+    return len(taken) // max(1, len(group))

@@ -33,14 +33,17 @@ class PromptEditing(Protocol):
 @dataclass(slots=True, eq=False)
 class FirstPrompt:
     """A ``FirstPrompt`` records the first request of a baseline, and changes no request. ``dropped``: its
-    messages that are missing in later requests of the same conversation."""
+    messages that are missing in later requests of the same conversation. ``requests``: the messages of
+    all requests."""
 
     messages: tuple[PromptMessage, ...] = ()
     dropped: set[PromptMessage] = field(default_factory=set[PromptMessage])
+    requests: list[tuple[PromptMessage, ...]] = field(default_factory=list[tuple[PromptMessage, ...]])
 
     def edited(self, messages: Sequence[PromptMessage]) -> Sequence[str | None]:
         """Returns the messages' texts, unchanged."""
         self.messages = self.messages or tuple(messages)
+        self.requests.append(tuple(messages))
         if self.messages[-1:] and self.messages[-1] in messages:
             self.dropped.update(set(self.messages).difference(messages))
         return [each.text for each in messages]

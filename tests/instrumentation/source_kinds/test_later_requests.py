@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,60 +26,97 @@ FIRST = PromptSources.of(conversation(*TURNS, ASKED), as_turn("turns"), ["turns"
 
 
 def sent(
-    kept: Sequence[str], *said: tuple[str, str], replies: Sequence[str] = ()
-) -> tuple[list[str | None], list[str]]:
-    doubts = list[str]()
-    editing = omitting(FIRST, kept, doubt=doubts.append, said=replies, given=[RESULT[1]])
-    return list(editing.edited(conversation(*said))), doubts
+    kept: Sequence[str], *said: tuple[str, str], replies: Sequence[str] = (), **options: Any
+) -> tuple[list[str | None], list[str], list[str]]:
+    """What is sent, why there is no verdict, and why nothing is proved."""
+    doubts, notes = list[str](), list[str]()
+    told: Any = {"doubt": doubts.append, "note": notes.append, "said": replies, "given": [RESULT[1]]}
+    editing = omitting(FIRST, kept, **told, **options)
+    return list(editing.edited(conversation(*said))), doubts, notes
 
 
 @pytest.mark.parametrize("first", range(5))
 def test_what_is_left_of_an_omitted_turn_is_removed(first: int) -> None:
-    """An application that keeps the last messages drops the oldest first, also within a turn."""
+    """An application that keeps the last messages drops the oldest first, also within a turn. What it
+    would keep without the turn is not known, so nothing is proved."""
     said = [*TURNS, ASKED, CALL, RESULT][first:]
     for size in range(3):
         for kept in combinations(["turn 1", "turn 2"], size):
-            left, doubts = sent(kept, *said)
+            left, doubts, notes = sent(kept, *said)
             gone = [turn for n, turn in enumerate(TURNS) if f"turn {n // 2 + 1}" not in kept]
             assert [text for text in left if text is not None] == [
                 text for role, text in said if (role, text) not in gone
             ]
             assert not doubts
+            is_whole = [each for each in TURNS if each not in gone] == [
+                each for each in said[: len(TURNS) - first] if each not in gone
+            ]
+            assert bool(notes) is (size < 2 and not is_whole)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [("user", "Earlier: Where is it? At zz2q."), ASKED],
+        [("user", "Where is it? At zz2q. And who? zz4q. What is new?")],
+        [*TURNS[:2], *TURNS, ASKED],
+        [("assistant", "I said: where is it"), *TURNS[2:], ASKED, CALL, RESULT],
+    ],
+)
+def test_the_whole_text_of_an_omitted_turn_leaves_no_verdict(said: list[tuple[str, str]]) -> None:
+    assert any("'turn 1'" in each for each in sent(["turn 2"], *said)[1])
+    assert sent(["turn 1", "turn 2"], *said)[1:] == ([], [])
 
 
 @pytest.mark.parametrize(
     "said",
     [
         [("user", "Where..."), ("assistant", "At zz2q."), *TURNS[2:], ASKED],
-        [("user", "Earlier: At zz2q."), ASKED],
-        [("system", "Be kind."), ("user", "Where is it? At zz2q. And who? zz4q. What is new?")],
-        [*TURNS[:2], *TURNS, ASKED],
-        [("assistant", "I said: at ZZ2Q"), *TURNS[2:], ASKED, CALL, RESULT],
+        [("user", "Earlier: it"), ASKED],
         [("customer", "Where is it?"), ("clerk", "At zz2q."), ("customer", "What is new?")],
-        [("user", "Where i"), ("assistant", "At zz2q"), ("user", "What is"), CALL, RESULT],
-        [("system", "Known so far: zz2q."), ASKED, CALL, RESULT],
-        [("user", "Known so far: zz2q. What is new?"), CALL, RESULT],
-        [ASKED, CALL, ("tool", "Nothing. Known so far: zz2q.")],
+        [("system", "Zz."), *TURNS[2:], ASKED, CALL, RESULT],
+        [*TURNS[2:], ASKED, CALL, RESULT, ("tool", "2")],
+        [*TURNS[2:], ASKED, ("developer", "!")],
+        [*TURNS[2:], ("user", "What is new? (it)"), CALL, RESULT],
+        [*TURNS[2:], ASKED, CALL, ("tool", "Rain came. It.")],
+        [ASKED],
+        [ASKED, *TURNS[2:]],
+        [*TURNS[2:], ASKED, ASKED],
     ],
 )
-def test_another_form_of_an_omitted_turn_leaves_no_verdict(said: list[tuple[str, str]]) -> None:
-    _, doubts = sent(["turn 2"], *said)
-    assert any("'turn 1'" in each for each in doubts) or not any(
-        "zz2q" in (each or "").lower() for each in sent(["turn 2"], *said)[0]
-    )
-    assert sent(["turn 1", "turn 2"], *said)[1] == []
+def test_anything_else_that_the_application_writes_is_not_proved(said: list[tuple[str, str]]) -> None:
+    _, doubts, notes = sent(["turn 2"], *said)
+    assert doubts or any("'turn 1' could only be left out of requests" in each for each in notes)
+    assert sent(["turn 1", "turn 2"], *said)[1:] == ([], [])
 
 
-def test_a_summary_that_a_model_made_in_the_replay_is_no_other_form() -> None:
-    summary = "Nobody knows where it is."
-    said = [("user", f"Here is a summary: {summary}"), ASKED]
-    assert sent([], *said, replies=[summary])[1] == []
-    assert sent([], *said)[1] != []
+@pytest.mark.parametrize(
+    "after",
+    [
+        [],
+        [CALL, RESULT],
+        [CALL, RESULT, CALL, RESULT],
+        [("assistant", "It rains.")],
+        [("assistant", "It rains.\nRain came.")],
+        [("user", "Observation: Rain came.")],
+        [("assistant", ""), ("tool", " Rain  came. ")],
+    ],
+)
+def test_replies_and_results_of_tools_are_no_texts_of_the_application(
+    after: list[tuple[str, str]],
+) -> None:
+    for kept in ([], ["turn 1"], ["turn 2"]):
+        said = [*TURNS, ASKED, *after]
+        assert sent(kept, *said, replies=["It rains."])[1:] == ([], [])
 
 
-def test_the_prompt_of_another_agent_is_no_other_form() -> None:
-    said = [("system", "You find out where things are."), ("user", "Where is the weather fine?")]
-    assert sent([], *said) == ([text for _, text in said], [])
+def test_a_text_that_the_user_names_is_proved() -> None:
+    said = [("system", "You find out where it is."), ASKED, ("user", "Go on.")]
+    assert len(sent([], *said)[2]) == 3
+    (left,) = sent([], *said, ignore=["You find.*"])[2]
+    assert "'Go on.'" in left
+    assert sent([], *said, ignore=["You find.*", "Go on"])[2]
+    assert not sent([], *said, ignore=["You find.*", r"Go on\."])[2]
 
 
 def test_of_two_equal_turns_it_must_be_clear_which_is_left() -> None:
@@ -90,32 +128,6 @@ def test_of_two_equal_turns_it_must_be_clear_which_is_left() -> None:
     assert omitting(twice, ["turn 1", "turn 2"]).edited(later) == [each.text for each in later]
     omitting(twice, ["turn 2"], doubt=doubts.append).edited(later)
     assert doubts
-
-
-def test_what_two_omitted_turns_say_is_looked_for() -> None:
-    twice = [
-        ("user", "Is it 4711?"),
-        ("assistant", "It is 4711."),
-        ("user", "Sure?"),
-        ("assistant", "4711!"),
-    ]
-    found = PromptSources.of(conversation(*twice, ASKED), as_turn("turns"), ["turns"], "remove")
-    later, doubts = conversation(("system", "Known so far: 4711."), ASKED), list[str]()
-    omitting(found, [], doubt=doubts.append).edited(later)
-    assert doubts
-
-
-@pytest.mark.parametrize(
-    ("turn", "prompt"),
-    [
-        ("\u9000\u6b3e\u5728\u54ea\u91cc", "\u4f60\u5728\u8fd9\u91cc\u5e2e\u5fd9"),
-        ("Wo ist er?", "Du findest, wo er ist."),
-    ],
-)
-def test_characters_that_two_texts_share_are_no_sign(turn: str, prompt: str) -> None:
-    said = [("user", turn), ("assistant", "Ok."), ("user", "Next?")]
-    found = PromptSources.of(conversation(*said), as_turn("turns"), ["turns"], "remove")
-    assert omitting(found, []).edited(conversation(("system", prompt), ("user", "So?")))[0] == prompt
 
 
 STATE = "# State\nYou have read {} messages, zz2q.\n"
@@ -156,13 +168,13 @@ def test_a_section_whose_text_has_changed_is_cut_too(first: str, later: str, lef
         f"{STATE.format(3)}{TONE}# Again\nIt is zz2q.",
     ],
 )
-def test_a_section_that_may_be_there_in_another_form_leaves_no_verdict(later: str) -> None:
+def test_with_a_section_that_may_be_there_in_another_form_nothing_is_proved(later: str) -> None:
     first = conversation(("system", STATE.format(1) + TONE), ASKED)
-    found, doubts = PromptSources.of(first, as_turn("turns"), ["instructions"], "remove"), list[str]()
-    omitting(found, ["instructions: Tone"], doubt=doubts.append).edited(
+    found, told = PromptSources.of(first, as_turn("turns"), ["instructions"], "remove"), list[str]()
+    omitting(found, ["instructions: Tone"], doubt=told.append, note=told.append).edited(
         conversation(("system", later), ASKED)
     )
-    assert any("'instructions: State' in another form" in each for each in doubts)
+    assert any("'instructions: State'" in each for each in told)
 
 
 WORDS = st.sampled_from(["yes", "no", "at noon", "zz2q", "who"])
@@ -172,11 +184,11 @@ CHANGES = st.sampled_from(["as it is", "gone", "shortened", "quoted"])
 @given(
     st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=4), st.lists(CHANGES, min_size=8, max_size=8)
 )
-def test_a_word_of_an_omitted_turn_is_gone_or_there_is_no_verdict(
+def test_a_word_of_an_omitted_turn_is_gone_or_nothing_is_proved(
     said: list[tuple[str, str]], changes: list[str]
 ) -> None:
     """Whatever the application does to the messages: a word that one turn alone has is not sent without
-    it, unless there is no verdict."""
+    it, unless nothing is proved."""
     turns = [PromptMessage(*each) for one, two in said for each in (("user", one), ("assistant", two))]
     asked = PromptMessage(*ASKED)
     found = PromptSources.of([*turns, asked], as_turn("turns"), ["turns"], "remove")
@@ -187,10 +199,11 @@ def test_a_word_of_an_omitted_turn_is_gone_or_there_is_no_verdict(
         if change != "gone"
     ]
     for omitted in found.sources:
-        doubts = list[str]()
+        told = list[str]()
         kept = [each.id for each in found.sources if each is not omitted]
-        texts = omitting(found, kept, doubt=doubts.append).edited([*later, asked])
+        editing = omitting(found, kept, doubt=told.append, note=told.append)
+        texts = editing.edited([*later, asked])
         own = set(omitted.text.split()).difference(
             *(each.text.split() for each in found.sources if each is not omitted)
         )
-        assert doubts or own.isdisjoint(" ".join(each or "" for each in texts).replace(".", "").split())
+        assert told or own.isdisjoint(" ".join(each or "" for each in texts).replace(".", "").split())

@@ -74,24 +74,42 @@ def whole(messages: Sequence[BaseMessage]) -> str:
 
 
 def of_the_reply(messages: Sequence[BaseMessage]) -> str:
-    return str(messages[3].text)
+    return " ".join(str(each.text) for each in messages if each.text == LONG)
 
 
 LONG = "I have paid the bill for the rooms of the house by the sea."
 
 
-@pytest.mark.parametrize("repeating", [whole, of_the_reply])
-@pytest.mark.parametrize("replay_of", ["whole_run", "next_action"])
-def test_a_turn_that_the_application_repeats_is_refused_with_advice(
-    repeating: Callable[[Sequence[BaseMessage]], str], replay_of: Any
-) -> None:
+def telling(repeating: Callable[[Sequence[BaseMessage]], str]) -> Any:
     @dynamic_prompt
-    def telling(request: Any) -> str:
+    def prompt(request: Any) -> str:
         return f"What was said before:\n{repeating(request.messages)}"
 
+    return prompt
+
+
+@pytest.mark.parametrize("repeating", [whole, of_the_reply])
+@pytest.mark.parametrize("replay_of", ["whole_run", "next_action"])
+def test_an_application_repeats_only_turns_that_are_there(
+    repeating: Callable[[Sequence[BaseMessage]], str], replay_of: Any
+) -> None:
+    messages = [*turn(QUESTIONS[0], LONG), HumanMessage(QUESTIONS[0])]
+    prompt = telling(repeating)
+    explanation = explained(messages, prompt, replay_of=replay_of, source_kinds=["turns"])
+    if replay_of == "whole_run":
+        assert blamed(explanation) == ({()}, set())
+        assert {each.claim for each in explanation.rules} == {"proved"}
+        return
+    # The recorded reply answers a request that quotes the turn.
+    (empty,) = (each for each in explanation.probes if not each.kept)
+    reasons = {each.reason for each in empty.verdicts.values()}
+    assert all("replay_of='whole_run' asks the model anew" in each for each in reasons)
+
+
+def test_a_turn_that_the_application_repeats_from_elsewhere_is_refused_with_advice() -> None:
     messages = [*turn(QUESTIONS[0], LONG), HumanMessage(QUESTIONS[0])]
     with pytest.raises(SourceLeak, match="'turns'") as caught:
-        explained(messages, telling, replay_of=replay_of, source_kinds=["turns"])
+        explained(messages, telling(lambda _: LONG), source_kinds=["turns"])
     error = str(caught.value)
     assert "leave its kind ('turns') out of source_kinds" in error
     assert "gate(...)" not in error

@@ -1,0 +1,196 @@
+"""This module takes omitted turns and sections of instructions out of what a replay starts with: its
+input, and what the application remembers.
+
+A replay without a turn is then a run to which the turn was never given. Whatever the application makes of
+its conversation, such as a summary or a number of messages, it makes without the turn.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, fields, is_dataclass
+from itertools import chain
+from typing import Any, cast
+
+from ..rewinding.companies import is_own
+from .kinds import Omit
+from .listed_messages import Spoken, as_spoken, listed_text, spoken_in, with_text, without_text
+from .prompt_sections import is_system, sections_in
+from .prompt_sources import PromptSources
+
+_LEVELS = 12
+"""The number of levels down to which lists are looked for in an input."""
+_GONE: Any = object()
+
+
+@dataclass(slots=True, eq=False)
+class TakingOut:
+    """A ``TakingOut`` takes the omitted sources of one replay out of what the replay starts with.
+
+    ``taken``: the ids of the sources that it found there. ``copied``: the ids of turns that stand there
+    in a single text as well, which stays as it is; they do not count as taken out.
+    """
+
+    known: PromptSources
+    omitted: frozenset[str]
+    taken: set[str] = field(default_factory=set[str])
+    copied: set[str] = field(default_factory=set[str])
+    _groups: dict[tuple[Spoken, ...], list[str]] = field(
+        default_factory=dict[tuple[Spoken, ...], list[str]], init=False
+    )
+    _instructions: dict[str, str | None] = field(default_factory=dict[str, str | None], init=False)
+    _ids: dict[str, list[str]] = field(default_factory=dict[str, list[str]], init=False)
+
+    def __post_init__(self) -> None:
+        for identity, group in self.known.groups.items():
+            said = tuple(as_spoken(*each) for each in group)
+            self._groups.setdefault(said, []).append(identity)
+        self._cut_instructions()
+
+    def _cut_instructions(self) -> None:
+        """Notes what is left of each message with instructions that has omitted sections."""
+        messages = self.known.messages
+        for place, message in enumerate(messages):
+            own = [each for each in sections_in(messages) if each.at[0] == place]
+            cut = [each for each in own if each.id in self.omitted and each.id in self.known.sections]
+            if not is_system(message) or not cut or messages.count(message) > 1:
+                continue
+            left = message.text
+            for each in sorted(cut, key=lambda section: section.at, reverse=True):
+                _, start, end = each.at
+                left = left[:start] + left[end:]
+            is_left = bool(left.strip()) or self.known.omit == "blank"
+            self._instructions[message.text] = left if is_left else None
+            self._ids[message.text] = [each.id for each in cut]
+
+    def edited(self, given: Any) -> Any:
+        """Returns an input, or what the application remembers, without the omitted sources. Nothing in
+        ``given`` is changed; what holds a change is copied."""
+        return self._edited(given, frozenset()) if self.omitted else given
+
+    def _edited(self, value: Any, above: frozenset[int]) -> Any:
+        if isinstance(value, str):
+            self._look_for_copies(value)
+        is_plain = isinstance(value, (str, bytes, int, float, type(None)))
+        if is_plain or len(above) > _LEVELS or id(value) in above:
+            return value
+        above |= {id(value)}
+        if isinstance(value, dict):
+            entries = cast("dict[Any, Any]", value)
+            made = {name: self._edited(each, above) for name, each in entries.items()}
+            return _with_entries(entries, made)
+        if isinstance(value, (list, tuple)):
+            return self._of_list(cast("Sequence[Any]", value), above)
+        names = _attributes_of(value)
+        changed = {name: self._edited(getattr(value, name), above) for name in names}
+        return _with_attributes(value, changed)
+
+    def _look_for_copies(self, text: str) -> None:
+        """Notes the omitted turns that stand in a text with all that was said in them, in its order."""
+        here = "".join(text.split())
+        for group, ids in self._groups.items():
+            said = ".*?".join(re.escape(each.text) for each in group if each.text)
+            if said and re.search(said, here):
+                self.copied.update(self.omitted.intersection(ids))
+        self.taken -= self.copied
+
+    def _of_list(self, listed: Sequence[Any], above: frozenset[int]) -> Any:
+        parts = [each if spoken_in(each) else self._edited(each, above) for each in listed]
+        for place, start in self._omitted_places(listed):
+            parts[place] = start
+        left = [each for each in parts if each is not _GONE]
+        is_same = len(left) == len(listed) and all(
+            one is two for one, two in zip(left, listed, strict=True)
+        )
+        if is_same:
+            return listed
+        if isinstance(listed, tuple):
+            make: Any = getattr(listed, "_make", tuple)
+            return make(left)
+        made: Any = copy(listed)
+        made[:] = left
+        return made
+
+    def _omitted_places(self, listed: Sequence[Any]) -> list[tuple[int, Any]]:
+        """Returns the places in a list at which it has omitted sources, each with what stands there in
+        their place."""
+        said = [(place, each) for place, element in enumerate(listed) for each in spoken_in(element)]
+        found = list(self._omitted_sections(listed, said))
+        talk = [(place, each) for place, each in said if each.role != "system"]
+        for group, ids in self._groups.items():
+            starts = _starts_of(group, talk)
+            # Where the list has the turn more or less often, nothing shows which of them is which.
+            if len(starts) != len(ids):
+                continue
+            for identity, start in zip(ids, starts, strict=True):
+                if identity in self.omitted:
+                    places = dict.fromkeys(place for place, _ in talk[start : start + len(group)])
+                    instead = [self._instead_of(listed[place]) for place in places]
+                    if all(each is not None for each in instead):
+                        self.taken.update({identity} - self.copied)
+                        found += zip(places, instead, strict=True)
+        return found
+
+    def _omitted_sections(
+        self, listed: Sequence[Any], said: Sequence[tuple[int, Spoken]]
+    ) -> list[tuple[int, Any]]:
+        found = list[tuple[int, Any]]()
+        for place, message in said:
+            text = listed_text(listed[place])
+            if message.role != "system" or text not in self._instructions:
+                continue
+            left = self._instructions[text]
+            made = _GONE if left is None else with_text(listed[place], left)
+            if made is not None:
+                self.taken.update(self._ids[text])
+                found.append((place, made))
+        return found
+
+    def _instead_of(self, element: Any) -> Any:
+        omit: Omit = self.known.omit
+        return without_text(element) if omit == "blank" else _GONE
+
+
+def _starts_of(group: Sequence[Spoken], talk: Sequence[tuple[int, Spoken]]) -> list[int]:
+    """Returns where the group begins among the messages, if it does not share an element of the list,
+    such as a pair, with another message."""
+    starts, size = list[int](), len(group)
+    for start in range(len(talk) - size + 1):
+        here = talk[start : start + size]
+        is_here = all(each.is_like(one) for (_, each), one in zip(here, group, strict=True))
+        around = {place for place, _ in chain(talk[:start], talk[start + size :])}
+        free = not starts or start >= starts[-1] + size
+        if is_here and free and around.isdisjoint(place for place, _ in here):
+            starts.append(start)
+    return starts
+
+
+def _with_entries(entries: dict[Any, Any], made: Mapping[Any, Any]) -> Any:
+    if all(made[name] is each for name, each in entries.items()):
+        return entries
+    copied = copy(entries)
+    copied.update(made)
+    return copied
+
+
+def _attributes_of(value: Any) -> list[str]:
+    """Returns the names of the attributes in which an object of a class of the user's own may hold a
+    list. Objects of frameworks are not copied, because they may have state, which runs have copies of."""
+    if not is_own(type(value).__module__):
+        return []
+    if is_dataclass(value) and not isinstance(value, type):
+        return [each.name for each in fields(value) if hasattr(value, each.name)]
+    kind: Any = cast("object", type(value))
+    declared: Any = getattr(kind, "model_fields", None)
+    names = [*cast("dict[str, Any]", declared)] if isinstance(declared, dict) else []
+    return [each for each in names if hasattr(value, each)]
+
+
+def _with_attributes(value: Any, changed: Mapping[str, Any]) -> Any:
+    differing = {name: each for name, each in changed.items() if each is not getattr(value, name)}
+    if not differing:
+        return value
+    made = copy(value)
+    for name, each in differing.items():
+        object.__setattr__(made, name, each)
+    return made
