@@ -14,6 +14,7 @@ from typing import Any
 
 from ..shared_state.contents import names_in
 from ..shared_state.name_reads import texts_in_code
+from .before_earlier import MISSING, before_earlier
 from .companies import is_of_own, is_own
 from .owners import Node, Owner, is_of_library
 from .parts import Part
@@ -98,6 +99,11 @@ def _attributes(thing: Any) -> Any:
 
 def _set_from_now_on(thing: Any, names: frozenset[str]) -> Part:
     known = {name: value for name, value in _attributes(thing).items() if name in names}
+    for name, was in before_earlier(thing, thing, known).items():
+        if was is MISSING or was is ABSENT:
+            known.pop(name, None)
+        elif name in names:
+            known[name] = was
     is_shared = isinstance(thing, (type, ModuleType, FunctionType))
 
     def read(thing: Any) -> dict[str, Any]:
@@ -118,7 +124,7 @@ def _set_from_now_on(thing: Any, names: frozenset[str]) -> Part:
         for name, value in content.items():
             _write(thing, name, value)
 
-    return Part(read, write, is_named=True)
+    return Part(read, write, is_named=True, known=known)
 
 
 def _is_the_users(value: Any, *, is_new: bool) -> bool:

@@ -6,25 +6,17 @@ sources.
 """
 
 import os
-import sqlite3
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Hashable
-from contextlib import closing
 from dataclasses import dataclass, field
-from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from .folders import content_of_folder
+from .written_files import WrittenFiles, content_of, is_shared_memory
 
-_LARGEST = 1_000_000
-"""The size in bytes of the largest file that is compared by content. Larger files are compared by their
-size and the time of their last change."""
-_MOST_LINES = 100_000
-"""The most lines of a database in shared memory that are compared."""
 _OF_IMPORTS = (".pyc", ".so")
 _CODE = (".py", ".pyi")
 """The endings of files with Python code. Imports read such files in any run, so a read is recorded only
@@ -65,16 +57,18 @@ class Files:
 
     ``carried``: the first file by which a run influenced a later one. ``database``: the first such
     database. ``shared``: a file that a run read after writing it; parallel runs would disturb each other,
-    so runs are made one at a time. ``connects``: True if a run connected to a database file. ``touched``:
-    a file whose mode, time or size a run set. ``appended``: a new file that a run opened for appending.
-    The last two matter only if the code asks for such properties of files. ``programs``: the programs
-    that runs started and of which nothing is known, by name.
-    """
+    so runs are made one at a time. ``connects``: True if a run connected to a database file.
+    ``databases``: the files of the databases. ``written``: what was in the files that runs wrote.
+    ``touched``: a file whose mode, time or size a run set. ``appended``: a new file that a run opened
+    for appending. The last two matter only if the code asks for such properties of files. ``programs``:
+    the programs that runs started and of which nothing is known, by name."""
 
     carried: Left | None = None
     database: Left | None = None
     shared: str = ""
     connects: bool = False
+    databases: set[str] = field(default_factory=set[str])
+    written: WrittenFiles = field(default_factory=WrittenFiles)
     touched: str = ""
     appended: str = ""
     programs: dict[str, Left] = field(default_factory=dict[str, Left])
@@ -119,6 +113,7 @@ class Files:
         if self._made.get(path) != {run.number}:
             self._made[path].add(run.number)
             self._writers[path] = run
+            self.written.note(path)
         else:
             del self._made[path]
 
@@ -130,9 +125,11 @@ class Files:
     def connected(self, path: str, run: Reader) -> None:
         """Records that a run is about to connect to a database in a file."""
         self.connects = True
-        path = path if _is_shared_memory(path) else _absolute(_of_uri(path))
+        path = path if is_shared_memory(path) else _absolute(_of_uri(path))
         if path:
+            self.written.note(path)
             clause = self._difference(path, run)
+            self.databases.add(path)
             self.database = self.database or (Left(path, clause) if clause else None)
 
     def listed(self, path: str, run: Reader) -> None:
@@ -182,6 +179,7 @@ class Files:
         elif is_new:
             self.appended = self.appended or path
         self._writers[path] = run
+        self.written.note(path)
 
     def _read(self, path: str, run: Reader) -> None:
         writer = self._writers.get(path)
@@ -203,7 +201,7 @@ class Files:
         """Returns a clause that says that a run on other sources found something else at a path; empty if
         none did. ``content``: a digest of what is there now; None to make it. ``known_as``: the key under
         which it is compared; empty for the path."""
-        content, known = content or _content_of(path), self._found[known_as or path]
+        content, known = content or content_of(path), self._found[known_as or path]
         for sources, (found, name) in known.items():
             if sources != run.sources and found != content:
                 return f"{path!r} was not the same when {name} and {run.name} read it"
@@ -249,45 +247,7 @@ def _is_of_the_system(path: str) -> bool:
     return path.startswith((*_ON_DISK, *_UNDER)) and not path.startswith(_MEMORY)
 
 
-def _is_shared_memory(database: str) -> bool:
-    """Returns True for a SQLite database in memory that several connections may open by its name."""
-    is_shared = "cache=shared" in database and "memory" in database
-    return database.startswith("file:") and (is_shared or "vfs=memdb" in database)
-
-
-def _of_memory(database: str) -> bytes:
-    """Returns a digest of the content of a database in shared memory."""
-    digest = blake2b(digest_size=16)
-    try:
-        with closing(sqlite3.connect(database, uri=True, timeout=0)) as connection:
-            for line in islice(connection.iterdump(), _MOST_LINES):
-                digest.update(line.encode("utf-8", "surrogatepass"))
-    except sqlite3.Error:  # another run is writing to it
-        return b"in use"
-    return digest.digest()
-
-
 def _of_uri(database: str) -> str:
     if database in {"", ":memory:"} or "mode=memory" in database:
         return ""
     return unquote(urlsplit(database).path) if database.startswith("file:") else database
-
-
-def _content_of(path: str) -> bytes:
-    """Returns a digest that shows changes. For a folder, it is made of the names in it; for a file, of
-    its content; for a database, also of its write-ahead log."""
-    if _is_shared_memory(path):
-        return _of_memory(path)
-    digest = blake2b(digest_size=16)
-    if Path(path).is_dir():
-        names = sorted(each.name for each in Path(path).iterdir())
-        return blake2b("\n".join(names).encode("utf-8", "surrogateescape")).digest()
-    for each in (Path(path), Path(f"{path}-wal")):
-        try:
-            known = each.stat()
-            is_large = known.st_size > _LARGEST
-            content = f"{known.st_size} {known.st_mtime_ns}".encode() if is_large else each.read_bytes()
-            digest.update(b"there" + content)
-        except OSError:
-            digest.update(b"none")
-    return digest.digest()
