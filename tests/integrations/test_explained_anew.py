@@ -2,6 +2,7 @@
 
 import builtins
 import logging
+import os
 import sqlite3
 from collections.abc import Callable, Generator
 from contextlib import closing, suppress
@@ -34,7 +35,8 @@ _held = SimpleNamespace(modes=list[str]())
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left() -> Generator[None, None, None]:
+def nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> Generator[None, None, None]:
+    monkeypatch.chdir(Path.cwd())
     yield
     Shop.alert = False
     _held.modes.clear()
@@ -72,9 +74,20 @@ def in_a_list_of_the_module(_: Path) -> tuple[Callable[[], object], Callable[[],
     return lambda: _held.modes.append("Warn"), lambda: _held.modes
 
 
+def by_a_file_that_is_there(folder: Path) -> tuple[Callable[[], object], Callable[[], object]]:
+    path = os.path.join(str(folder), "alert")  # noqa: PTH118 -- applications do so
+    return lambda: Path(path).write_text("", encoding="utf-8"), lambda: os.path.isfile(path)  # noqa: PTH113 -- see above
+
+
+def in_the_working_folder(folder: Path) -> tuple[Callable[[], object], Callable[[], object]]:
+    return lambda: os.chdir(folder), lambda: str(Path.cwd()) == str(folder)
+
+
 def in_the_level_of_a_logger(_: Path) -> tuple[Callable[[], object], Callable[[], object]]:
-    logger = logging.getLogger(_LOGGER)
-    return lambda: logger.setLevel(logging.DEBUG), lambda: logger.level == logging.DEBUG
+    return (
+        lambda: logging.getLogger(_LOGGER).setLevel(logging.DEBUG),
+        lambda: logging.getLogger(_LOGGER).level == logging.DEBUG,
+    )
 
 
 def in_the_builtins(_: Path) -> tuple[Callable[[], object], Callable[[], object]]:
@@ -89,6 +102,8 @@ STATES = [
     in_a_database,
     on_a_class,
     in_a_list_of_the_module,
+    by_a_file_that_is_there,
+    in_the_working_folder,
     in_the_level_of_a_logger,
     in_the_builtins,
 ]
@@ -128,6 +143,7 @@ def explainer_of(build: Leaving, *, anew: bool = False, **parameters: Any) -> An
     return RuleExplainer(RunnableLambda(answer), predicate=~GOOD, miner="exact", **parameters)  # pyright: ignore[reportUnknownArgumentType] -- see above
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("is_seen_at_once", [True, False])
 @pytest.mark.parametrize("state", STATES)
 def test_nothing_is_proved_by_the_way_out_of_state_that_it_does_not_make_anew(
