@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary, ref
 
 from .values import ABSENT, DICT, LISTED, SET, is_plain
 
-_MOST = 2000
+_MOST = 500
 """The most objects of which values are kept. The oldest are dropped."""
 _MOST_ALIVE = 100
 """The most of them that allow no weak references, and so are kept alive."""
