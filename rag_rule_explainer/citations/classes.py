@@ -4,8 +4,7 @@ from enum import Enum
 
 
 class CitationClass(str, Enum):
-    """This enum has the classes of citations. ``meaning`` says what each class states, and nothing
-    more."""
+    """This enum has the classes of citations. ``meaning`` says in words what each class states."""
 
     DECISIVE = "decisive"
     DECISIVE_IN_FULL_CONTEXT = "decisive in full context"

@@ -59,7 +59,8 @@ def shown_in(explanation: Explanation, numbers_from: int = 1) -> CitableSources:
 
 
 def claim_words(explanation: Explanation) -> str:
-    """Returns the claim in words: the condition of retention rules, or the answer if there is none."""
+    """Returns the claim in words: the condition of retention rules; empty if the explanation has no such
+    condition."""
     conditions = explanation.predicates
     return next((said for kind, said in conditions.items() if kind.value == "retention"), "")
 

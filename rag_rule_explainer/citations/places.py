@@ -57,8 +57,8 @@ def with_places(checks: Sequence[CitationCheck]) -> tuple[CitationCheck, ...]:
 
 
 def _listed(check: CitationCheck) -> dict[str | None, _Listed]:
-    """Returns the sources that this statement cites only by a list, each with the part of the text to
-    which the list belongs."""
+    """Returns a dict from the id of each source that this statement cites only by a list, to the source
+    and the part of the text to which the list belongs."""
     placed = {each.source for each in check.reading.citations if _is_placed(each)}
     found = dict[str | None, _Listed]()
     for each in check.reading.citations:

@@ -56,7 +56,8 @@ def explain_names(context: typer.Context, names: Names = None) -> None:
 
 
 def _printed_help(command: Any, context: Any, names: list[str]) -> bool:
-    """Prints the whole help of the command with these names. Returns False if there is none."""
+    """Prints the whole help of a command. ``names``: its name, after that of its group if it has one,
+    such as "store", "prune". Returns False if there is no such command."""
     for name in names:
         command = getattr(command, "commands", {}).get(name)
         if command is None:
@@ -70,7 +71,8 @@ def _printed_help(command: Any, context: Any, names: list[str]) -> bool:
 
 
 def _options(root: Any) -> Iterator[tuple[str, tuple[str, Any]]]:
-    """Yields the name of each option, with the first command that has it, and the option."""
+    """Yields the names of all options of all commands. With each name comes the name of a command that
+    has the option, and the option. The first command comes last, and so wins in a dict."""
     for command in reversed(list(root.commands.values())):
         for option in command.params:
             if option.param_type_name == "option":

@@ -47,8 +47,8 @@ class Meaning:
     def citations(
         self, written: str, start: int | None = None, end: int | None = None, quote: str = ""
     ) -> Iterator[ReadCitation]:
-        """Yields a citation for each source; if there is no source, yields one citation with the
-        reason."""
+        """Yields a citation for each source; if there is no source, yields one citation with the reason.
+        The parameters become the fields of ``ReadCitation`` with the same names."""
         for source in self.sources:
             yield ReadCitation(written, source, start, end, quote)
         if not self.sources:
