@@ -266,7 +266,8 @@ class Explainer:
         rule: tuple[Iterable[str], RuleKindLike] | None = None,
         series: "SessionSeries | None" = None,
     ) -> "Session":
-        """Returns a session. It verifies only ``rule``, and joins ``series``, if these are not None."""
+        """Returns a session. ``rule``: the only rule to verify; None for a search. ``series``: the series
+        that the session joins; None if there is none."""
         from .probing.tracing.marks import TracedExplanation
         from .session.planning import choose, choose_to_verify
         from .session.session import Session

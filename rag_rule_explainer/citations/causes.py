@@ -28,8 +28,8 @@ _STRONGEST_FIRST: tuple[ClaimStatus, ...] = (
 _LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive", "confidence"})
 """The names of the miners that request the verdict on every subset that can change the rules."""
 _SEVERAL = 3
-"""If at least this number of sources are each sufficient alone, the claim may have another cause than
-their texts."""
+"""If at least this number of sources are each sufficient alone, the claim may come from the model's own
+knowledge instead of their texts."""
 _MINERS_OF_ALL = frozenset({"exact", "exhaustive", "confidence", "sampled", "quick", "grouped"})
 """The names of the miners that search for rules over all sources. Other miners find only rules over some
 of the sources."""

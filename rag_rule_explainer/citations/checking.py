@@ -47,8 +47,8 @@ def checked_citations(
 
 
 def _remarks(causes: Causes, without: bool | None, remark: str) -> tuple[str, ...]:
-    """Returns remarks on the claim that belong to no single citation. ``without`` and ``remark``: the
-    result of ``Causes.without_sources``."""
+    """Returns remarks on the claim that are not about a single citation, such as that some sources are
+    tied. ``without`` and ``remark``: the result of ``Causes.without_sources``."""
     remarks = list[str]()
     if without is None:
         remarks.append(f"whether the claim is also made without any source is not known: {remark}")

@@ -43,8 +43,8 @@ def _repeats(citation: ReadCitation, placed: Sequence[ReadCitation]) -> bool:
 
 def with_places(checks: Sequence[CitationCheck]) -> tuple[CitationCheck, ...]:
     """Returns the checks without the verdicts that belong to another statement. If a list cites a source
-    for several statements, its verdict is kept only for the statements that need the source or may need
-    it. If none does, it is kept for all."""
+    for several statements, only the statements that need the source, or may need it, keep the verdict on
+    this citation. If no statement needs the source, all of them keep the verdict."""
     found = dict[_Listed, bool | None]()
     for check in checks:
         listed = _listed(check)

@@ -130,7 +130,7 @@ def _places(
 
 def _pieces(text: str, split: SplitText) -> Iterator[Place]:
     """Yields the start and the end of each piece in the text. Raises InvalidInput if a piece does not
-    occur in the rest of the text."""
+    occur in the text after the previous piece."""
     after = 0
     for piece in split(text):
         if not isinstance(piece, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more

@@ -126,7 +126,7 @@ class AuditedBlame:
 
     def fields(self) -> dict[str, Any]:
         """Returns these options as keywords of ``audit``. Raises InvalidInput if ``fdr`` cannot be a
-        false discovery rate, and for the other options without ``fdr``."""
+        false discovery rate, or if it is None although another of these options is given."""
         if self.fdr is not None:
             check_rate(self.fdr)
         elif self.deterministic or self.blame_replays is not None:

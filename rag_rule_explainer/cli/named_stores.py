@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def store_at(url: str, namespace: str | None = None) -> Store:
-    """Returns the store at the URL, with this namespace unless it is None. Raises InvalidInput if the
-    folder of its file does not exist, because the path is then probably misspelt."""
+    """Returns the store at the URL. ``namespace``: None for a store without a namespace. Raises
+    InvalidInput if the folder of its file does not exist, because the path is then probably misspelt."""
     address = Address.of(url)
     folder = Path(address.target).parent
     if address.dialect == "sqlite" and not folder.is_dir():

@@ -56,9 +56,9 @@ class Meaning:
 
 
 def with_all_copies(citations: Sequence[ReadCitation]) -> Iterator[ReadCitation]:
-    """Yields the citations. If some mean sources with the same text (``among``), and have as many
-    different numbers as there are such sources, each number gets one of these sources. It does not matter
-    which one, because the texts are the same."""
+    """Yields the citations. If two sources have the same text (``among``), and the answer cites them by
+    two numbers, such as [2] and [5], each number gets one of these sources. It does not matter which one,
+    because the texts are the same. It is likewise for more sources and as many numbers."""
     numbers = dict[tuple[str, ...], dict[str, None]]()
     for each in citations:
         if each.among:
