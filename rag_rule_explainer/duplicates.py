@@ -55,6 +55,7 @@ class Tie:
 
 def near_duplicates(texts: Mapping[str, str], threshold: float) -> tuple[Tie, ...]:
     """Returns the ties among the texts, in the order of their first ids. ``texts``: the texts by id.
+    ``threshold``: the similarity, from 0 to 1, from which two texts are tied.
 
     Identical texts are always tied. The result is exact: a pair is skipped only if it cannot reach
     ``threshold``.
@@ -91,7 +92,8 @@ class Tied:
         self._sizes = {first: len(tied) for first, tied in self.by_first.items()}
 
     def units_of(self, ids: Sequence[str]) -> frozenset[str]:
-        """Returns the units (ties, or sources in no tie) that contain at least one of these sources."""
+        """Returns the units (ties, or sources in no tie) that contain at least one of these sources, each
+        by the id of its first source."""
         if not self.first_of:
             return frozenset(ids)
         if ids and self.by_first.get(ids[0]) == ids:

@@ -33,7 +33,7 @@ class JudgeCheck(InNotebooks, BaseModel):
     cases without a verdict. They are in none of the other figures, and ``undecided`` lists them.
     ``precision``: the share of cases labelled true among those with HOLDS. ``recall``: the share of cases
     with HOLDS among those labelled true. ``false_positive_rate``: the share of cases with HOLDS among
-    those labelled false. Such a share is None if there are no cases of which it could be a share.
+    those labelled false. If there are no such cases, the ``value`` of the share is None.
     ``disagreements``: the cases counted as fp and fn, in their order.
 
     ``condition``: the predicate as text. ``cases``: the number of cases. ``distinct``: the number of

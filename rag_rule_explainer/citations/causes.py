@@ -253,8 +253,8 @@ class Causes:
         return bool(units) and all(frozenset(unit) in singles for unit in units)
 
     def tied(self, sources: Iterable[str]) -> tuple[str, ...]:
-        """Returns the ids of all sources of a tie (they are retained or omitted only together), if at
-        least two of them are in ``sources``: of the first such tie. Empty if there is none."""
+        """Returns the ids of the first group of tied sources (retained or omitted only together) that has
+        at least two of ``sources``; empty if no group has."""
         named = frozenset(sources)
         ties = (tie.sources for tie in self.explanation.ties)
         return next((tie for tie in ties if len(named.intersection(tie)) > 1), ())

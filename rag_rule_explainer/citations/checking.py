@@ -209,7 +209,7 @@ class _Sorting:
 
     def _partners(self, source: str, rules: list[EnoughSources]) -> tuple[tuple[str, ...], ...]:
         """Returns, for each of these rules, the sources that it contains beside ``source``: only the
-        uncited ones, or all of them if all are cited. Nothing is returned twice or empty."""
+        uncited ones, or all of them if all are cited. Repeated and empty results are left out."""
         order = [each.id for each in self.causes.explanation.sources]
         partners = list[tuple[str, ...]]()
         for rule in rules:

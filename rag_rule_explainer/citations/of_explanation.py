@@ -48,7 +48,7 @@ def check_citations(
 
 
 def shown_in(explanation: Explanation, numbers_from: int = 1) -> CitableSources:
-    """Returns the sources of an explanation in the form in which citations are matched with them.
+    """Returns the sources of an explanation as ``CitableSources``, which matches citations with them.
     ``numbers_from``: the number of the first source. Raises InvalidInput if it is neither 0 nor 1."""
     if type(numbers_from) is not int or numbers_from not in {0, 1}:
         raise InvalidInput(

@@ -72,8 +72,8 @@ def _kept(check: CitationCheck, found: dict[_Listed, bool | None]) -> Iterator[C
     for verdict in check.verdicts:
         key = listed.get(verdict.source)
         is_needed = key is None or verdict.citation_class not in _NOT_NEEDED
-        # A verdict that is unknown for this statement is kept only if it would otherwise be given for no
-        # statement.
+        # A verdict that is unknown for this statement is kept only if no statement is known to need the
+        # source.
         is_unsure = verdict.faithful is None and key is not None and found[key] is None
         if is_needed or is_unsure or (key is not None and found[key] is False):
             yield verdict

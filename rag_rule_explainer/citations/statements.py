@@ -70,8 +70,8 @@ def sentences(text: str, language: str = "en") -> Sequence[str]:
 
 
 def _masked(found: re.Match[str]) -> str:
-    """Returns letters in place of the matched text, at which a segmenter does not divide a text. There
-    are as many as the matched text has characters, so that no position changes."""
+    """Returns one letter for each character of the matched text. A segmenter does not divide a text
+    between letters, and no position changes."""
     return "w" * len(found[0])
 
 

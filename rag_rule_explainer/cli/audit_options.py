@@ -224,7 +224,7 @@ class AuditedTogether:
                     "--engine ray; add it, or leave them out"
                 )
             return self.engine
-        # Imported late, because they load SQLAlchemy.
+        # Imported only here, because they load SQLAlchemy, which the engine "process" does not need.
         from ..audit.cluster.connecting import LOCAL
         from ..audit.cluster.ledger import Rates
         from ..audit.cluster.on_ray import OnRay

@@ -39,9 +39,9 @@ def run_command_line(arguments: Sequence[str] | None = None) -> None:
     """
     try:
         write_in_any_encoding()
-        # ``prog_name`` is the name that help texts show. It is given here, because Typer would show
-        # another one if the user starts the program by "python -m".
         _check_given_once(sys.argv[1:] if arguments is None else arguments)
+        # ``prog_name`` is the name that help texts show. Without it, Typer would show another name if the
+        # user starts the program by "python -m".
         code = _command()(args=arguments, prog_name=_NAME, standalone_mode=False)
     except RagRuleError as error:
         say(f"rag-rules: {shortened(as_typed(str(error)), 1200)}")
@@ -92,7 +92,7 @@ def _command_of(error: TyperException, given: Sequence[str]) -> str:
 
 def _commands_in(given: Sequence[str]) -> Iterator[str]:
     """Yields the names of commands and subcommands at the beginning of the arguments: "store" and "prune"
-    for ``store prune --older 3``."""
+    for ``store prune --namespace a``."""
     command: Any = _command()
     for name in given:
         command = getattr(command, "commands", {}).get(name)

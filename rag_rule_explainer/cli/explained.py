@@ -71,8 +71,9 @@ def _printed_help(command: Any, context: Any, names: list[str]) -> bool:
 
 
 def _options(root: Any) -> Iterator[tuple[str, tuple[str, Any]]]:
-    """Yields the names of all options of all commands. With each name comes the name of a command that
-    has the option, and the option. The first command comes last, and so wins in a dict."""
+    """Yields, for each option of each command, the name of the option, and a pair: the name of the
+    command and the option. The commands come in reverse, so a dict keeps the first command of each
+    name."""
     for command in reversed(list(root.commands.values())):
         for option in command.params:
             if option.param_type_name == "option":

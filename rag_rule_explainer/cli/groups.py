@@ -42,7 +42,7 @@ def _options(taker: Callable[..., Any]) -> Iterator[Parameter]:
 
 def _shown(hint: Any) -> Any:
     """Returns the annotation of an option: for a flag, changed so that the help shows no type after its
-    name; otherwise unchanged. The option is copied, because several commands may share it.
+    name; otherwise unchanged. The option of a flag is copied, because several commands may share it.
     """
     kind, *written = get_args(hint) or (hint,)
     if kind is not bool or not (written and isinstance(option := written[0], OptionInfo)):

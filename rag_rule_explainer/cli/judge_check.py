@@ -88,8 +88,7 @@ class CheckedJudge:
     reference: Fallback = None
 
     def options(self) -> JudgeOptions:
-        """Returns the options as ``JudgeOptions``, which all commands use to check and to make a
-        judge."""
+        """Returns the options as ``JudgeOptions``, which checks them and makes the judge."""
         return JudgeOptions(
             self.judge_model,
             self.judge_base_url,

@@ -113,7 +113,7 @@ class ScreenGroup(TyperGroup):
 
     @override
     def get_help_option_names(self, ctx: Any) -> list[str]:
-        # The names come from a set, whose order differs from process to process.
+        # The names come from a set, whose order differs from process to process, so they are sorted.
         return sorted(ctx.help_option_names, key=len, reverse=True)
 
     @override

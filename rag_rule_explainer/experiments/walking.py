@@ -104,8 +104,8 @@ def walk(miner: WalkedMiner, verdicts: WalkedVerdicts) -> Walk:
 
 
 _REMEMBERING = {WalkedMiner.EXHAUSTIVE, WalkedMiner.DUAL}
-"""The miners that remember verdicts: a subset that both of their searches request is replayed only
-once."""
+"""The miners that remember verdicts. If their search for retention rules and their search for omission
+rules need the same subset, it is replayed only once."""
 
 
 def _searches(miner: WalkedMiner, lattice: Lattice) -> tuple[RuleSearch, ...]:

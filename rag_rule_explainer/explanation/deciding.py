@@ -45,9 +45,9 @@ class Decision:
     ``rules``: the reported rules from which the decision follows, or would follow if they were certain
     enough. ``witness``: a probe that breaks the rule in question; None if there is none. ``error``: an
     upper bound of the chance that the decision is wrong. ``assuming``: the assumption of this bound, in
-    words. ``open``: if it is undecided, the ids of one set of sources that together may be such a rule;
-    empty if nothing is said about any set. ``why``: the reason why it is undecided; empty if it is
-    decided.
+    words; empty if the bound is 0. ``open``: if it is undecided, the ids of one set of sources that
+    together may be such a rule; empty if nothing is said about any set. ``why``: the reason why it is
+    undecided; empty if it is decided.
     """
 
     holds: bool | None

@@ -83,9 +83,9 @@ class JudgedSubsets:
         return [each for each in self.applying(antecedent) if each.verdict is Verdict.BREAKS]
 
     def seen_whole(self, antecedent: Mask) -> float:
-        """Returns an upper bound of the chance that these sources are no rule, although every subset to
-        which the rule would apply was probed and the condition held on it. Returns 1 if this is not so,
-        if ``is_shared``, and if some of the sources are tied."""
+        """Returns an upper bound of the chance that these sources are no rule. It is below 1 only if
+        every subset to which the rule would apply was probed, and the condition held on all of them. It
+        is also 1 if ``is_shared``, and if some of the sources are tied."""
         if self.is_shared or self.splits(antecedent):
             return 1.0
         applying = {each.antecedent: each for each in self.applying(antecedent)}
@@ -101,7 +101,8 @@ class JudgedSubsets:
 
     def asked(self) -> int:
         """Returns a number f: the chance that any verdict of the search is wrong is at most f times the
-        chance that a single verdict is wrong. Without votes, f is 1, because no verdict is then wrong.
+        chance that a single verdict is wrong. Without votes, f is 1, because verdicts are then taken to
+        be right.
 
         With votes, f is the number of all subsets, or n(n + 1) if that is smaller, where n is the number
         of probed subsets. n alone is not enough, because earlier votes influence which subsets are probed

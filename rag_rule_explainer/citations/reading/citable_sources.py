@@ -113,7 +113,8 @@ class CitableSources:
         return (name,) if name in self.known else self._names.exactly(name)
 
     def quoted(self, quote: str) -> tuple[str, ...]:
-        """Returns the ids of the sources whose text contains these words, or is contained in them."""
+        """Returns the ids of the sources whose text contains these words, or is contained in them.
+        Returns none if the words have fewer than ``_LEAST_QUOTED`` characters."""
         words = in_small_letters(quote)
         if len(words) < _LEAST_QUOTED:
             return ()

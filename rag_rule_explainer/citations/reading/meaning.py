@@ -58,7 +58,7 @@ class Meaning:
 def with_all_copies(citations: Sequence[ReadCitation]) -> Iterator[ReadCitation]:
     """Yields the citations. If two sources have the same text (``among``), and the answer cites them by
     two numbers, such as [2] and [5], each number gets one of these sources. It does not matter which one,
-    because the texts are the same. It is likewise for more sources and as many numbers."""
+    because the texts are the same. The same is done for more sources and as many numbers."""
     numbers = dict[tuple[str, ...], dict[str, None]]()
     for each in citations:
         if each.among:

@@ -236,7 +236,7 @@ class JudgingOptions:
 
         With this package's prompt, the judge has the model's default temperature and no limit on the
         length of replies; with any other prompt, it has those of the paper. ``endpoints``: the options of
-        the models. If no option chooses the judge's prompt, it is the paper's if that of the models is.
+        the models. If they choose the paper's prompt, so does the judge, unless it has a prompt option.
         Raises InvalidInput for wrong options, and MissingExtra if a package is not installed.
         """
         prompt = self._template(endpoints)
