@@ -43,9 +43,9 @@ def is_number_alone(text: str) -> bool:
 
 
 def list_marks(statements: Sequence[str]) -> tuple[int, ...]:
-    """Returns, for each statement, the number of characters up to the end of its bullet or number; 0 if
-    it has none. A number counts only if several statements have such numbers, and these go up one by one
-    from the first number."""
+    """Returns, for each statement, the number of characters before its content: those of headings above
+    it, and of its bullet or number. A number is the number of a list item only if several statements have
+    such numbers, and these go up one by one from the first."""
     heads = [_headed(each) for each in statements]
     points = [each[head:] for each, head in zip(statements, heads, strict=True)]
     numbered = [_numbered(each) for each in points]
