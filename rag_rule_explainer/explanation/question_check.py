@@ -57,7 +57,7 @@ class CheckedQuestion:
 
     @property
     def open_rules(self) -> tuple[Finding, ...]:
-        """Returns the forbidden rules that were reported, but that are not certain enough."""
+        """Returns the reported rules that are forbidden, but not certain enough for a finding."""
         undecided = (each for each in self.decisions.values() if each.holds is None)
         return tuple(rule for each in undecided for rule in each.rules)
 

@@ -64,10 +64,10 @@ class ProbeRecord:
 
     ``kept``: the ids of the sources shown. ``answers``: the answer of each sample. If samples vote, the
     first answer is one whose own verdict equals the result of the vote. ``answers`` is empty if the
-    replay failed (``error`` then gives the reason), or if the explanation keeps no answers.
-    ``verdicts``: the judgement, by the kind of rule. ``votes``: the votes on the samples, by the kind of
-    rule; empty without votes. ``latency``: the seconds of the replay; for a stored answer, the seconds
-    of its original replay. None if the application did not run.
+    replay failed (``error`` then gives the reason), or if the explanation keeps no answers. ``verdicts``:
+    the judgement, by the kind of rule. ``votes``: the votes on the samples, by the kind of rule; empty
+    without votes. ``latency``: the seconds of the run that made the answer; for an answer from the store,
+    this run was earlier. None if no run made an answer.
     """
 
     kept: tuple[str, ...]
@@ -260,10 +260,10 @@ class Counts:
     """A ``Counts`` counts the probes, replays and other things that one call used.
 
     ``probes``: different lists of retained sources that were judged. ``replays``: runs of the
-    application; ``baseline``, ``repeat_check``, ``samples`` and ``retries`` say for which purpose.
-    ``reused``: answers taken from memory. ``stored``: answers taken from the store. ``wasted``: probes
-    that were made early, in case the search would need them, and were not needed. ``judge_requests``:
-    requests sent to a judge.
+    application, which is the sum of ``baseline``, ``repeat_check``, ``samples`` and ``retries``, the runs
+    for each purpose. ``reused``: answers that this process still had from an earlier run. ``stored``:
+    answers taken from the store. ``wasted``: probes that were made early, in case the search would need
+    them, and were not needed. ``judge_requests``: requests sent to a judge.
     """
 
     probes: int = 0

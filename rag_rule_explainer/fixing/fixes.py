@@ -48,7 +48,7 @@ class Fix:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Returns the ids of the sources to leave out, or to repair."""
+        """Returns the ids of the sources to leave out, or whose texts to correct."""
         return self.rule.sources
 
     @property

@@ -81,7 +81,8 @@ def for_agents(settings: Settings) -> Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainerOptions:
-    """An ``ExplainerOptions`` holds the settings of an integration's explainer, without ``Settings``.
+    """An ``ExplainerOptions`` holds the settings of an integration's explainer that are not fields of
+    ``Settings``.
 
     An integration derives its options from this class, with its own ``question_of`` and ``answer_of``.
     Raises InvalidInput for values that cannot be used.

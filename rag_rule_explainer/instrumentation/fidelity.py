@@ -104,9 +104,9 @@ class Fidelity:
     def compare(self, run: Participation) -> None:
         """Compares a replay on all sources with the baseline. Raises StateShared if they differ.
 
-        An application may use its memory only for its searches. So if the models' replies are equal, the
-        queries are compared too. A new query must not contain a text written during the baseline,
-        not even a short one, because it would come from memory.
+        If the models' replies are equal, the queries of searches are compared too: a new query must not
+        contain a text that the baseline's models or tools made, not even a short one, because the
+        application must have stored this text.
         """
         if self.first is None:
             return
@@ -225,7 +225,8 @@ class Fidelity:
         self.doubt = self.doubt or refusal
 
     def count(self, counted: Counted | None) -> None:
-        """Sets ``doubt`` if every run changes a number or flag (``counted``) that the code reads."""
+        """Sets ``doubt`` if every run changes a number or flag that the application's code reads.
+        ``counted``: this number or flag; None if there is none."""
         if counted is not None:
             self._note(self._refusals.counts(counted), counted.place)
 
@@ -246,8 +247,7 @@ class Fidelity:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Returns notes for the explanation's reader about differences that these checks cannot
-        detect."""
+        """Returns notes for the reader on differences that these checks cannot detect."""
         short = any(is_too_short(text) for text in self._memory.made)
         return (SHORT_TEXTS,) if short and self.first is not None and self.first.steps else ()
 

@@ -1,5 +1,5 @@
-"""This module chooses the next action that an explanation is about, and cuts the record of a baseline off
-there.
+"""This module chooses the reply of a model that is explained if the user sets
+``replay_of="next_action"``, and cuts the record of the baseline off at this reply.
 
 A replay of the next action gets the recorded replies up to one request of the baseline. Only this request
 is sent to the model, with the omitted sources missing in it, and its reply is the answer.
@@ -57,7 +57,8 @@ _AWAITED = (
 
 @dataclass(slots=True, eq=False)
 class WatchedSoFar:
-    """A ``WatchedSoFar`` holds the record of a run up to one of its requests; see ``ModelWatch``."""
+    """A ``WatchedSoFar`` holds the first part of a run's record, in the place of the run's
+    ``ModelWatch``: the requests and replies up to the point at which replays end."""
 
     exchanges: Exchanges
     said: Sequence[Said]
@@ -102,11 +103,12 @@ class ActionPoint:
 def at_next_action(first: Participation, manner: Manner, question: str) -> Participation:
     """Returns the record of a baseline up to the request whose reply is explained. This is the first
     request whose reply meets the condition. It is the last request if no reply meets the condition, or if
-    a reply without text and calls would meet it too.
+    even an empty reply would meet it.
 
     Requests made inside tools that do not run in replays are not repeated, so they do not count. If whole
-    runs are replayed, returns the record as it is. Raises InvalidInput if no reply was recorded, if one
-    cannot be given again, and if the condition is awaited and several replies may meet it.
+    runs are replayed, returns the record as it is. Raises InvalidInput if no reply was recorded, if a
+    recorded reply cannot be given to a replay, and if the condition is async and several replies may meet
+    it.
     """
     conversation = first.conversation
     if conversation is None or first.action is not None:
@@ -139,8 +141,8 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
 
 
 def judged_by_each(manner: Manner, conditions: Iterable[Predicate]) -> tuple[Manner, list[Predicate]]:
-    """Returns the options and the conditions of an explanation by several conditions. If only the next
-    action is replayed, the next action is the first reply that meets any of them."""
+    """Returns the options and the conditions with which one answer is explained by several conditions.
+    With ``replay_of="next_action"``, the explained reply is the first one that meets any of them."""
     judged: list[Predicate] = list(conditions)
     if manner.replay_of == "next_action":
         judged = list(map(OfNextAction.of, judged))

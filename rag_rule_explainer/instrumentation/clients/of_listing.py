@@ -55,9 +55,9 @@ class Listing:
     """This client splits a dict or an object that contains one list of results, directly or inside
     another dict. The results are texts, or dicts or objects with a text.
 
-    The other fields may be numbers that count the results or belong to the request, and texts such as the
-    query. If results are omitted, the numbers that count them are reduced. Chat messages, which have a
-    role, are not results: all of them together are one document.
+    The other fields may be numbers that count the results, numbers that the search was given (such as a
+    limit), and texts such as the query. If results are omitted, the numbers that count them are reduced.
+    Chat messages, which have a role, are not results: all of them together are one document.
     """
 
     def rows(self, response: Any) -> Rows | None:
@@ -114,7 +114,8 @@ def results_at(response: Any, path: Path) -> Sequence[Any]:
 def with_results(response: Any, path: Path, row: Sequence[Any], is_count: IsCount | None = None) -> Any:
     """Returns a copy of the response with only these results. Numbers that count the results are reduced
     by the number of omitted results. ``is_count``: a function of a field's name, its value and the number
-    of results; returns True for further numbers that count the results."""
+    of results; it returns True for further numbers that count the results. None if there are no further
+    ones."""
     return _cut(response, path, row, (len(results_at(response, path)), is_count))
 
 

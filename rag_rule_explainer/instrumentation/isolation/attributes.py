@@ -70,9 +70,9 @@ class Attributes:
     """This class isolates the attributes of objects: each run reads and sets its own copy of them.
 
     ``data``: types of objects that are copied together with the object that refers to them.
-    ``deciding_part``: a function that returns the part of an object on which answers depend, or None.
-    ``carries``: returns True for an object that holds a conversation; if the baseline made it, a replay
-    that uses it gets a StateShared error.
+    ``deciding_part``: a function that returns the part of an object on which answers depend; None if
+    answers depend on no part of it. ``carries``: returns True for an object that holds a conversation; if
+    the baseline made it, a replay that uses it gets a StateShared error.
     """
 
     def __init__(

@@ -29,8 +29,8 @@ TRANSPARENT = "_rag_rule_transparent"
 
 
 def shared_state(seen: str, ways_out: str = StateShared.WAYS_OUT) -> StateShared:
-    """Returns a StateShared error for state that one run would pass to another run. Also records it on
-    the current run, because the application may catch the error."""
+    """Returns a StateShared error, and records it on the current run, because the application may catch
+    it. ``seen``: the state that one run would pass to another, in words; ``ways_out``: advice."""
     error = StateShared(seen, ways_out)
     refused(error)
     return error
@@ -91,8 +91,8 @@ def known_as(state: State, thing: Any) -> Hashable:
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """An ``Original`` holds a copy of an object from before the first run. Each run gets a copy of it.
-    Its ``repr`` describes the content."""
+    """An ``Original`` holds a copy of an object from before the first run; each run gets a copy of this
+    copy. The ``repr`` of an ``Original`` describes the content."""
 
     twin: Any
     twins: Twins
@@ -218,7 +218,7 @@ class Isolation:
         if state.owns(thing) or state.is_being_made(thing) or _untouched.get():
             return None
         original = state.original(thing)
-        # For a copy that the baseline made, a replay uses the original, which leads to its own copy.
+        # The application may have kept the baseline's copy. A replay then uses its own copy instead.
         if original is not None:
             return StandIn(thing, original)
         key = self.owner, Same(thing)

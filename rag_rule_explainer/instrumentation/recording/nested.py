@@ -15,9 +15,9 @@ from .gate import Gate
 from .retrievals import Identify, Item, Keys, Retrieval
 
 _SHARE = 0.5
-"""A returned text is an extract of a found text if the found text contains at least this share of its
-stretches (eight words in a row). Returned texts that contain a found text, or are contained in one, are
-not compared in this way."""
+"""A search may return extracts of the texts that its inner searches found. A returned text is an extract
+of a found text if at least this share of its *stretches* (all sequences of eight words in a row) is in
+the found text. This is only asked if neither text contains the other."""
 
 _FEW_WORDS = 5
 """A search that adds at most this many words to each text adds a number or a label. A search that adds
@@ -113,7 +113,8 @@ def _is_labelled(
 ) -> bool:
     """Returns True iff a search returned found sources with other metadata, such as a rank."""
     found = [source for each in inside for source in identify([each.items])[0]]
-    # Identified together, two items of one source would share the metadata of the first one.
+    # Each result is identified on its own: in one call, two items of the same source would get the
+    # metadata of the first, and a difference would stay unseen.
     known = {(each.id, each.text): each.metadata for each in found}
     own = identify([outer.items])[0]
     return any(known.get((each.id, each.text), each.metadata) != each.metadata for each in own)

@@ -1,6 +1,6 @@
 """This module finds scores that a search has computed from each other, such as shares of a sum.
 
-Replays are served documents with their recorded scores. A search that found fewer documents would compute
+Replays get documents with their recorded scores. A real search that found fewer documents would compute
 other scores of this kind.
 """
 
@@ -25,7 +25,7 @@ _NAMES = ("score", "similarity", "relevance")
 
 def has_relative_scores(batches: Iterable[Batch[Any]]) -> bool:
     """Returns True iff the scores of one search add up to 1, or have 0 as the lowest and 1 as the
-    highest. A search of one document shows neither."""
+    highest. Results of a single document are ignored, because one score shows nothing."""
     return any(map(_are_relative, _columns(batches)))
 
 

@@ -172,9 +172,9 @@ def _by_arguments(made: MadeCall, ran: ExecutedCall, known: set[str]) -> bool:
 
 
 def _by_name(made: MadeCall, ran: ExecutedCall, known: set[str]) -> bool:
-    """Returns True iff the tool run ``ran`` fits the call ``made`` by name and time: it took place
-    between the reply with the call and the request with its result. Returns False if the id of the run
-    belongs to another call. ``known``: the ids of all calls."""
+    """Returns True iff ``ran``, a recorded execution of a tool, fits the call ``made`` by the tool's name
+    and by time: it took place between the reply with the call and the request with its result. Returns
+    False if ``ran`` has the id of another call. ``known``: the ids of all calls."""
     is_others = ran.identity in known and ran.identity != made.identity
     in_time = made.at < ran.at and (made.answered is None or ran.at < made.answered)
     return made.call.name == ran.call.name and in_time and not is_others
