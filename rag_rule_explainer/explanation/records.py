@@ -234,7 +234,7 @@ class Importance:
     The indices are those of the cooperative game in which a set of sources wins iff it contains the
     sources of a rule. So they are as certain as the rules. ``error``: 0 if the indices are exact;
     otherwise the largest error of the estimates, with 95 % confidence. ``tied``: the source's
-    near-duplicates. The index is that of the whole group.
+    near-duplicates; both indices are then those of the whole group. Empty if there are none.
     """
 
     kind: RuleKind

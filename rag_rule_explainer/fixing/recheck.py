@@ -142,7 +142,7 @@ class Recheck:
     ``before``: the explanation before any change. ``rounds``: the retrievals after the changes, in order;
     each round after the first also leaves out the first sure fix of the round before. ``why_ended``: the
     reason why there was no further round although the outcome is not gone; empty otherwise. ``notes``:
-    remarks for the reader on the retrievals, for example that pinned sources were not pinned.
+    remarks for the reader, such as that sources pinned in ``before`` are no longer pinned.
     """
 
     before: Explanation
@@ -162,7 +162,7 @@ class Recheck:
 
     @property
     def is_gone(self) -> bool | None:
-        """Returns True iff the bad outcome is gone, False if it is not; None if this is undecided."""
+        """Returns True if the bad outcome is gone, False if it is not, and None if this is undecided."""
         return None if self.outcome == "undecided" else self.outcome == "gone"
 
     @property
@@ -182,7 +182,7 @@ def rechecking(
     """Tries the change, and then further fixes, for at most ``rounds`` rounds. This is a generator: it
     yields each change, the result after the change is sent to it, and it returns the ``Recheck``.
 
-    ``ids_last``: True if a document has the same id in each retrieval.
+    ``ids_last``: True if each document has the same id in all retrievals.
     """
     earlier, done, why = before, list[RecheckRound](), ""
     while True:

@@ -128,7 +128,8 @@ class Application(Protocol[Item]):
 
     def lasting_content(self, remembered: Any) -> Any:
         """Returns the content of a memory object of the application, without the ids and times that the
-        framework makes up. Memories with equal content give equal descriptions in every process."""
+        framework makes up. If two memory objects have equal content, the results are equal, even in
+        different processes."""
         return remembered
 
     def result_content(self, result: Any) -> ResultContent:

@@ -37,8 +37,9 @@ def begin_baseline(run: Participation, manner: Manner) -> None:
 def begin_replay(
     run: Participation, first: Participation, manner: Manner, kept: Sequence[Source]
 ) -> None:
-    """Makes a replay get the recorded results of tools, without the omitted sources. A replay of the next
-    action also gets models' recorded replies. ``first``: the baseline; ``kept``: the retained sources."""
+    """Makes a replay get the recorded results of tools, without the omitted sources. With
+    ``replay_of="next_action"``, the replay also gets models' recorded replies. ``first``: the baseline;
+    ``kept``: the retained sources."""
     ids = [each.id for each in kept]
     if first.prompt_sources is not None:
         left_texts = LeftTexts(
@@ -54,7 +55,8 @@ def begin_replay(
         answering = run.tool_replay = tool_replay_of(first, manner, run, ids)
         check_none_ran(run)
         run.watch.exchanges.before_sending.append(lambda _: answering.check())
-        # Another replay may have run a forbidden tool meanwhile. If so, this replay ends as well.
+        # A replay that runs at the same time may meanwhile have run a tool that must not run in replays.
+        # If so, this replay ends as well.
         run.watch.exchanges.after_reply.append(lambda _: end_if_one_ran(run))
         if first.action is None:
             _end_at_new_tools(run, first, answering)

@@ -34,7 +34,7 @@ class BeyondBaseline(Exception):
 
 
 class ReplayEnded(BaseException):
-    """This error ends a replay that continues although its calls are refused. It derives from
+    """This error ends a replay that continues although its calls raise errors. It derives from
     BaseException, so ``except Exception`` in the application does not catch it."""
 
 
@@ -105,7 +105,7 @@ class Bound:
 
     def check_retrievals(self, made: int) -> None:
         """Raises the errors of ``check_requests`` if ``made``, the number of retrievals including the
-        next one, exceeds the limit. Called before each retrieval is served."""
+        next one, exceeds the limit. Called before each retrieval is answered."""
         if made > self.most.retrievals:
             self._refuse("retrievals", self.most.retrievals, self.baseline.retrievals)
 

@@ -120,7 +120,7 @@ class Call(Generic[Item]):
             return unexplained(output, error)
 
     def verified(self, antecedent: Iterable[str], kind: RuleKindLike) -> Verification:
-        """Runs the baseline, and returns whether one rule of its answer holds. Blocks."""
+        """Runs the baseline, and returns whether the rule of these sources holds. Blocks."""
         verify = partial(self.explainer.verify, named_ids(antecedent), as_kind(kind))
         return self.asked(lambda _: verify)[1]
 

@@ -79,8 +79,9 @@ class ActionPoint:
     """An ``ActionPoint`` is the request of a baseline whose reply is explained.
 
     ``served``: the replies before it. ``answer``: the reply as an answer. ``at``: the moment of the
-    request. ``number``: which of the baseline's ``of`` requests this is, counted from 1. ``within``: the
-    tools inside which it was sent. ``meets``: True iff the reply is known to meet the condition.
+    request, as a number (see ``moment``). ``number``: the position of the request among the baseline's
+    requests, counted from 1; ``of``: the number of these requests. ``within``: the tools inside which it
+    was sent. ``meets``: True iff the reply is known to meet the condition.
     """
 
     served: tuple[Any, ...]
@@ -93,7 +94,7 @@ class ActionPoint:
 
     @property
     def note(self) -> str:
-        """Returns a note for the reader of the explanation."""
+        """Returns a note for the reader of the explanation, which says which request was repeated."""
         return (
             f"the answer is the reply to request {self.number} of {self.of} of the run; each replay was "
             "given the recorded replies before it, and only this request was sent"
@@ -209,15 +210,17 @@ def begin_action(run: Participation, action: ActionPoint) -> None:
             return
         run.tool_replay.cut = run.tool_replay.cut or KNOWN
         if conversation.acted.said.called:
-            # Nothing may run for the calls, not even a function that the application calls itself. A
-            # reply without calls may ask for a tool in words, which only the application reads.
+            # Nothing may run for the calls, not even a function that the application calls itself. So the
+            # replay ends here. After a reply without calls it goes on, because the reply may ask for a
+            # tool in words that only the application can read.
             raise ReplayEnded(run.tool_replay.cut)
 
     run.watch.exchanges.after_reply.append(end)
 
 
 def action_in(run: Participation) -> Answer:
-    """Returns the answer of a replay of the next action. Raises UnusableReply if there is none."""
+    """Returns the model's reply to the only request that a replay with ``replay_of="next_action"`` sends,
+    as the replay's answer. Raises UnusableReply if the replay sent no request or got no reply."""
     acted, replay = None if run.conversation is None else run.conversation.acted, run.tool_replay
     if acted is None:
         cut = "" if replay is None else replay.cut

@@ -92,7 +92,7 @@ class Manner:
     def replays_tools(self) -> bool:
         """Returns True iff the tool calls of replays are answered from the record of the baseline: if the
         user wants it, a condition is about tool calls, anything but retrieved documents is a source, or
-        only the next action is replayed."""
+        ``replay_of`` is "next_action"."""
         wanted = self.on_new_tool_call is not None or bool(self.safe_tools)
         of_agents = self.source_kinds != ("documents",) or self.replay_of == "next_action"
         return wanted or self.accepts_calls or of_agents
@@ -274,7 +274,8 @@ def ids_in(pinned: Sequence[str]) -> tuple[str, ...]:
 
 
 def documents_in(name: str, given: Any) -> Sequence[Any]:
-    """Returns the caller's documents. Raises InvalidInput for an object that cannot be a list of them."""
+    """Returns the caller's documents. Raises InvalidInput for an object that cannot be a list of them.
+    ``name``: the name of the argument, for the message."""
     if not isinstance(given, Iterable) or (isinstance(given, (str, bytes, Mapping)) and not given):
         raise InvalidInput(
             f"{name} is {brief(cast('object', given))}; give a list of documents, or of their texts"

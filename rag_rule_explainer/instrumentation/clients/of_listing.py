@@ -88,6 +88,7 @@ def path_of(response: Any, *, of_any_dicts: bool = False, depth: int = 3) -> Pat
     object with exactly one such list, or if one of its other fields may depend on the results.
 
     ``of_any_dicts``: True if every dict counts as a result, even one without a text under a usual key.
+    ``depth``: the greatest number of dicts between the response and the list.
     """
     fields = fields_of(response)
     if fields is None or depth < 0:
@@ -105,7 +106,7 @@ def path_of(response: Any, *, of_any_dicts: bool = False, depth: int = 3) -> Pat
 
 
 def results_at(response: Any, path: Path) -> Sequence[Any]:
-    """Returns the list to which the keys lead."""
+    """Returns the list in the response to which the keys in ``path`` lead."""
     for name in path:
         response = (fields_of(response) or {})[name]
     return response

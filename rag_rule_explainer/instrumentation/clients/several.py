@@ -118,8 +118,8 @@ def _are_results(name: object, values: Sequence[Any], depth: int) -> bool:
 
 
 def _lists_dicts(name: object, each: Any) -> bool:
-    """Returns True iff a field is a list of dicts, whatever the name of the field. A dict or an object
-    with such a field is not a document."""
+    """Returns True iff a field other than ``metadata`` is a list of dicts. A dict or an object with such
+    a field is not a single document."""
     return name != "metadata" and is_listed(each) and any(isinstance(one, Mapping) for one in each)
 
 

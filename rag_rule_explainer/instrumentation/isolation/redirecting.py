@@ -109,8 +109,8 @@ class Original:
 class StandIn:
     """A ``StandIn`` holds the object that one run uses instead of ``thing``, a shared object.
 
-    ``twin``: a copy of the object, or the object itself if the run may use it. ``overlay``: replaces
-    some attributes if there is no twin. ``shared``: True if the run must only read the object.
+    ``twin``: the copy that the run uses; the object itself if the run needs no copy of it. ``overlay``:
+    replaces some attributes if there is no twin. ``shared``: True if the run must only read the object.
     """
 
     thing: Any
@@ -125,10 +125,10 @@ class Isolation:
 
     ``state``: returns the state of the current run. ``overlay``: makes the overlay of an instance that
     cannot be copied. ``overlaid``: the attributes that overlays replace. ``writes``: the methods that
-    change an instance. ``wakes``: a run's copy is made when one of these attributes is first used; None
-    for any attribute. ``stays``: methods that get the instance itself as ``self``, while the attributes
-    that they read come from the twin. ``owns_born``: returns True if an instance that a run made belongs
-    to this run, which then uses it directly. ``aside``: True if ``State.aside`` keeps the copies.
+    change an instance. ``wakes``: the attributes whose first use makes the run's copy; None if any
+    attribute does. ``stays``: methods that get the instance itself as ``self``, while the attributes that
+    they read come from the twin. ``owns_born``: returns True if an instance that a run made belongs to
+    this run, which then uses it directly. ``aside``: True if ``State.aside`` keeps the copies.
     """
 
     module: str

@@ -251,7 +251,7 @@ class Captured(Generic[Item]):
 
 
 def _search_of(retriever: object) -> object:
-    """Returns a value that is equal for two gates that wrap the same search.
+    """Returns a value that is equal for two objects that ``gate(...)`` made of the same search.
 
     Bound methods are compared by equality, because each access to a method makes a new object.
     """

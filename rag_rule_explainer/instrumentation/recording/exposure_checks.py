@@ -157,8 +157,8 @@ class ExposureChecks:
         remarks = {answer.note, *serving.remarks}
         remarks.update(self._check_served(answer, ids, serving, requests, seen))
         remarks.update(self._check_seen(answer, ids, serving, requests, seen))
-        # A request that is equal with and without sources, such as a request to rewrite the question,
-        # does not ask the model for an answer from sources.
+        # In a replay without sources, only requests that the baseline did not send ask for an answer. The
+        # others do not depend on sources, such as a request to rewrite the question.
         asked = requests if ids else {*requests}.difference(self.requests)
         return replace(
             answer,
@@ -223,8 +223,8 @@ class ExposureChecks:
                 serving.note_whole()
             return
         if not self.is_all(ids) and seen.isdisjoint(missing):
-            # A result is served only to the same call as in the baseline. It was not served, so the
-            # replay did not make that call.
+            # A replay gets a tool's result only if it makes the same call as the baseline. It did not get
+            # this result, so it did not make the call.
             uncalled = [each for each in missing if each in serving.results]
             missing = [each for each in missing if each not in serving.results]
             if uncalled:

@@ -3,7 +3,7 @@ drop some of the sources which their inner searches found, as a retriever with a
 
 The baseline records only the sources that such an outer search returns. If a replay omits them, sources
 that the search dropped in the baseline may take their place. To find out whether this happens, the search
-is *opened*: in replays it really runs, and only its inner searches are served from the record.
+is *opened*: in replays it really runs, and only its inner searches are answered from the record.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -73,10 +73,11 @@ class Inside:
 def opened_searches(
     retrievals: Iterable[Retrieval[Item]], identify: Identify[Item], wanted: Callable[[Inside], bool]
 ) -> tuple[list[Retrieval[Item]], frozenset[Hashable]]:
-    """Returns the retrievals, in which each search that is ``wanted`` is replaced by its inner searches.
-    Also returns the keys of the replaced searches.
+    """Returns the retrievals, in which some searches are replaced by their inner searches. Also returns
+    the keys of the replaced searches.
 
-    ``identify``: a function that returns the sources of items.
+    ``identify``: a function that returns the sources of items. ``wanted``: returns True for a search that
+    is to be replaced.
     """
     found: list[Retrieval[Item]] = []
     keys = frozenset[Hashable]()

@@ -30,7 +30,8 @@ def has_relative_scores(batches: Iterable[Batch[Any]]) -> bool:
 
 
 def _columns(batches: Iterable[Batch[Any]]) -> Iterator[list[float]]:
-    """Yields all scores of the same name in one result, if each of its documents has one."""
+    """Yields, for each result and each name of a score, the scores of all documents of the result. A name
+    that some of the documents lack is left out."""
     for batch in batches:
         columns = defaultdict[str, list[float]](list)
         for source, item in batch:

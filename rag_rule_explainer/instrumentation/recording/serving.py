@@ -162,7 +162,7 @@ class Serving(Gate, Generic[Item]):
 
     def begins_with(self, keys: Keys) -> bool:
         """Returns True iff the replay has made no retrieval yet, and the baseline made the one with these
-        ``keys``. The recorded result can then be served without a real search.
+        ``keys``. The recorded result can then be returned without a real search.
 
         A real search is only needed if the searched objects may hold texts that the replay derived from
         sources it got. Before its first retrieval, a replay has got no source.

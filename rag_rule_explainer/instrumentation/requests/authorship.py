@@ -37,8 +37,8 @@ class ForeignAnswer(NamedTuple):
 
     ``run``: the run's name. ``sources``: the ids of the retained sources; None for the baseline.
     ``replies``: the replies of the run's models. ``own``: the answer's words that are neither in sources
-    nor in the input; if there are none, all its words. ``strange``: the words of ``own`` that are not in
-    texts of the application's code either.
+    nor in the input; if there are none, all words of the answer. ``strange``: those of them that are not
+    in texts of the application's code either.
     """
 
     run: str
@@ -82,8 +82,8 @@ class Authorship:
         ``given``: the texts of the application's input. ``constants``: texts in the application's code.
         """
         self._constants = _words_of(constants)
-        # The texts of all sources explain words in the answer of every run, even if the run was not
-        # served these sources. Other words are compared between the runs.
+        # The texts of all sources explain words in the answer of every run, even if the run did not get
+        # these sources. Other words are compared between the runs.
         labels = [f"{source.id} {dict(source.metadata)}" for source in sources]
         texts = [source.text for source in sources]
         self._facts = _words_of([*given, *texts, *labels])
@@ -102,8 +102,8 @@ class Authorship:
     ) -> None:
         """Stores the answer of a run if it has words that the models' replies do not explain.
 
-        ``sources``: the ids of the sources that the run was served; None for the baseline. ``made``:
-        texts that the run produced besides model replies, such as results of tools.
+        ``sources``: the ids of the sources that the run got; None for the baseline. ``made``: texts that
+        the run produced besides model replies, such as results of tools.
         """
         own, strange = self._words_in(answer, made)
         if not own or self._is_said(answer, own, exchanges):

@@ -84,9 +84,9 @@ class CallsOfRun:
         return next((each.at for each in list(self._made) if each.call.name in names), None)
 
     def note_reply(self, key: Hashable, calls: Iterable[tuple[str, ToolCall]]) -> None:
-        """Records the calls in a model's reply, with their ids. Call it before the run goes on; for a
-        streamed reply, call it again when more has arrived: a call keeps the moment at which it began.
-        ``key``: identifies the request."""
+        """Records the calls in a model's reply, with their ids. Call it before the application gets the
+        reply; for a streamed reply, call it again when more has arrived: a call keeps the moment at which
+        it began. ``key``: identifies the request."""
         within, now = tools_in_use.get(), moment()
         with self._guard:
             own = self._by_reply.setdefault(key, [])
