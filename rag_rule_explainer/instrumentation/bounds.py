@@ -16,8 +16,8 @@ from ..sources import Source
 FACTOR = 5.0
 """The default limit of a replay, as a multiple of the baseline's requests, steps and tool calls."""
 FEWEST_STEPS = 24
-"""The number of steps that the graph of a replay may always take, even if the baseline took fewer. The
-frameworks' own limits are higher by default, so they rarely end a replay earlier."""
+"""The number of steps that the graph of a replay may always take, even if the baseline took fewer. This
+is below the default limits of the frameworks, so it is reached before them."""
 FEWEST_TOOL_CALLS = 10
 FEWEST_RETRIEVALS = 25
 FEWEST_SECONDS = 60.0
