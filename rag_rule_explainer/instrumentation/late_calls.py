@@ -71,7 +71,7 @@ def late_use(name: str, arguments: Callable[[], object]) -> UsedTool | None:
     if name in {*replay.retrieving, *replay.safe}:
         return None
     if current_task() is not None:
-        # A task that fails, and that nobody waits for, is logged as an error of the application.
+        # If nobody waits for the task, asyncio would log any other error as one of the application.
         raise asyncio.CancelledError(_LATE.format(name=name))
     error = ReplayEnded(_LATE.format(name=name))
     keep_loop_quiet(error)
