@@ -62,8 +62,9 @@ class RunTexts:
         self._made.note(maker, made_in(run, answer), sent)
 
     def carried_into(self, run: Participation, answer: Answer, served: Sequence[str]) -> list[Carried]:
-        """Returns the texts that other runs made and that this run's requests contain. ``answer``: the
-        run's answer, which is one of its own texts. ``served``: texts that any request may contain."""
+        """Returns the texts that other runs made and that this run's requests contain. Not returned are
+        texts that this run made too, such as its ``answer``, and texts in ``served``, which any request
+        may contain."""
         made = made_in(run, answer)
         found = (self._made.found_in(each, served, made) for each in run.watch.exchanges)
         return [each for each in found if each is not None]

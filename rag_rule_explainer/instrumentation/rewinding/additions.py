@@ -1,8 +1,8 @@
 """This module finds attributes that are added to library modules and to the main thread during a run.
 
-Libraries fill their own modules while they are used, but they rarely add data under a name that the
-user's code reads. Modules, classes and functions that a library adds are ignored, because they are not
-data.
+Such an attribute may influence the next run. Libraries add attributes to their own modules too, but
+rarely data under a name that the user's code reads. Modules, classes and functions that a library adds
+are ignored, because they are not data.
 """
 
 import sys
@@ -19,7 +19,7 @@ from .owners import Node, Owner
 from .parts import Part
 
 _MOST = 200
-"""The maximum number of modules that are watched."""
+"""The maximum number of modules that are watched. Further modules are ignored."""
 _BY_A_TEXT = frozenset({"modules", "import_module", "__import__"})
 """Names by which code can get a module whose name is in a string, as in ``sys.modules["csv"]``. If the
 code uses one of these, all modules whose names occur in its strings are watched too."""

@@ -22,10 +22,10 @@ from .whole_process import loggers_named, settings_of_loggers, settings_of_the_p
 from .workers import begun_to_write, processes_begun, worker_in
 
 _DATABASES = frozenset({"aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony", "tortoise", "dataset"})
-"""The packages whose objects may hold a SQLite connection at any depth."""
+"""The packages whose objects may refer to a SQLite connection, directly or through other objects."""
 _MOST_IN_LIBRARIES = 3000
 _ASKING_FOR_CHANGES = ("changes()", "last_insert_rowid()")
-"""Functions of SQL that say what a connection has written, without a read of a table."""
+"""SQL functions by which code learns what its connection has written, although it reads no table."""
 _OF_THE_SYSTEM = frozenset(
     {
         *("tzset", "setlocale", "getsignal", "umask", "pwrite", "ftruncate", "mkfifo", "setxattr"),

@@ -64,7 +64,8 @@ class EarlierDoubts:
 
     def place(self, read: Collection[str]) -> str:
         """Returns the name of state that influences runs, as an earlier explanation found: state of this
-        application, or one of the files in ``read``. Returns an empty text if there is none."""
+        application, or a file. Returns an empty text if there is none. ``read``: the paths of the files
+        that the application reads; other files are ignored."""
         return self._place or next((each for each in read if each in self._files), "")
 
 

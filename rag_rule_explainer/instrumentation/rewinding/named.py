@@ -37,7 +37,7 @@ def named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
 
 def looked_up_in(held: dict[str, Any], names: frozenset[str], *, is_own: bool) -> frozenset[str]:
     """Returns the names of the functions and classes in a module that code may look up by a name that it
-    computes, as in ``globals()["on_" + x]``; none if it has no such look-ups.
+    computes, as in ``globals()["on_" + x]``. Returns no names if the code contains no such look-up.
 
     ``held``: the module's globals. ``names``: the names in the code. ``is_own``: True for the module of
     the code itself.

@@ -25,9 +25,9 @@ _LONG_LIVED: Any = (ContextVar,)
 class _Left:
     """A ``_Left`` describes the state that runs left on one object.
 
-    ``holder``: returns the object whose state it is, or None if that no longer exists. ``values``: for
-    each name, the value in the comparable form that ``_standing_for`` returns. ``place``: the name of the
-    object and the attribute in messages, such as ``Cache.entries``.
+    ``holder``: a function that returns the object that has the state; None if the object no longer
+    exists. ``values``: the values by name, each in a form that can be compared later (see
+    ``_standing_for``). ``place``: the name of the state in messages, such as ``Cache.entries``.
     """
 
     holder: Callable[[], Any]

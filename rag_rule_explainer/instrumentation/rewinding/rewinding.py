@@ -243,7 +243,7 @@ class Rewinding:
 
     def _place(self, kept: KeptPart, name: str) -> str:
         names, called = list(kept.node.names()), _name_of_holder(kept)
-        # The key of an entry may be a whole request. The name of the dict then tells more.
+        # The key of a dict's entry may be a long text, such as a prompt. Messages then name the dict.
         own = name if name.isidentifier() else next(iter(names), "")
         return f"{called}.{own}" if own else called
 

@@ -93,8 +93,8 @@ def _is_equal_inside(first: Any, second: Any, depth: int) -> bool:
 
 
 def _has_equal_attributes(first: Any, second: Any, depth: int, *, is_needed: bool) -> bool:
-    """Returns True iff the attributes of two objects of the same class are equal. ``is_needed``: True if
-    the result is False for objects without attributes, because nothing else of them can be compared."""
+    """Returns True iff the attributes of two objects of the same class are equal. ``is_needed``: if True,
+    objects without attributes do not count as equal, because nothing else of them can be compared."""
     members = _slots_of(type(first))
     if members is None:
         return False

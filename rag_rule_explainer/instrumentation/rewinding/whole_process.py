@@ -96,8 +96,8 @@ def settings_of_the_process(named: frozenset[str]) -> dict[str, object]:
     """
     found = dict[str, object]()
     for name, ask in _asked(named):
-        # A name may occur twice: first with its setting, then as a function of ``sys``. The first is
-        # kept.
+        # A function such as ``sys.setrecursionlimit`` may be yielded twice: with the setting that it
+        # changes, and later as an attribute of ``sys``. Only the setting is needed.
         if name not in found:
             found[name] = _answer(ask)
     return found

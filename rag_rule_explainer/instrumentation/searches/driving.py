@@ -78,8 +78,8 @@ async def adriven(retrieval: Retrieving[T], search: Callable[[], Awaitable[Resul
 
 
 async def _first(search: Callable[[], Awaitable[Result]]) -> Result:
-    # The search is called only when this is awaited, inside ``out_of_sight``, so that none of its calls
-    # are recorded.
+    # ``search`` may already make calls before it returns an awaitable. So it is called only when this
+    # coroutine is awaited, inside ``out_of_sight``, where calls are not recorded.
     return await search()
 
 

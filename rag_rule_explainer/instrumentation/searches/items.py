@@ -30,8 +30,9 @@ TextOf: TypeAlias = Callable[[Any], str]
 
 
 class ResponsePart(NamedTuple):
-    """A ``ResponsePart`` is one item of a client's response. ``row``: the index of the query that found
-    it, because a response may answer several queries. The item is put back into the same row."""
+    """A ``ResponsePart`` is one item of a client's response. A response may answer several queries:
+    ``row`` is the index (from 0) of the query that found the item. In responses that are built later, the
+    item belongs to the same query."""
 
     item: Any
     row: int
@@ -111,10 +112,10 @@ class ItemReading:
         return form_of(result) if client is None else Response(client, copied(result))
 
     def of_another(self, form: object) -> object:
-        """Returns the form of the result for a request that the baseline never made. It is ``form``, the
-        form of the result for a recorded request, unchanged.
+        """Returns the form of the result for a search that the baseline never made. This is ``form``, the
+        form of the result of a recorded search.
 
-        Raises UnknownQuery if the recorded request had several queries, because it is then unknown to
+        Raises UnknownQuery if the recorded search had several queries, because it is then unknown to
         which of them a new item belongs.
         """
         if isinstance(form, Response) and form.like is not None:
@@ -279,14 +280,14 @@ def _retrieved(text: str, given: Given | None) -> RetrievedText:
 def _plain_id(given: object) -> str | None:
     if isinstance(given, (str, UUID)):
         return str(given)
-    with suppress(TypeError):  # a number of NumPy counts too: it has ``__index__``
+    with suppress(TypeError):  # ids may be whole numbers, also those of NumPy, which are no ``int``
         return None if isinstance(given, bool) else str(operator.index(cast("Any", given)))
     return None
 
 
 def text_in(item: Any) -> str | None:
-    """Returns the text of an item: the item itself if it is a text, else the first of its usual text
-    fields; None if it has none."""
+    """Returns the text of an item: the item itself if it is a text, else the text in the first of the
+    fields ``TEXT_KEYS`` that has one; None if none of them has."""
     if isinstance(item, str):
         return item
     texts = (field_of(item, key) for key in TEXT_KEYS)

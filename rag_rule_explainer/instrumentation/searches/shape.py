@@ -20,7 +20,7 @@ class Shape(Protocol[Item]):
         ...
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result, such as that it is a list, or a copy of a client's response."""
+        """Returns the form of a result, such as a marker for lists, or a copy of a client's response."""
         ...
 
     def of_another(self, form: object) -> object:
@@ -51,8 +51,8 @@ class ReadForm:
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """Returns the form for the result of a query that was not recorded, made from the form of a
-        recorded result."""
+        """Returns the form of the result for a query that the baseline never made. ``form``: the form of
+        a recorded result, which the new result should resemble."""
         return self.reading.of_another(form)
 
 

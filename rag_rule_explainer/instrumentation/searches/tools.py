@@ -21,19 +21,19 @@ def tool(function: ToolFunction) -> ToolFunction:
     """Returns a function, sync or async, that is marked as a tool of the model. The tool has the name of
     the function. ``tool`` is a decorator.
 
-    ``stub_tools=`` replaces the results of tools that must not run, such as a tool that writes or sends.
-    If a condition is about tool calls, or ``on_new_tool_call=`` is set, tool calls of replays get the
-    results of the baseline's calls. Both only work for marked functions. Tool calls in the model's
-    replies are counted even without the mark. Outside of an explanation, the function does the same as
-    before.
+    The mark is needed in two cases: for ``stub_tools=``, which replaces the results of tools that must
+    not run, such as a tool that writes or sends; and for replays whose tool calls get the results of the
+    baseline's calls, as they do if a condition is about tool calls or ``on_new_tool_call=`` is set. Tool
+    calls in the model's replies are counted even without the mark. Outside of an explanation, the
+    function does the same as before.
     """
     return recording_calls(function, checked_function("tool", function, "a function").__name__)
 
 
 def recording_calls(function: Any, name: str, arguments_of: ArgumentsOf = dict, way: str = "") -> Any:
     """Returns a function, sync or async, that does the same as ``function``, and whose calls count as
-    calls of the tool ``name``. ``way``: how the application calls the tool, if it can be called in
-    several ways that return different things."""
+    calls of the tool ``name``. ``arguments_of``: see ``ArgumentsOf``. ``way``: the name of the way in
+    which the application calls the tool, if several ways return different things; else empty."""
     signature = inspect.signature(function)
 
     def used_by(args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
