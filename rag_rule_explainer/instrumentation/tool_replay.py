@@ -1,7 +1,8 @@
 """This module records the results of tools in the baseline, and answers the tool calls of replays from
 the record, so that no tool runs again.
 
-Tools that retrieve are an exception: they run in replays, because the gate serves their searches.
+Tools that retrieve are an exception: they run in replays, where the gate returns the recorded results of
+their searches without the omitted sources.
 """
 
 import threading
@@ -58,9 +59,10 @@ class ToolOutcome(NamedTuple):
 
 class ExecutedCall(NamedTuple):
     """An ``ExecutedCall`` is a call of a tool in a run. ``before``: the number of the models' replies
-    before it; ``within``: the tools inside which it was called, the outermost first; ``at``: the moment
-    of the call; ``identity``: the id that the model gave the call; empty if it is not known; ``inside``:
-    the moment of the call of the innermost of these tools; 0 if there is none."""
+    before it; ``within``: the names of the tools inside which it was called, the outermost first;
+    ``at``: the moment of the call, a number that is higher for later events; ``identity``: the id that
+    the model gave the call; empty if it is not known; ``inside``: the moment of the call of the last tool
+    in ``within``; 0 if ``within`` is empty."""
 
     before: int
     call: ToolCall
@@ -114,12 +116,12 @@ class ResultSources(Protocol):
 
 @dataclass(slots=True, eq=False)
 class ToolRecord:
-    """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and
-    arguments, in order. Thread-safe. ``executed``: these calls; ``noted``: their results, in the
-    order in which the tools ended; ``not_begun``: the calls of tools that lack the interface
-    (sync or async) that was called, with their errors; ``keys``: makes the keys of calls; ``tools``:
-    tells tools of one name apart; ``faults``: the error message for each tool that a replay may have
-    run although it must not."""
+    """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and arguments, in
+    order. Thread-safe. ``executed``: the calls; ``noted``: their results, in the order in which the tools
+    ended; ``not_begun``: calls that failed because the tool has no interface of the kind (sync or async)
+    that the application used, with their errors; ``keys``: makes the keys of calls; ``tools``: tells
+    tools of one name apart; ``faults``: for each tool that a replay may have run although it must not,
+    the message of the error that ends the explanation."""
 
     executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
     noted: list[NotedResult] = field(default_factory=list[NotedResult])
@@ -177,11 +179,11 @@ class ToolReplay:
     """A ``ToolReplay`` answers the tool calls of one replay. Thread-safe.
 
     ``record``: the calls of the baseline. ``retrieving``: the names of the tools that retrieve, which
-    always run. ``safe``: those that the user named safe, which run if the record has no result.
-    ``on_new``: the outcome of a call that is not in the record: "unknown" ends the replay, "live" runs
-    the tool, a function gives the result. ``cut``: why the replay was ended; empty if it was not.
-    ``late``: the tool calls that were tried after the end. ``omitting``: removes omitted sources from
-    results; None if no result has any.
+    always run. ``safe``: the names of the tools that the user named safe; they run if the record has no
+    result for a call. ``on_new``: what happens at a call that is not in the record (see
+    ``OnNewToolCall``). ``cut``: why the replay was ended; empty if it was not. ``late``: the tool calls
+    that the application tried after that. ``omitting``: removes omitted sources from results; None if
+    results of tools are no sources.
     """
 
     record: ToolRecord
@@ -230,8 +232,8 @@ class ToolReplay:
         return result if self.omitting is None else self.omitting.new(result)
 
     def check(self) -> None:
-        """Raises NewToolCall, or later ReplayEnded, if the replay was ended before. The application may
-        have caught the first such error."""
+        """Raises an error if the replay was already ended, because the application may have caught the
+        first error: NewToolCall, or ReplayEnded after more than ``_PATIENCE`` of these errors."""
         if not self.cut:
             return
         with self._guard:
@@ -242,11 +244,12 @@ class ToolReplay:
 
 @dataclass(frozen=True, slots=True)
 class UsedTool:
-    """A ``UsedTool`` is a tool call of a run. ``outcome``: the result that the call gets if the tool must
-    not run; None if the tool is to run. ``record``: stores the outcome of a tool that ran; None if that
-    is not stored.
-    ``key``, ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the calls of the replay;
-    None in the baseline, and for a tool that retrieves. ``at``: the moment of the call."""
+    """A ``UsedTool`` is a tool call of a run. ``call``: the tool's name and arguments; None if they are
+    not needed. ``outcome``: the result that the call gets if the tool must not run; None if the tool is
+    to run. ``record``: stores the outcome if the tool runs in the baseline; None in a replay. ``key``,
+    ``replies``, ``within``: see ``NotedResult``. ``replay``: removes omitted sources from the result if
+    the tool runs in a replay; None in the baseline, and for a tool that retrieves. ``at``: the moment of
+    the call (see ``ExecutedCall``)."""
 
     call: ToolCall | None
     record: ToolRecord | None
@@ -266,8 +269,9 @@ class UsedTool:
 
     @contextmanager
     def noting_errors(self, pauses: tuple[type[Exception], ...] = ()) -> Generator[None, None, None]:
-        """Records an error that the block raises as the outcome of the call. ``pauses``: errors that are
-        no outcome: by them, the framework only pauses the tool, and then calls it again."""
+        """Records an error that the block raises as the outcome of the call. ``pauses``: the types of
+        errors that are not recorded, because the framework raises them to pause a tool that it later
+        calls again."""
         try:
             yield
         except pauses:
