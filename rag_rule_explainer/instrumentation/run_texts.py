@@ -33,8 +33,8 @@ class RunTexts:
     ) -> None:
         """Stores the texts of the baseline.
 
-        ``given``: the texts of the input, which any request may hold. ``constants``: the application's
-        own texts; any request may hold them, also in combinations.
+        ``given``: the texts of the input, which any prompt may contain. ``constants``: the application's
+        own texts; any prompt may contain them, also several of them joined together.
         """
         requests = [each.request.text for each in run.watch.exchanges]
         self._made.allow([*requests, *given, *run.gate.queries])

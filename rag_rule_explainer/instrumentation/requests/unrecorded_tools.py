@@ -87,7 +87,8 @@ def note_remote(run: Participation, names: Collection[str]) -> None:
 
 
 def note_retrieving(run: Participation, answered: Sequence[MadeCall]) -> None:
-    """Records that a tool retrieves, for each of these calls whose result contains a retrieved text."""
+    """Records the names of tools that retrieve: those of the calls in ``answered`` whose result contains
+    a retrieved text."""
     sight = _sight_of(run)
     run.retrieving_tools.update(
         each.call.name for each in answered if sight.seen_in([Request(each.text)])
@@ -95,9 +96,10 @@ def note_retrieving(run: Participation, answered: Sequence[MadeCall]) -> None:
 
 
 def check_unrun(run: Participation, unrecorded: Sequence[MadeCall]) -> None:
-    """Raises UntrueReplay if a tool that must not run may have run in a replay. ``unrecorded``: the calls
-    for which no recorded tool ran, so that the application may have run a function itself. The error ends
-    the explanation, because every other replay might run the tool once more."""
+    """Raises UntrueReplay if one of the calls ``unrecorded`` is of a tool that must not run in replays.
+    No recorded tool ran for these calls, so the application may have run a function itself. The error
+    ends the explanation, because every other replay might run the tool once more. Does nothing in a
+    baseline."""
     replay = run.tool_replay
     if replay is None or replay.on_new == "live":
         return
@@ -123,8 +125,8 @@ def check_none_ran(run: Participation) -> None:
 
 
 def end_if_one_ran(run: Participation) -> None:
-    """Ends a replay that has begun if ``check_none_ran`` raises an error: stores this error on the run,
-    and raises ReplayEnded, which ``except Exception`` in the application does not catch."""
+    """Calls ``check_none_ran`` in a replay. If that raises an error, stores the error on the run, and
+    ends the replay by ReplayEnded, which ``except Exception`` in the application does not catch."""
     try:
         check_none_ran(run)
     except UntrueReplay as error:

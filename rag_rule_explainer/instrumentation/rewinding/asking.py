@@ -65,7 +65,8 @@ _READERS: tuple[tuple[Any, frozenset[str]], ...] = (
 queues."""
 
 
-# isinstance would read ``__class__``, which the user's class may override.
+# The functions take the class, and use issubclass: isinstance would read ``__class__`` of the object,
+# which the user's class may override.
 @per_class
 def _always_asked(kind: type) -> tuple[_Ask, ...]:
     return tuple(ask for kinds, ask in _ASKED if issubclass(kind, kinds))

@@ -41,9 +41,10 @@ _OF_PYTHON = frozenset(
         *("__bases__", "__annotations__"),
     }
 )
-"""Special names, such as ``__class__``, whose values one run may set and later runs may use."""
+"""The special names, such as ``__class__``, whose changes may influence later runs. Changes of other
+special names are ignored."""
 _DESCRIBING = frozenset({"__doc__", "__annotations__"})
-"""Special names whose values matter only where the code reads them."""
+"""Special names whose changes influence later runs only if the application's code reads them."""
 _HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"})
 """The names under which functions and bound runnables store values that later become arguments of other
 code."""
@@ -66,8 +67,8 @@ of its object, this is the framework's own change, and does not count as a chang
 
 
 class Bearing:
-    """This class decides whether a changed attribute or entry may influence a later run. It looks for
-    the name of the attribute or entry in the application's code.
+    """This class decides whether a changed attribute or entry may influence a later run, by a search for
+    its name in the application's code.
 
     ``named``: the names in the code of the user's functions, except methods of the user's own models.
     ``texts``: the string constants in the code that a run may execute, that of models included.
@@ -256,11 +257,8 @@ def _asked_for(things: Iterable[object]) -> Iterator[str]:
 
 
 def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
-    """Yields the code of those of these functions that a run may execute. A method is left out if no code
-    contains its name: a method for statistics, for example, that only the user calls.
-
-    ``asked``: the names that objects such as an attrgetter use.
-    """
+    """Yields the code of the functions that a run may execute. A method is left out if no code contains
+    its name. ``asked``: the names that objects such as an attrgetter use."""
     codes = [node.thing.__code__ for node in functions]
     of_models = [node.thing.__code__ for node in functions if node.owner in OF_MODELS]
     for node, code in zip(functions, codes, strict=True):

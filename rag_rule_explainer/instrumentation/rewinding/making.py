@@ -2,7 +2,7 @@
 and get the same result.
 
 A value that is computed once and then stored, such as a vocabulary, is harmless if every run computes the
-same value from any sources.
+same value, whatever its sources are.
 """
 
 from dataclasses import dataclass, field

@@ -2,8 +2,7 @@
 them.
 
 The application reaches such a server over the network, so a search of the application's objects may not
-find the server.
-Even a request that only reads data may change the server's state.
+find the server. Even a request that only reads data may change the server's state.
 """
 
 import gc

@@ -1,5 +1,5 @@
-"""This module finds out the owner of each object (the user, a framework, a model or a library), and on
-which path it was found."""
+"""This module finds the owner of each object: the user, a framework, a model or a library. It also
+describes the path of references by which an object was found."""
 
 from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Iterator

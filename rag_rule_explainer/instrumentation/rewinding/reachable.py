@@ -45,7 +45,7 @@ from .values import ABSENT, LISTED, SET, TUPLES, is_plain
 _MOST = 6000
 """The maximum number of objects that are visited. Further objects are ignored."""
 _MOST_INSIDE = 5000
-"""The maximum number of entries of a collection that are visited."""
+"""The maximum number of entries of a collection that are visited. Further entries are ignored."""
 _PLAINEST: frozenset[type] = frozenset({str, int, type(None)})
 _MOST_LIBRARIES = 30
 _IMPORTING = frozenset({"import_module", "__import__"})

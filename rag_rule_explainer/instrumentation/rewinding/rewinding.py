@@ -1,4 +1,4 @@
-"""This module restores, for single replays, the state that an application had before the baseline.
+"""This module gives an application the state that it had before the baseline, for replays.
 
 State that the baseline has set is the same in all later runs, so a comparison of these runs cannot show
 its influence. A replay that starts from the earlier state, as the first run did, can show it.
@@ -43,8 +43,8 @@ class _Change:
 
 
 class Rewinding:
-    """A ``Rewinding`` stores the state of an application at its creation, and restores it for single
-    replays.
+    """A ``Rewinding`` stores the state of an application when it is created, and restores this state for
+    those replays that ask for it (see ``wanted``).
 
     ``is_harmless``: a function that returns True for state of this name if the user wants its changes to
     be ignored. ``isolated``: a function that returns the keys of the objects that have their own state in
@@ -103,9 +103,9 @@ class Rewinding:
         """Remembers, for later explanations in this process, state that runs left and that influences
         runs.
 
-        ``place``: the name of the state, which is remembered for this application; if it is empty, only
-        changed objects are remembered. ``names``: changes of values with these names are remembered for
-        any application that reads the changed objects; None for all changes.
+        ``place``: the name of the state, which is remembered as a doubt about this application; empty to
+        remember no such doubt. ``names``: the names of the changed values that are remembered together
+        with their objects, for all applications that use these objects; None for all changed values.
         """
         for change in self._changes():
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:
@@ -177,9 +177,9 @@ class Rewinding:
             sys.modules.update(modules)
 
     def put_back(self, called: Collection[str]) -> None:
-        """Restores the state before the baseline permanently. A run that only finds out what is retrieved
-        then leaves nothing for later explanations. ``called``: the names of the tools that ran; if there
-        are any, nothing is restored, because their effects cannot be undone."""
+        """Restores the state before the baseline permanently, so that a run for an estimate of the cost
+        leaves nothing for later explanations. ``called``: the names of the tools that ran; if there are
+        any, nothing is restored, because their effects cannot be undone."""
         if called:
             return
         changes = list(self._changes())

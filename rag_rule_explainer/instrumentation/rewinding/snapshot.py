@@ -30,9 +30,9 @@ class KeptPart:
     """A ``KeptPart`` is one part of an object, such as its attributes, with the content that it had when
     the snapshot was taken.
 
-    ``is_all``: False if ``content`` is only a selection. Of a library's object, only texts, numbers and
-    the like are selected. ``is_register``: True if the user's code calls a function of a library that
-    changes the part.
+    ``is_all``: False if ``content`` is only a selection: of a library's object, only plain values are
+    stored (texts, numbers, bytes, None, and tuples of these). ``is_register``: True if the user's code
+    calls a function of a library that changes the part.
     """
 
     node: Node
@@ -154,8 +154,8 @@ def _kept_of(node: Node) -> Iterator[KeptPart]:
 
 
 def _plain_of(content: Any, part: Part) -> Any:
-    """Returns the texts, numbers and the like in the content of a library's object; None if there are
-    none."""
+    """Returns those values in the content of a library's object that are plain (see ``is_plain``).
+    Returns None for a list, tuple or set that contains anything else."""
     if part.is_named:
         return {name: value for name, value in content.items() if is_plain(value)}
     if isinstance(content, (*LISTED, SET)):

@@ -104,9 +104,9 @@ def _asked_for(
 
 
 def _is_limited_by(search: ChangeableSearch, number: int, returned: int) -> Generator[Wide, Any, bool]:
-    """Returns True iff the search returns fewer results when ``number`` is reduced, or if this cannot be
-    tried. If it returns as many as before, ``number`` is not the number of results: a constant of a
-    search may be called k as well."""
+    """Returns True iff ``number``, which a parameter such as ``k`` has, is the number of results: the
+    search returns fewer when ``number`` is reduced. Also returns True if this cannot be tried. Another
+    parameter of a search may be called ``k`` too; then the search still returns as many results."""
     fewer = returned - 1 if returned <= number else 1
     narrow = search.wider(fewer - number, returned) if 0 < fewer < number else None
     if narrow is None:

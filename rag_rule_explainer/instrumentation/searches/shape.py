@@ -39,7 +39,7 @@ class Shape(Protocol[Item]):
 
 
 class ReadForm:
-    """This base class of shapes reads the form of a result with its field ``reading``."""
+    """This base class of shapes gets the form of a result from its ``ItemReading`` (``reading``)."""
 
     __slots__ = ()
 
@@ -58,8 +58,8 @@ class ReadForm:
 
 @contextmanager
 def noting_refusals() -> Generator[None, None, None]:
-    """Records an error of this package on the run before raising it, because the application may catch
-    it."""
+    """If the block raises an error of this package, stores it on the current run and raises it again. The
+    application may catch the error, but the run still has it."""
     try:
         yield
     except RagRuleError as error:

@@ -9,7 +9,7 @@ from ..shared_state.statements import Statements
 from .wording import Purpose, form_apart_from, is_about, phrases_of, purpose_of, unescaped
 
 _MOST = 65_536
-"""The maximum number of bytes of a request that are stored."""
+"""The maximum number of bytes of a request that are stored. Further bytes are dropped."""
 _HTTP = re.compile(rb"^([A-Z]{3,8}) (\S+) HTTP/1\.[01]\r\n")
 """Matches the first line of an HTTP request, such as "POST /v1/search HTTP/1.1"."""
 _HOST = re.compile(rb"\r\nhost:[ \t]*([^\r\n]+)", re.I)
