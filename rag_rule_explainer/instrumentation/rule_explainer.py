@@ -191,7 +191,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         documents of a fix for the new answer, and so on. ``fields``: see ``RecheckOptions``.
 
         Raises NoBackfill if a search found a document that is left out, and the number of its results
-        cannot be read. Raises InvalidInput if there is no sure fix to try, and the errors of ``explain``.
+        cannot be read, InvalidInput if no fix is sure (see ``Fix.is_sure``), and the errors of ``explain``.
         """
         options = taken(RecheckOptions, fields, type(self).explain, ("input",))
 

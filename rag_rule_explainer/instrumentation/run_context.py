@@ -59,14 +59,15 @@ class Participation:
     ``tool_sources``: the sources in a baseline's results. ``unmarked``: the tools whose calls cannot be
     answered, because nothing says which functions they are. ``unkept``: the tools whose results have
     messages of the conversation, so that no replay can be given them. ``stray``: the tools called in
-    threads of which it is not known to which run they belong. ``conversation``: records and serves the
-    models' replies; None if whole runs are replayed. ``action``: the request of a baseline whose reply is
-    explained, an ``ActionPoint``; None for the whole run. ``prompts``: edits the requests before they are
-    sent; ``prompt_sources``: the sources in a baseline's requests. ``begun``: the threads that the run
-    started; ``work``: threads and tasks that may go on after its end. ``waits``: why the run waits for a
-    human, with advice; empty if it does not. ``doubts``: warnings about the results of its searches.
-    ``ends_at``: the moment of the baseline's reply that decides the condition, at which replays end; None
-    if they do not end early; ``uncut``: the record before it was cut off there.
+    threads of which it is not known to which run they belong. ``conversation``: records the models'
+    replies of a baseline, and returns them in a replay; None if whole runs are replayed. ``action``: the
+    request of a baseline whose reply is explained, an ``ActionPoint``; None for the whole run.
+    ``prompts``: edits the requests before they are sent; ``prompt_sources``: the sources in a baseline's
+    requests. ``begun``: the threads that the run started; ``work``: threads and tasks that may go on
+    after its end. ``waits``: why the run waits for a human, with advice; empty if it does not.
+    ``doubts``: warnings about the results of its searches. ``ends_at``: the moment of the baseline's
+    reply that decides the condition, at which replays end; None if they do not end early; ``uncut``: the
+    record before it was cut off there.
     """
 
     gate: GoingOn
@@ -111,7 +112,7 @@ class Participation:
 
     @property
     def before(self) -> int | None:
-        """Returns the moment of a baseline at which its replays end; None for the whole run."""
+        """Returns the moment of the baseline at which its replays end; None if they do not end early."""
         return self.ends_at if self.action is None else self.action.at
 
     @property

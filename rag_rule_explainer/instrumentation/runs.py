@@ -53,7 +53,7 @@ Item = TypeVar("Item")
 
 class ApplicationRun(Generic[Item]):
     """An ``ApplicationRun`` runs an application on one input: first the baseline, which it records, then
-    the replays on subsets of the sources. ``manner``: the options for this."""
+    the replays on subsets of the sources. ``manner``: the explainer's settings."""
 
     def __init__(
         self,

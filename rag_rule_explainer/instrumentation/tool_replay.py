@@ -75,8 +75,8 @@ class ExecutedCall(NamedTuple):
 class NotedResult(NamedTuple):
     """A ``NotedResult`` is the result of a tool call of the baseline. ``key``: identifies equal calls;
     ``place``: the number of equal calls before it; ``replies``: the number of the models' replies before
-    it; ``within``: the tools inside which it was called, the outermost first; ``at``: the
-    moment of the result."""
+    it; ``within``: the names of the tools inside which it was called, the outermost first; ``at``: the
+    moment of the result (see ``ExecutedCall``)."""
 
     call: ToolCall
     key: str
@@ -222,8 +222,8 @@ class ToolReplay:
         return None
 
     def end_at(self, call: ToolCall, why: str = _NEW) -> None:
-        """Ends the replay at a call before its tool is reached. Raises ReplayEnded. ``why``: the reason,
-        in words."""
+        """Ends the replay at a call before its tool is reached. Raises ReplayEnded. ``why``: the error
+        message, with ``{call}`` and ``{name}`` for the call and the name of its tool."""
         self.cut = self.cut or why.format(call=call, name=call.name)
         raise ReplayEnded(self.cut)
 

@@ -240,8 +240,8 @@ class AntecedentSearch:
         return Random(" ".join(map(str, (self.seed, self.kind.value, *named))))  # noqa: S311 -- the draws must be reproducible, not secret
 
     def largest(self, candidate: Mask, among: Iterable[Mask], verdict: Verdict) -> Mask | None:
-        """Returns the largest of the masks in ``among`` that contains the candidate and has this verdict;
-        None if there is none."""
+        """Returns the mask with the most units among those in ``among`` that contain the candidate and
+        have this verdict; None if there is none."""
         above = (
             mask for mask in among if mask & candidate == candidate and self.seen.get(mask) is verdict
         )
@@ -251,7 +251,7 @@ class AntecedentSearch:
         """Requests verdicts on the masks that have none yet, and waits until all have one. ``crucial``:
         see ``Ask``."""
         missing = {mask for mask in masks if mask not in self.seen}
-        # In this order, consecutive prompts have a long common prefix, which providers may cache.
+        # Sorted so that consecutive prompts have a long common prefix, which providers may cache.
         in_order = sorted(missing, key=self.lattice.complement)
         ranked = enumerate(in_order, self.asked)
         asks = tuple(Ask(Subset(mask ^ self.flip), rank, crucial=crucial) for rank, mask in ranked)

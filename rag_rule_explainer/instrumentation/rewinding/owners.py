@@ -51,8 +51,9 @@ class Node:
     """A ``Node`` is an object that was found while walking through the application's objects.
 
     ``holder``: the node of the object that refers to it; None for the application. ``name``: the
-    attribute or variable of the holder that refers to it. ``steps``: the number of library objects in a
-    row that lead to it. ``contents``: its parts, such as its attributes, each with its content.
+    attribute or variable of the holder that refers to it. ``steps``: the number of library objects, this
+    one included, at the end of the path to it (see ``owner_of``). ``contents``: its parts, such as its
+    attributes, each with its content.
     """
 
     thing: Any

@@ -2,7 +2,7 @@
 splitting them.
 
 A derived text is not a source: it changes with the retained sources. Every replay derives it again from
-the sources that the replay is served.
+the sources that it retains.
 """
 
 from collections.abc import Iterable, Iterator

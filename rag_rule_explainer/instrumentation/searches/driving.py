@@ -25,7 +25,7 @@ def driven(retrieval: Retrieving[T], search: Callable[[], Result], *, awaited: b
     the application. The result is awaitable if the function returns an awaitable.
 
     ``awaited``: True if the function is expected to return an awaitable. The result is then awaitable
-    even if it is served without calling the function.
+    even if the function is not called, because the result comes from the record.
     """
     step = _Step(retrieval)
     if not step.wants_a_search():

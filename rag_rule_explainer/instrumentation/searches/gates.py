@@ -107,8 +107,8 @@ class _Awaiting:
 def gated_function(
     search: Callable[..., Any], shape: Shape[Any], part_of: PartOf, *, unsaid: Collection[str] = ()
 ) -> Callable[..., Any]:
-    """Returns the search as a function, sync or async, whose calls are recorded in the baseline and
-    served in replays.
+    """Returns the search as a function, sync or async, whose calls are recorded in the baseline, and get
+    recorded results in replays.
 
     ``shape``: splits and builds results. ``part_of``: finds the gate of the run that a call belongs to.
     ``unsaid``: names of arguments that do not belong to the query, such as callbacks; calls that differ

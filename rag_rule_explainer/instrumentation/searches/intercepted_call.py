@@ -1,5 +1,5 @@
 """This module handles one call of a search. In the baseline, the call is recorded. In a replay, its
-result is served from the record, or the real search runs. A search that another search makes is not
+result comes from the record, or the real search runs. A search that another search makes is not
 recorded by itself, but as a part of the outer search."""
 
 from collections.abc import Iterator, Sequence
@@ -45,10 +45,9 @@ class Asked(Generic[Item]):
     results. ``event_keys``: more keys, which find retrievals that were recorded only through the
     framework's events. ``hangs_on``: the objects that are searched, such as a retriever's store. If the
     run made one of them or wrote to it, found texts may be derived from retrieved ones, and are then no
-    sources. ``in_gate``: True if the
-    user put the search into a gate. Rules are then about the results of this search, not about documents
-    that it finds inside and leaves out of its result. ``wider``: a function that returns this search for
-    more results.
+    sources. ``in_gate``: True if the user put the search into a gate. Rules are then about the results of
+    this search, not about documents that it finds inside and leaves out of its result. ``wider``: a
+    function that returns this search for more results.
     """
 
     retriever: object
@@ -258,7 +257,7 @@ class Asked(Generic[Item]):
 
     def _opened_ones(self, part: Serving[Item], result: Result) -> Result:
         """Returns the result of an opened search without the omitted sources. An opened search really
-        runs, while its inner searches are served from the record."""
+        runs, while the searches that it makes get recorded results."""
         found = list(self._found(result))
         with noting_refusals():
             kept = part.let_through(found)

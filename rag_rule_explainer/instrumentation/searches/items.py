@@ -59,9 +59,9 @@ class Response(NamedTuple):
 class ItemReading:
     """An ``ItemReading`` reads the results of a search that belongs to no framework.
 
-    ``items_of``: the client that splits responses into items; if it is None, only responses of known
-    clients and plain lists are split. ``text_of``: the user's function from an item to its text; None if
-    this package finds the texts itself.
+    ``items_of``: the user's client, which splits every result into items; if it is None, responses of
+    known clients and lists are split, and any other result is one item. ``text_of``: the user's function
+    from an item to its text; None if this package finds the texts itself.
     """
 
     items_of: Client | None = None
@@ -239,8 +239,8 @@ class ItemReading:
         return text
 
     def _ask(self, method: Callable[..., Any], *given: Any) -> Any:
-        """Calls a method of a client and returns its result. If the client comes from the user
-        (``items_of``), errors of the method say so."""
+        """Calls a method of a client and returns its result. If the user wrote the client, errors that
+        the method raises are replaced by errors whose messages name ``items_of``."""
         return method(*given) if self.items_of is None else users_result("items_of", method, *given)
 
     def _response(self, given: Sequence[Any], form: Response) -> Any:

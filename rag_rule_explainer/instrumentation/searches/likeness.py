@@ -1,5 +1,5 @@
-"""This module decides whether two searches search the same documents. Only then may a replay serve one
-search with the recorded result of the other."""
+"""This module decides whether two searches search the same documents. Only then may one of them get the
+recorded result of the other in a replay."""
 
 import re
 from collections import deque
@@ -23,7 +23,7 @@ from .items import text_in
 _MOST = 500
 """The largest number of objects that are visited to describe one search. Further ones are ignored."""
 _MOST_INSIDE = 50
-"""The largest number of entries of a collection that are visited."""
+"""The largest number of entries of a collection that are visited. Further entries are ignored."""
 _LONG = 200
 """Dates and ids are not replaced in a text with more characters than this."""
 _NOT_READ = (*LEAVES, Participation)
@@ -36,7 +36,7 @@ _steady = Steady()
 
 class Likeness:
     """A ``Likeness`` describes the objects that a search searches. Two ``Likeness`` objects are equal iff
-    a replay may serve one search with the result that the baseline recorded for the other.
+    in a replay, one search may get the result that the baseline recorded for the other.
 
     A search that existed before the first run is equal only to itself. A search that a run made for
     itself is equal to a search of the same class that refers to the same objects from before the first
@@ -174,9 +174,9 @@ def _are_one(search: Any, other: Any) -> bool:
 
 
 def own_texts(search: Any) -> tuple[tuple[str, str], ...]:
-    """Returns the short texts among a search's own attributes, with their names. A run may change them so
-    that the search finds other documents. For a method, returns the texts among the attributes of its
-    object."""
+    """Returns the texts of at most ``_LONG`` characters among a search's own attributes (for a method,
+    among those of its object), each with the attribute's name. A run may change such a text, so that the
+    search finds other documents."""
     inner = _inner(search)
     owner: Any = inner.__self__ if isinstance(inner, MethodType) else inner
     held = [] if isinstance(owner, FunctionType) else _read(owner)

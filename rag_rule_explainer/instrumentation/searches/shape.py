@@ -24,8 +24,8 @@ class Shape(Protocol[Item]):
         ...
 
     def of_another(self, form: object) -> object:
-        """Returns the form of the result for a request that the baseline never made. ``form``: the form
-        of the retriever's result for one of its recorded requests, on which the new form is based."""
+        """Returns the form of the result for a search that the baseline never made. ``form``: the form of
+        a recorded result of the same retriever, on which the new form is based."""
         ...
 
     def result(self, found: Sequence[Item], form: object = ()) -> Any:
@@ -33,8 +33,8 @@ class Shape(Protocol[Item]):
         ...
 
     def needs_scores(self, found: Iterable[Item]) -> bool:
-        """Returns True iff the search returns scores and some of these items have none. They are then
-        served with a made-up score, and the explanation says so."""
+        """Returns True iff the search returns scores and at least one of these items has none. Items
+        without a score then get a made-up score, and the explanation says so."""
         ...
 
 

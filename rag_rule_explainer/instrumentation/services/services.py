@@ -12,7 +12,7 @@ from .calls import Effects, ServiceCall, begins_a_request, influencing_call
 from .wording import phrases_of
 
 _MOST_WAITING = 50
-"""The maximum number of calls that are stored before their effects are determined."""
+"""The maximum number of calls that are stored whole. Of earlier calls, only the effects are stored."""
 _MOST_NAMED = 3
 
 

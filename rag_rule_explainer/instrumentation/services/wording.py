@@ -128,9 +128,10 @@ def is_about(sent: str, phrases: frozenset[str]) -> bool:
 
 
 def form_apart_from(body: str, phrases: frozenset[str]) -> str:
-    """Returns the form of a request. If ``body`` is JSON, its form is the JSON without fractional
-    numbers and without texts that contain one of these phrases. Requests of the same form differ only in
-    the texts that they are about."""
+    """Returns the form of a request: its JSON without fractional numbers and without texts that contain
+    one of these phrases. Requests of the same form differ only in the texts that they are about. If
+    ``body`` is no JSON, the form is ``body``, or empty if ``body`` is about the phrases
+    (``is_about``)."""
     try:
         return json.dumps(_without(json.loads(body), phrases))
     except (ValueError, RecursionError):

@@ -54,8 +54,8 @@ def _patterns_in(code: CodeType) -> frozenset[str]:
 
 
 def _taken_by(node: ast.AST) -> ast.expr | None:
-    """Returns the expression for the name of an attribute that a call or a subscript takes; None for any
-    other node."""
+    """Returns the expression for the name of an attribute in a call or a subscript: ``x`` in
+    ``getattr(app, x)`` and ``vars(app)[x]``. Returns None for any other node."""
     if isinstance(node, ast.Subscript):
         holder = node.value.func if isinstance(node.value, ast.Call) else node.value
         return node.slice if label_of(holder) in _NAMESPACES else None

@@ -153,8 +153,9 @@ class Files:
                 self._carry(path, self._difference(path, run, b"none", known_as=f"{path}{os.sep}"))
 
     def searched(self, folder: str, run: Reader) -> None:
-        """Records that a run is about to start a process that may read everything in a folder. What the
-        run itself has written there is left out."""
+        """Records that a run is about to start a process that may read everything in a folder. The
+        content of the folder is compared with what earlier runs found there, without the files that this
+        run has written."""
         full = str(Path(folder).absolute())
         if _is_of_the_system(full):
             return

@@ -1,8 +1,8 @@
 """This module reads an application's code and objects to find state that lasts from one run to the next
 and may influence it.
 
-Such state need not occur in any request, and may be equal in all runs on all sources. A comparison of
-requests then does not show it.
+Such state may occur in no prompt, or may be equal in all runs on all sources. A comparison of prompts
+then does not show it.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator

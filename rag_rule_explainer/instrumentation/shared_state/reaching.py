@@ -14,7 +14,7 @@ from ..registered import frameworks
 from .per_class import per_class
 
 _MOST = 500
-"""The largest number of objects that are visited for one search."""
+"""The largest number of objects that are visited for one search. Further objects are ignored."""
 _MOST_INSIDE = 50
 """The largest number of entries of a collection that are visited. Further entries are ignored."""
 FRAMEWORKS = tuple(frameworks())
