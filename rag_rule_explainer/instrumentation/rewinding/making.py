@@ -12,8 +12,8 @@ from .snapshot import KeptPart
 from .values import ABSENT, DICT, is_equal
 
 _DEEPEST = 7
-"""The number of levels of nested objects that are compared. Values that are nested more deeply must be
-the same objects to count as equal."""
+"""The number of levels of nested objects that are compared by content. Of more deeply nested values, only
+those count as equal for which ``is_same`` returns True."""
 
 
 @dataclass(slots=True, eq=False)

@@ -100,8 +100,9 @@ def constant_texts(
 
 
 def check_kinds(manner: Manner, case: CallInput, *, has_ended: bool = False) -> None:
-    """Raises InvalidInput if ``source_kinds`` cannot be used for this call: documents were passed but are
-    no kind of source, or the run has ended (``has_ended``) and other kinds than documents are wanted."""
+    """Raises InvalidInput if the settings do not fit this call. That is so if documents were passed but
+    ``source_kinds`` has no "documents", and if the run has ended (``has_ended``) but ``source_kinds`` has
+    other kinds, or ``replay_of`` is not "whole_run"."""
     if has_ended and (manner.source_kinds != ("documents",) or manner.replay_of != "whole_run"):
         raise InvalidInput(_UNKNOWN_RUN)
     if "documents" not in manner.source_kinds and (case.documents is not None or case.add_documents):
