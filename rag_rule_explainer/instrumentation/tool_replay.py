@@ -1,7 +1,8 @@
 """This module records the results of tools in the baseline, and answers the tool calls of replays from
 the record, so that no tool runs again.
 
-Tools that retrieve are an exception: they run in replays, because the gate serves their searches.
+Tools that retrieve are an exception: they run in replays, where the gate returns the recorded results of
+their searches without the omitted sources.
 """
 
 import threading
@@ -59,9 +60,10 @@ class ToolOutcome(NamedTuple):
 
 class ExecutedCall(NamedTuple):
     """An ``ExecutedCall`` is a call of a tool in a run. ``before``: the number of the models' replies
-    before it; ``within``: the tools inside which it was called, the outermost first; ``at``: the moment
-    of the call; ``identity``: the id that the model gave the call; empty if it is not known; ``inside``:
-    the moment of the call of the innermost of these tools; 0 if there is none."""
+    before it; ``within``: the names of the tools inside which it was called, the outermost first;
+    ``at``: the moment of the call, a number that is higher for later events; ``identity``: the id that
+    the model gave the call; empty if it is not known; ``inside``: the moment of the call of the last tool
+    in ``within``; 0 if ``within`` is empty."""
 
     before: int
     call: ToolCall
@@ -231,8 +233,8 @@ class ToolReplay:
         return None
 
     def end_at(self, call: ToolCall, why: str = _NEW) -> None:
-        """Ends the replay at a call before its tool is reached. Raises ReplayEnded. ``why``: the reason,
-        in words."""
+        """Ends the replay at a call before its tool is reached. Raises ReplayEnded. ``why``: the error
+        message, with ``{call}`` and ``{name}`` for the call and the name of its tool."""
         self.cut = self.cut or why.format(call=call, name=call.name)
         raise ReplayEnded(self.cut)
 
@@ -241,8 +243,8 @@ class ToolReplay:
         return result if self.omitting is None else self.omitting.new(result)
 
     def check(self) -> None:
-        """Raises NewToolCall, or later ReplayEnded, if the replay was ended before. The application may
-        have caught the first such error."""
+        """Raises an error if the replay was already ended, because the application may have caught the
+        first error: NewToolCall, or ReplayEnded after more than ``_PATIENCE`` of these errors."""
         if not self.cut:
             return
         with self._guard:
@@ -276,8 +278,9 @@ class UsedTool:
 
     @contextmanager
     def noting_errors(self, pauses: tuple[type[Exception], ...] = ()) -> Generator[None, None, None]:
-        """Records an error that the block raises as the outcome of the call. ``pauses``: errors that are
-        no outcome: by them, the framework only pauses the tool, and then calls it again."""
+        """Records an error that the block raises as the outcome of the call. ``pauses``: the types of
+        errors that are not recorded, because the framework raises them to pause a tool that it later
+        calls again."""
         try:
             yield
         except pauses:
