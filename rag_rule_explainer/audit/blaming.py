@@ -41,10 +41,10 @@ _VERDICTS = {letter: verdict for verdict, letter in _LETTERS.items()}
 class Blaming:
     """A ``Blaming`` makes the replays of a plan, one question after the other.
 
-    ``explainer``: asks the application; an engine makes it. ``condition``: holds iff an answer is bad.
-    ``file``: keeps the verdicts, one line of JSON for each question; None to keep nothing. A run that is
-    started again makes only the replays that the file lacks. ``reasons``: by question, why some of its
-    replays have no verdict.
+    ``explainer``: the explainer with which the application is asked (see ``explainer_for``).
+    ``condition``: holds iff an answer is bad. ``file``: keeps the verdicts, one line of JSON for each
+    question; None to keep nothing. A run that is started again makes only the replays that the file
+    lacks. ``reasons``: by question, why some of its replays have no verdict.
     """
 
     explainer: Any
@@ -117,7 +117,8 @@ class Blaming:
                 try:
                     self._found = await self._tried(left, asked.get(question), audited[question])
                 finally:
-                    # The next run makes the replays that an interrupt or a limit prevented.
+                    # The verdicts so far are kept even after an error. If an interrupt or a limit
+                    # prevented replays, the next run of the audit makes only these.
                     found |= self._found.verdicts
                     if self._found.verdicts:
                         self._keep(question, digest, map(found.get, trials))

@@ -68,19 +68,20 @@ class DocumentRow:
 
     @property
     def implicated_share(self) -> Share:
-        """Returns the share of the questions in which the document is implicated, among the questions
-        that decide whether it is."""
+        """Returns the number of questions in which the document is ``implicated``, divided by the number
+        of questions in which it is ``implicated`` or ``clear``. Others that show it are not counted."""
         return share(len(self.implicated), len(self.implicated) + len(self.clear), _NEVER_SHOWN)
 
     @property
     def bad_share(self) -> Share:
-        """Returns the share of bad answers among the answers that have a verdict and for which the
-        document was shown."""
+        """Returns the share of bad answers among the bad and the not bad answers to questions that show
+        the document."""
         return share(len(self.bad), len(self.bad) + len(self.not_bad), _NEVER_SHOWN)
 
     @property
     def open(self) -> int:
-        """Returns the number of questions that do not decide whether the document is implicated."""
+        """Returns the number of questions that show the document, and in which it is neither
+        ``implicated`` nor ``clear``."""
         return len(self.shown) - len(self.implicated) - len(self.clear)
 
     @property

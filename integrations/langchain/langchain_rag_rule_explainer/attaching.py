@@ -84,7 +84,8 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    # Without SkipValidation, pydantic would copy the explainer.
+    # SkipValidation keeps this very object. Otherwise pydantic would copy the explainer, and all that it
+    # holds, such as a store.
     explainer: SkipValidation[RuleExplainer[Any, Any]]
 
     @override

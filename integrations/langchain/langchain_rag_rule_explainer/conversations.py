@@ -1,6 +1,6 @@
-"""This module records the replies of chat models. In replays of the next action (one request to a model
-in the recorded conversation), it serves the recorded replies to all earlier requests. It also removes
-omitted turns and instructions from requests."""
+"""This module records the replies of chat models. If only the next action of an agent is replayed
+(``replay_of="next_action"``), it returns the recorded replies to all requests before this action, which
+are then not sent. It also removes omitted turns and instructions from requests to models."""
 
 import re
 from collections.abc import Callable

@@ -73,9 +73,10 @@ def _running(name: str, method: Any) -> Any:
 
 
 def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> UsedTool | None:
-    """Records a tool call on the current run, and returns the call, with the result that it gets if the
-    tool must not run. Returns None if the tool is to run without a record: if it is a stub, or if
-    ``late_use`` returns None for a call outside of the current run."""
+    """Records a tool call on the current run, and returns it as a ``UsedTool``, which says whether the
+    tool is to run and, if not, which result the call gets. Returns None if the call is not recorded and
+    the tool runs: if it is a stub, or if the call is made outside of runs and ``late_use`` lets the tool
+    run."""
     run = participation()
     if isinstance(tool, StubTool):
         return None
@@ -147,10 +148,10 @@ def _has_conversation(result: Any) -> bool:
 
 
 def result_content(result: Any) -> ResultContent:
-    """Returns the content that a model is shown of a tool's result: the content of its tool message if
-    the result is a tool message or a command with one, otherwise the result itself. A command without a
-    tool message has no content. If the content is later replaced, the new message has no artifact,
-    because the old artifact may hold texts of omitted sources."""
+    """Returns what a model is shown of a tool's result: the content of a tool message, or of the first
+    tool message in a command; None for a command without one; otherwise the result itself. If the content
+    is later replaced, the new message has no artifact, because the old artifact may hold texts of omitted
+    sources."""
     if isinstance(result, ToolMessage):
         return ResultContent(_content_of(result), partial(_with_content, result))
     if not isinstance(result, ToolOutputMixin):

@@ -125,8 +125,8 @@ def _search(name: str, method: Any, shape: Shape[Found]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A ``_Search`` is one call of a method of a retriever, an engine or a store. Calling the object
-    makes the search; it can also be made with another retriever."""
+    """A ``_Search`` is one call of a search method of a retriever, an engine or a store. Calling the
+    object makes this call: on the same retriever, or on the one that is given."""
 
     method: Any
     retriever: Any
