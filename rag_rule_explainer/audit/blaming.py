@@ -166,7 +166,8 @@ def _append(file: Path | None, line: Mapping[str, object]) -> None:
 
 
 def _lines(file: Path | None) -> Iterator[Any]:
-    """Yields the data in the lines of the file. A line that a killed run has half written is left out."""
+    """Yields the JSON data of each line of the file; nothing without a file. A line that a killed run has
+    half written is left out."""
     if file is None or not file.is_file():
         return
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -195,7 +196,8 @@ def _kept_budget(file: Path | None, mark: str) -> int | None:
 
 
 def _mark(suspects: Sequence[Suspect], options: AuditOptions, limits: Limits) -> str:
-    """Returns a text that is equal iff the same suspects are to be tested, within the same limits."""
+    """Returns a hash that is equal for two runs iff both test the same suspects within the same limits,
+    and so have the same plan."""
     given = options.fdr, options.deterministic, options.blame_replays, limits.replays
     return sha256(repr((given, tuple(suspects))).encode("utf-8", "replace")).hexdigest()
 
@@ -217,8 +219,8 @@ def _replay_of(explainer: Explainer) -> Replay:
 
 
 def _digest(trials: Iterable[Trial], before: AuditedQuestion) -> str:
-    """Returns a text that is equal iff the same subsets of the same texts are replayed in the same order,
-    for the same question, and the answers are compared with the same baseline."""
+    """Returns a hash that is equal for two runs iff both replay the same subsets of the same texts in the
+    same order, for the same question, and compare the answers with the same baseline."""
     shown = [[each.id, each.sha256] for each in before.shown]
     tried = [[each.pair.question, each.pair.document, each.number, each.kept] for each in trials]
     listed = [before.question, before.given, before.answer, shown, tried]

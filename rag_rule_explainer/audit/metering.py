@@ -15,7 +15,8 @@ from ..progress.report import ProgressReport
 
 
 class SpentTogether(NamedTuple):
-    """A ``SpentTogether`` is what the questions of an audit have spent together so far."""
+    """A ``SpentTogether`` is what the questions of an audit have spent together so far. ``replays``: the
+    number of runs of the application."""
 
     replays: int = 0
     tokens: int = 0

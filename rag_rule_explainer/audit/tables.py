@@ -19,11 +19,13 @@ _IMPLICATING: frozenset[_Way] = frozenset(
     {(_RETENTION, "bad"), (_OMISSION, "not bad"), (_OMISSION, "good")}
 )
 TOWARDS_BAD: frozenset[_Way] = frozenset({*_IMPLICATING, (_RETENTION, "not good")})
-"""Rules by which a document makes answers bad: answers are bad with it, or better without it."""
+"""The kinds and outcomes of rules by which a document makes answers bad: they are bad (or not good) if it
+is retained, or not bad (or good) if it is omitted."""
 AWAY_FROM_BAD: frozenset[_Way] = frozenset(
     {(_RETENTION, "not bad"), (_RETENTION, "good"), (_OMISSION, "bad"), (_OMISSION, "not good")}
 )
-"""Rules by which a document makes answers better."""
+"""The kinds and outcomes of rules by which a document makes answers better, the reverse of
+``TOWARDS_BAD``."""
 _NEVER_SHOWN = "no question decides it"
 
 

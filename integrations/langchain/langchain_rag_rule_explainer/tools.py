@@ -127,8 +127,9 @@ def answering(result: Any, identity: str | None) -> Any:
 
 
 def _kept(tool: BaseTool, used: UsedTool, result: Any) -> Any:
-    """Returns the result of a tool that ran, and records it for replays. A result that has messages of
-    the conversation is not recorded, because the conversation of a replay has other messages."""
+    """Records for replays the result of a tool that ran, and returns the result. A command that adds
+    other messages than a tool message to the conversation is not recorded, because the conversation of a
+    replay has other messages."""
     run = participation()
     if run is not None and used.record is not None and _has_conversation(result):
         run.unkept.add(tool.name)
@@ -137,8 +138,8 @@ def _kept(tool: BaseTool, used: UsedTool, result: Any) -> Any:
 
 
 def _has_conversation(result: Any) -> bool:
-    """Returns True iff the result is a command with messages other than tool messages. The tools that
-    hand a task over to another agent return such commands, to pass the conversation on."""
+    """Returns True iff the result is a command with messages other than tool messages. A tool that hands
+    a task over to another agent returns such a command, which passes the conversation on."""
     update: Any = getattr(result, "update", None)
     if not isinstance(result, ToolOutputMixin) or not isinstance(update, Mapping):
         return False

@@ -1,4 +1,5 @@
-"""This module defines ``gate``, which lets explanations record and serve a search.
+"""This module defines ``gate``. An explanation can record a gated search, and in replays return recorded
+nodes in its place.
 
 The retrievals of LlamaIndex's own classes need no gate.
 """

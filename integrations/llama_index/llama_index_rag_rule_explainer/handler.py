@@ -128,7 +128,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return explanation
 
     async def finished(self) -> None:
-        """Waits until all ended runs are explained that are explained in tasks (with ``auto=True``)."""
+        """Waits for the tasks that explain ended runs. There are such tasks only with ``auto=True``."""
         await asyncio.gather(*self._tasks)
 
     def close(self) -> None:
