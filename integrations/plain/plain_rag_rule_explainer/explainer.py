@@ -81,9 +81,8 @@ class RuleExplainer(ApplicationExplainer[Found, Source | Mapping[str, Any] | str
     replayed on subsets of these results, which replace the results of its searches. ``explain`` runs an
     async application in a new event loop; ``aexplain`` runs a sync application in a thread. State that
     the application keeps between runs is not isolated. If a replay shows that it depends on such state,
-    StateShared is raised; then pass a function that makes the application. The application gets
-    ``documents=`` unchanged, so these must be objects as the search returns them; the gate's ``item_of``
-    can make them.
+    StateShared is raised; then pass a function that makes the application. ``documents=`` are not
+    converted: give objects as the search returns them; the gate's ``item_of`` can make them.
 
     Raises InvalidInput for an object that cannot be run as an application.
     """
