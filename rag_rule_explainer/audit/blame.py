@@ -70,7 +70,8 @@ class BlamedDocument:
 
     @property
     def evidence(self) -> str:
-        """Returns in words what the blame rests on."""
+        """Returns one sentence on what speaks against the document: the bad answers in which a rule names
+        it, and the outcomes of the fresh replays with it and without it."""
         named, shown = len(self.suspect.implicated), self.suspect.shown
         seen = f"named by rules in {named:,} of the {shown:,} bad answers"
         if self.p_value is None:

@@ -58,7 +58,8 @@ class Suspect:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A ``Trial`` is one fresh replay of a pair: the ``number``-th, with the document or without it."""
+    """A ``Trial`` is one fresh replay on one of the two subsets of a ``PivotPair``: the larger one if
+    ``with_document`` is True. ``number``: its place among the replays of the pair."""
 
     pair: PivotPair
     number: int
@@ -66,7 +67,8 @@ class Trial:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """Returns the ids of the documents that this replay serves, in order."""
+        """Returns the ids of the documents that are shown in this replay, in the order in which they are
+        shown."""
         return self.pair.kept if self.with_document else self.pair.without
 
 

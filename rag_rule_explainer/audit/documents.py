@@ -71,7 +71,7 @@ def is_made_up_for(identity: str, *, given: bool) -> bool:
 
 
 def names_of(documents: Sequence[SourceLike]) -> frozenset[str]:
-    """Returns the ids with which documents are given, and the names in their metadata."""
+    """Returns all ids and all names (in the metadata) with which a caller gives the documents."""
     found = list[object]()
     for each in documents:
         parts = given_parts(each)

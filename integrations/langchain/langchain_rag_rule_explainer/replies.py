@@ -36,7 +36,8 @@ def said_in(
     """
     message = generation.message if isinstance(generation, ChatGeneration) else None
     known = {**(generation.generation_info or {}), **(message.response_metadata if message else {})}
-    # The metadata of the message come first, because they may be more exact than those of the generation.
+    # The first finish reason in this order is used. That of the message may be more exact than that of
+    # the generation.
     reason = reason_in(message.response_metadata if message else None, generation.generation_info, output)
     extra = message.additional_kwargs if message else {}
     kinds = {str(block.get("type")) for block in _blocks(message.content)} if message else set[str]()

@@ -74,9 +74,10 @@ def _running(name: str, method: Any) -> Any:
 
 
 def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> UsedTool | None:
-    """Records a tool call on the current run, and returns the call, with the result that it gets if the
-    tool must not run. Returns None if the tool is to run without a record: if it is a stub, or if
-    ``late_use`` returns None for a call outside of the current run."""
+    """Records a tool call on the current run, and returns it as a ``UsedTool``, which says whether the
+    tool is to run and, if not, which result the call gets. Returns None if the call is not recorded and
+    the tool runs: if it is a stub, or if the call is made outside of runs and ``late_use`` lets the tool
+    run."""
     run = participation()
     if isinstance(tool, StubTool):
         return None
@@ -127,8 +128,9 @@ def answering(result: Any, identity: str | None) -> Any:
 
 
 def _kept(tool: BaseTool, used: UsedTool, result: Any) -> Any:
-    """Returns the result of a tool that ran, and records it for replays. A result that has messages of
-    the conversation is not recorded, because the conversation of a replay has other messages."""
+    """Records for replays the result of a tool that ran, and returns the result. A command that adds
+    other messages than a tool message to the conversation is not recorded, because the conversation of a
+    replay has other messages."""
     run = participation()
     if run is not None and used.record is not None and _has_conversation(result):
         run.unkept.add(tool.name)
@@ -137,8 +139,8 @@ def _kept(tool: BaseTool, used: UsedTool, result: Any) -> Any:
 
 
 def _has_conversation(result: Any) -> bool:
-    """Returns True iff the result is a command with messages other than tool messages. The tools that
-    hand a task over to another agent return such commands, to pass the conversation on."""
+    """Returns True iff the result is a command with messages other than tool messages. A tool that hands
+    a task over to another agent returns such a command, which passes the conversation on."""
     update: Any = getattr(result, "update", None)
     if not isinstance(result, ToolOutputMixin) or not isinstance(update, Mapping):
         return False
@@ -148,10 +150,10 @@ def _has_conversation(result: Any) -> bool:
 
 
 def result_content(result: Any) -> ResultContent:
-    """Returns the content that a model is shown of a tool's result: the content of its tool message if
-    the result is a tool message or a command with one, otherwise the result itself. A command without a
-    tool message has no content. If the content is later replaced, the new message has no artifact,
-    because the old artifact may hold texts of omitted sources."""
+    """Returns what a model is shown of a tool's result: the content of a tool message, or of the first
+    tool message in a command; None for a command without one; otherwise the result itself. If the content
+    is later replaced, the new message has no artifact, because the old artifact may hold texts of omitted
+    sources."""
     if isinstance(result, ToolMessage):
         return ResultContent(_content_of(result), partial(_with_content, result))
     if not isinstance(result, ToolOutputMixin):

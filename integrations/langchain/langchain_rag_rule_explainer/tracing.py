@@ -101,9 +101,9 @@ def inside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[N
 def beside_root(
     config: RunnableConfig, trace: TracedExplanation, dead: Unheard
 ) -> Generator[None, None, None]:
-    """Adds the metadata in ``trace`` to the root run of a stream, at the end of the block. It does not
-    make that run the current run, because code of the stream's consumer also runs while the block is
-    open.
+    """Adds the metadata in ``trace`` to the root run of a streamed explanation, at the end of the block.
+    Unlike ``inside_root``, it does not make that run the current run: code of the stream's consumer also
+    runs while the block is open.
 
     ``dead``: the tracing services that would not receive the runs, as ``why_unheard`` returns them. They
     are recorded in ``trace``, so that replays do not use them.

@@ -42,7 +42,7 @@ class RecordedRun:
 
     def leave(self) -> None:
         """Removes the current context from the run."""
-        with suppress(ValueError):  # this error is raised in a copy of the context in which the run began
+        with suppress(ValueError):  # raised if the run began in a context of which this one is a copy
             self._joined.close()
 
     def end(self) -> None:

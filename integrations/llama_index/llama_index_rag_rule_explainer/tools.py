@@ -70,9 +70,10 @@ def _calling(name: str, method: Any) -> Any:
 
 
 def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
-    """Records a tool call on the current run, and returns the call, with the result that it gets if the
-    tool must not run. Returns None if the tool is to run without a record: if it calls itself, or if
-    ``late_use`` returns None for a call outside of the current run."""
+    """Records a tool call on the current run, and returns it as a ``UsedTool``, which says whether the
+    tool is to run and, if not, which result the call gets. Returns None if the call is not recorded and
+    the tool runs: if the tool calls itself, or if the call is made outside of runs and ``late_use`` lets
+    the tool run."""
     run = participation()
     called = str(tool.metadata.name)
     if _running.get() is tool:

@@ -216,8 +216,9 @@ class Ledger:
             if self._connection is None:
                 connection = self._database.connect()
                 self._connection = connection.execution_options(isolation_level="AUTOCOMMIT")
-                # Each run of the application changes the same row, and the next one waits until that is
-                # committed. A crash of the server forgets the counts of its last half second.
+                # Each run of the application changes the same row, so the next run waits for the commit.
+                # Commits are therefore not written to disk at once: they are fast, and a crash of the
+                # server loses the counts of at most half a second.
                 self._connection.exec_driver_sql("SET synchronous_commit = off")
             return work(self._connection)
         except BaseException:

@@ -38,7 +38,8 @@ def blame_by_name(audit: Audit) -> dict[str, tuple[str, float | None]]:
 
 
 def blamed_for(audit: Audit, name: str) -> Markup:
-    """Returns the line on the page of a document that is listed; nothing for another one."""
+    """Returns the line that says on a document's page why the document is to blame; nothing if it is not
+    on the list."""
     found = next((each for each in audit.blame or () if each.document == name), None)
     if found is None:
         return Markup()
