@@ -31,12 +31,13 @@ class Confidence:
     verdicts on all 2^n subsets.
 
     ``minimal``: False to find all antecedents with at least this confidence. A subset without a verdict
-    is treated as if it had BREAKS. So further verdicts never make an earlier claim false.
+    is treated as if the condition broke on it. So a claim that is made before all verdicts are known
+    stays true afterwards.
     """
 
     by_prefix: ClassVar[bool] = True
-    """True lets each worker take asks (requests for verdicts) whose prompts begin alike, because servers
-    evaluate such prompts faster; see ``sharing``."""
+    """True: each worker takes asks (requests for verdicts) whose prompts begin like its last prompt,
+    because servers evaluate them faster; see ``sharing``."""
 
     kind: RuleKind
     share: float
@@ -64,8 +65,9 @@ class Confidence:
 def confident(
     kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict], share: float
 ) -> list[Mask]:
-    """Returns the antecedents for which the condition holds on at least this share of the subsets to
-    which they apply. A subset without a verdict is treated as one on which it does not hold."""
+    """Returns each antecedent for which the condition holds on at least the share ``share`` (from 0 to 1)
+    of the subsets to which it applies. A subset without a verdict is treated as one on which it does not
+    hold."""
     flip = kind.flip(lattice)
     holds = [0] * len(lattice.masks())
     for mask, verdict in verdicts.items():

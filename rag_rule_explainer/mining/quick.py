@@ -115,9 +115,9 @@ class _QuickSearch:
         known.record(candidate, RandomTest(0, ""))
 
     def ruled_out(self, antecedent: Mask) -> MiningSteps:
-        """Excludes an antecedent that is no rule, because one that contains it has the verdict BREAKS or
-        UNKNOWN. Of all probed antecedents with BREAKS that contain it, the largest is excluded together
-        with everything that it contains; if there are none, the largest of those with UNKNOWN."""
+        """Excludes an antecedent that is no rule. At least one probed antecedent that contains it has the
+        verdict BREAKS or UNKNOWN. The largest of these with BREAKS (if there is none, with UNKNOWN) is
+        excluded, together with all antecedents that it contains."""
         known, verdicts = self.known, (Verdict.BREAKS, Verdict.UNKNOWN)
         found = (known.largest(antecedent, known.seen, verdict) for verdict in verdicts)
         yield from known.ruled_out(next(each for each in found if each is not None))
@@ -130,7 +130,8 @@ class _QuickSearch:
         known, start = self.known, self.lattice.complement(left_out)
         yield from known.learn([start])
         if known.seen[start] is Verdict.BREAKS:
-            # With any further unit, it would contain a known rule, so this falsifier need not be grown.
+            # This set is as large as possible: with one unit more, it would contain a known rule. So
+            # nothing is added to it before it is excluded.
             known.exclude(start)
         elif known.seen[start] is Verdict.UNKNOWN:
             known.leave_in_doubt(left_out)
@@ -141,8 +142,8 @@ class _QuickSearch:
             yield from self.tried(candidate)
 
     def boundary(self, candidate: Mask, rest: Sequence[int]) -> Bisection:
-        """Returns how many units of ``rest``, from its start, can be added to the candidate so that it
-        still is no rule. Begins with the known verdicts, and then bisects as ``AntecedentSearch.longest``
+        """Returns the largest number of units, from the start of ``rest``, with which the candidate is
+        still no rule. Uses the known verdicts first, and then bisects as ``AntecedentSearch.longest``
         does."""
         low, high = 0, len(rest)
         antecedent = candidate
@@ -230,19 +231,20 @@ class _QuickSearch:
 def shared_draws(
     draws: Mapping[Mask, Draws], wanted: Mapping[Mask, int], most: Mapping[Mask, int], draw: Random
 ) -> dict[Mask, list[Mask]]:
-    """Returns random supersets for each mask, which is the antecedent of a rule: at least ``wanted``, at
-    most ``most``. A superset that contains several of the masks is used for each of them, which saves
-    probes. All masks have the same number of units.
+    """Returns random supersets for each mask (the antecedent of a rule): at least ``wanted[mask]``, at
+    most ``most[mask]``. A superset that contains several of the masks is used for each of them, which
+    saves probes. All masks have the same number of units.
 
     The supersets for one mask have the same distribution as if its ``draws`` alone had made them. For
-    this, a mask with enough supersets still gets those that are drawn for other masks, up to ``most``.
+    this, a mask that has its ``wanted`` supersets still gets those that are drawn for other masks, up to
+    ``most``.
     """
     drawn = {mask: list[Mask]() for mask in wanted}
     while any(len(drawn[mask]) < count for mask, count in wanted.items()):
         (superset,) = draws[draw.choice(list(wanted))].supersets(1, draw)
         within = [mask for mask in wanted if superset & mask == mask]
-        # A superset of m of the masks may be drawn for each of them, so it is used only one time in m. It
-        # then comes as often as any other superset of a mask.
+        # A superset of m of the masks is drawn m times as often as a superset of only one. So it is used
+        # only with a chance of 1/m, and all supersets become equally likely.
         if draw.randrange(len(within)) == 0:
             for mask in within:
                 if len(drawn[mask]) < most[mask]:

@@ -189,7 +189,7 @@ class RuleSearch(Generic[Key, ClaimType]):
         return tuple(sorted({*unknown, *needed, *open_asks}))
 
     def is_crucial(self, key: Key) -> bool:
-        """Returns True iff the miner's ask for this key is crucial (see ``Ask``)."""
+        """Returns True iff the miner has requested this key (a subset) by a crucial ask (see ``Ask``)."""
         return key in self._crucial
 
     @property

@@ -115,8 +115,8 @@ class CallTest:
         return self.tool is None or call.name == self.tool
 
     def steps(self, call: ToolCall, case: Case) -> CallSteps:
-        """Judges one call: yields the judgements of its arguments as far as they are needed, and returns
-        the judgement of the call."""
+        """Returns the judgement of one call. Yields the judgement of each of its arguments, until one of
+        them breaks."""
         if not self.concerns(call):
             return Judgement(Verdict.BREAKS)
         against = self._in_baseline(case)
@@ -141,7 +141,8 @@ class CallTest:
 
     @property
     def judges(self) -> tuple[Predicate, ...]:
-        """Returns the predicates on arguments."""
+        """Returns the predicates among the conditions on arguments (the others are values and
+        functions)."""
         return tuple(each.inner for each in self.arguments if each.inner is not None)
 
     def __str__(self) -> str:
@@ -157,8 +158,9 @@ class CallTest:
 
 @dataclass(frozen=True, slots=True)
 class _Fixed:
-    """A ``_Fixed`` is a predicate that applies ``test`` to one argument of one tool call. ``against``:
-    the arguments of the baseline's call, for conditions that compare with the baseline."""
+    """A ``_Fixed`` is a predicate that applies ``test`` to one argument of a fixed tool call, whatever
+    the case. ``against``: the arguments of the baseline's call, for conditions that compare with the
+    baseline."""
 
     test: ArgumentTest
     call: ToolCall
@@ -172,7 +174,8 @@ class _Fixed:
 
 
 def judged_steps(steps: CallSteps) -> Judged:
-    """Runs the steps, and returns their judgement, or an awaitable of it."""
+    """Runs the steps and returns their judgement. Returns an awaitable of it if a predicate on an
+    argument is async, as a judge is."""
     return run(steps)
 
 

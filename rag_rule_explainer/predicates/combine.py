@@ -62,8 +62,8 @@ def opposite(predicate: Predicate) -> "Not":
 
 
 def unwrapped(predicate: Predicate) -> tuple[Predicate, bool]:
-    """Returns the predicate without ``~``, and True iff it had one. A caller that judges the returned one
-    and inverts the verdict never gets contradicting verdicts for a predicate and its negation."""
+    """Returns the predicate without ``~``, and True iff it had one. So a caller can judge the returned
+    predicate and invert the verdict."""
     return (predicate.inner, True) if isinstance(predicate, Not) else (predicate, False)
 
 
@@ -282,7 +282,8 @@ def _joint_key(parts: tuple[Predicate, ...], case: Case) -> Hashable | None:
 
 
 def _clause(part: Predicate, other_joint: "type[AllOf | AnyOf]") -> str:
-    """Returns the words for a part, in brackets if the whole sentence could be misread without them."""
+    """Returns the words for a part, in brackets if the sentence could be misread without them.
+    ``other_joint``: ``AnyOf`` if the parts are joined by "and", else ``AllOf``."""
     base, is_negation = unwrapped(part)
     joint = {AllOf: AnyOf, AnyOf: AllOf}[other_joint] if is_negation else other_joint
     clause = str(part)

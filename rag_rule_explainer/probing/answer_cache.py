@@ -89,10 +89,9 @@ class AnswerCache:
         return reply
 
     async def sample(self, arrangement: Arrangement, number: int, make: Make) -> Reply:
-        """Returns one of several numbered replies (samples) to the same arrangement (an ordered list of
-        sources). If the store does not have it, ``make`` makes it. A sample that this cache holds in
-        memory is used again only if several searches share the cache. ``number``: the number of the
-        sample, counted from 0."""
+        """Returns the sample (one of several replies to the same arrangement) with this number, counted
+        from 0. If the store does not have it, ``make`` makes it. Samples are kept in memory only if
+        several searches share the memory; the sample is then first looked up there."""
         if self._shared is None:
             return await self._taken(arrangement, number, make)
 

@@ -19,7 +19,8 @@ from ..verdicts import Verdict
 from .limits import LimitReached
 
 LONGEST_BLOCKING = 0.01
-"""The seconds after which a worker pauses, so that other tasks of the event loop can run."""
+"""If no worker has paused for this number of seconds, the next one pauses, so that other tasks of the
+event loop can run."""
 
 MOST_SHARING = 256
 """With more workers than this, keys are not chosen by how their prompts begin (see ``mining.sharing``):

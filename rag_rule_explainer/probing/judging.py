@@ -28,10 +28,11 @@ class Judgements(Memo[Judgement]):
     """This class keeps the judgements of one base predicate (a predicate without its negation), by memo
     key. All searches for rules of this predicate share it.
 
-    ``mixed``: the keys of judgements from requests to a judge with several answers. ``in_use``: True once
-    a search has used one of these judgements. ``has_judged``: True once the predicate has judged an
-    answer. If the predicate raises InvalidInput after that, the error is about one answer only, and ends
-    the search only if there is a judge.
+    ``mixed``: the keys of judgements for which a judge got several answers in one request. ``in_use``:
+    True once a search has used one of these judgements. ``has_judged``: True once the predicate has
+    judged an answer. An InvalidInput that the predicate raises after that is about one answer only. The
+    judgement of this answer is then UNKNOWN, and the search goes on; with a judge, the error ends the
+    search.
     """
 
     def __init__(self) -> None:

@@ -19,8 +19,8 @@ from .reply import Reply
 
 
 class Modal(NamedTuple):
-    """A ``Modal`` is the most frequent answer among samples. ``other``: the first answer of another
-    wording; None if there is none among the samples drawn."""
+    """A ``Modal`` holds the most frequent ``answer`` among samples. ``other``: the first sample's answer
+    that has another wording; None if all drawn samples have the same wording."""
 
     answer: Answer
     other: Answer | None

@@ -14,9 +14,9 @@ from ..verdicts import Verdict
 
 
 def chance_of_misleading(most: int, least: int, wrong: float) -> float:
-    """Returns the chance that a vote is misleading: that the wrong verdict gets ``most`` votes before the
-    right verdict gets more than ``least``. ``wrong``: the chance that a single vote is wrong.
-    The result is 1 if ``most`` is 0, so that no vote is needed."""
+    """Returns the chance that the wrong verdict gets ``most`` votes while the right verdict still has at
+    most ``least``. ``wrong``: the chance that a single vote is wrong. The result is 1 if ``most`` is
+    0."""
     if most <= 0:
         return 1.0
     return sum(

@@ -43,7 +43,8 @@ def _settings(model: object) -> Iterator[str]:
     mappings = [cast("Mapping[str, object]", each) for each in others if isinstance(each, Mapping)]
     for name, word in _SETTINGS.items():
         values = (getattr(model, name, None), *(each.get(name) for each in mappings))
-        # In a request, the values in these mappings take precedence over the fields of the model.
+        # In a request, the values in the mappings of ``_MORE_SETTINGS`` take precedence over the model's
+        # own fields.
         value = next((each for each in reversed(values) if each is not None), None)
         if isinstance(value, (int, float)):
             yield f"{word} {value:g}" if isinstance(value, float) else f"{word} {value}"
