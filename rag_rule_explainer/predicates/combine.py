@@ -282,8 +282,7 @@ def _joint_key(parts: tuple[Predicate, ...], case: Case) -> Hashable | None:
 
 
 def _clause(part: Predicate, other_joint: "type[AllOf | AnyOf]") -> str:
-    """Returns the words for a part, in brackets if the sentence could be misread without them.
-    ``other_joint``: ``AnyOf`` if the parts are joined by "and", else ``AllOf``."""
+    """Returns the words for a part, in brackets if the whole sentence could be misread without them."""
     base, is_negation = unwrapped(part)
     joint = {AllOf: AnyOf, AnyOf: AllOf}[other_joint] if is_negation else other_joint
     clause = str(part)
