@@ -1,9 +1,9 @@
 """This module finds rules that hold on at least a given share of the subsets to which they apply.
 
 The confidence of an antecedent (as defined in the paper on which this package is based) is the share of
-its applicable subsets on which the condition holds. A larger antecedent may have more or less confidence,
-so no verdict can be skipped: for n units, all 2^n are needed. One superset-sum (zeta) transform then
-gives the counts for all 2^n antecedents together, by n * 2^n additions.
+its applicable subsets on which the condition holds. If units are added to an antecedent, its confidence
+may rise or fall. So no verdict can be skipped: for n units, all 2^n are needed. One superset-sum (zeta)
+transform then gives the counts for all 2^n antecedents together, by n * 2^n additions.
 """
 
 from collections.abc import Mapping, Sequence

@@ -11,7 +11,8 @@ from ..rules import RuleKind
 Others: TypeAlias = Literal["omitted", "retained"]
 
 BATCH = 7
-"""The default size of a batch. Such a batch takes at most 128 probes for each kind of rule."""
+"""The default number of sources in a batch. A batch of 7 takes at most 128 probes for each kind of
+rule."""
 
 
 @called_as("Partition")

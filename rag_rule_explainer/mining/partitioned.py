@@ -143,8 +143,8 @@ class _Search:
 
     def known(self, place: int, asks: dict[Subset, Ask]) -> dict[Subset, Verdict]:
         """Returns the known verdicts on the asks (requests for verdicts) of the batch with the number
-        ``place``. Records in ``waiting`` that the batch needs the verdicts on its other asks, and adds
-        those of them for which no batch waited before to ``asks``."""
+        ``place``. Records in ``waiting`` that the batch waits for the verdicts on its other asks. Adds to
+        ``asks`` those for which no batch waited before."""
         known = dict[Subset, Verdict]()
         for ask, own in self.batches[place].asks():
             if ask.key in self.seen:

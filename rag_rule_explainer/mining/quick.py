@@ -1,16 +1,17 @@
 """This module finds minimal rules over many sources with few probes: it first finds rules by bisection,
 and then tests several together on the same random subsets.
 
-See ``antecedent_search`` for the terms. This search goes from above, so it begins with all sources.
-Bisection finds how many of the first units are enough for the condition. The last of these is necessary
-and is kept; this is repeated with the units before it, until a minimal antecedent is left. Both kinds of
-rule bisect along the same subsets: a subset with the first units retained is one with the last units
-omitted. So a subset that both kinds need is replayed once.
+See ``antecedent_search`` for the terms. This search goes from above, so it begins with all sources. The
+units are in a fixed order. Bisection finds a number of first units with which the condition holds, while
+it does not with one unit less. The last of these units is necessary and is kept. This is repeated with
+the units before it, until a minimal antecedent is left. A subset in which exactly the first units are
+retained is also one in which exactly the last ones are omitted. So both kinds of rule need the same
+subsets, and each is replayed once.
 
 The rules are tested when ``TOGETHER`` of them were found, after ``PROBES_WITHOUT_TEST`` probes, or when
 no more are found. Each random subset tests all rules that apply to it. This is as strict as a separate
-test of each rule: the subsets are drawn from all those to which any of the rules applies, so those to
-which a given rule applies are a random choice of all subsets for this rule.
+test of each rule: among the drawn subsets, those to which a given rule applies are a random choice of all
+subsets to which it applies (see ``shared_draws``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -142,7 +143,7 @@ class _QuickSearch:
             yield from self.tried(candidate)
 
     def boundary(self, candidate: Mask, rest: Sequence[int]) -> Bisection:
-        """Returns the largest number of units, from the start of ``rest``, with which the candidate is
+        """Returns how many units, from the start of ``rest``, can be added to the candidate so that it is
         still no rule. Uses the known verdicts first, and then bisects as ``AntecedentSearch.longest``
         does."""
         low, high = 0, len(rest)

@@ -22,8 +22,9 @@ CallSteps = Generator[Judged, Judgement, Judgement]
 class ArgumentTest:
     """An ``ArgumentTest`` is a condition on one argument of a call, which must have the argument.
 
-    At most one of these is set. ``expected``: JSON that the value must equal. ``inner``: a predicate that
-    judges the value as if it were the answer. ``test``: a function of the value that must return True.
+    At most one of these is set; if none is, any value passes. ``expected``: JSON that the value must
+    equal. ``inner``: a predicate that judges the value as if it were the answer. ``test``: a function of
+    the value that must return True.
     """
 
     name: str
@@ -33,8 +34,9 @@ class ArgumentTest:
 
     @classmethod
     def of(cls, name: str, given: Any) -> "ArgumentTest":
-        """Returns the test for what the user gave: a predicate, a function of the value that returns True
-        or False, or the value itself. Raises InvalidInput for a value that JSON cannot represent."""
+        """Returns the test of the argument ``name``. ``given``: a predicate, a function of the argument's
+        value that returns True or False, or the value that the argument must equal. Raises InvalidInput
+        for a value that JSON cannot represent."""
         if isinstance(given, Predicate):
             return cls(name, inner=as_predicate(given))
         if callable(given):
@@ -104,7 +106,8 @@ class CallTest:
 
     @classmethod
     def of(cls, tool: object, arguments: Mapping[str, Any]) -> "CallTest":
-        """Returns the test that the user describes. Raises InvalidInput for a name that is no str."""
+        """Returns a test for calls of ``tool`` (None: of any tool) with one condition for each argument.
+        Raises InvalidInput for a tool that is no str."""
         if tool is not None:
             checked_text("the tool in a condition", tool, "the name of a tool, a str")
         tests = tuple(ArgumentTest.of(*each) for each in arguments.items())

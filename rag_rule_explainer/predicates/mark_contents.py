@@ -56,7 +56,7 @@ class MarkContents(NamedTuple):
     """A ``MarkContents`` finds the citations in parts of an answer, such as the text between two
     brackets.
 
-    ``kept``: the ids of the sources that were shown, in order, which give the numbers their meaning.
+    ``kept``: the ids of the sources that were shown, in order: the number 2 cites the second of them.
     ``ids``: the ids of all sources.
     """
 
@@ -173,7 +173,7 @@ class MarkContents(NamedTuple):
 
     def by_numbers(self, form: str, first: str, last: str | None = None) -> Iterator[Citation]:
         """Yields the citation for a number, or the citations for a range of numbers. ``form``: the text
-        of such a citation in the answer, with a placeholder for the number."""
+        of such a citation in the answer, with a placeholder for the number, such as "[{}]"."""
         are_ids = bool(self.ids) and all(each.isdecimal() for each in self.ids)
         for number in spelt_out(int(first), int(last or first)):
             place = number - 1 if 1 <= number <= len(self.kept) else None

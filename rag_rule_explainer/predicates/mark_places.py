@@ -158,7 +158,7 @@ def _last_opening(before: str) -> re.Match[str] | None:
 
 def _doubled(before: str, found: re.Match[str]) -> re.Match[str]:
     """Returns the match of a whole double sign, such as "**", if ``found`` matches only its second
-    character."""
+    character; otherwise returns ``found``."""
     longer = _OPENING.match(before, found.start() - 1) if found.start() else None
     return longer if longer is not None and longer.end() == found.end() else found
 

@@ -40,8 +40,8 @@ class AnswerCache:
     It belongs to one event loop.
 
     ``remember``: False to keep no reply in memory. ``stored``: the store's answers to this question; None
-    without a store. ``notes``: gets a text if some answers cannot be stored. ``memory``: the memory that
-    several searches share; None to use a memory of its own.
+    without a store. ``notes``: a list to which a text is added if some answers cannot be stored.
+    ``memory``: the memory that several searches share; None to use a memory of its own.
     """
 
     def __init__(
@@ -106,8 +106,8 @@ class AnswerCache:
     async def offered(self, arrangement: Arrangement, answer: Answer) -> tuple[Answer, bool]:
         """Offers to the store an answer that the caller got without this cache. The store keeps this
         answer as sample 0, the first answer to the arrangement (an ordered list of sources), unless it
-        already has a sample 0. Returns the answer that is used from now on, and True iff it is the
-        offered one."""
+        already has a sample 0. Returns the answer that is used from now on (the offered one, or the
+        store's), and True iff it is the offered one."""
         first = Reply(answer)
         offered = False
 

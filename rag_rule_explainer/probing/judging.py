@@ -104,8 +104,8 @@ class Judging:
         the judge, and RagRuleError."""
         judgement = await self.prepare(case)
         if self._judgements.mixed:
-            # ``memo_key`` may raise an error. The verdict was then UNKNOWN, without a request to the
-            # judge, so there is no batch to record.
+            # ``memo_key`` may raise an error. The verdict is then UNKNOWN, and the judge got no request,
+            # so nothing need be recorded.
             with suppress(Exception):
                 self._note(self.base.memo_key(case))
         return judgement
@@ -246,9 +246,8 @@ def judgings(
 
 
 def distinct(judgings: Iterable[Judging]) -> tuple[Judging, ...]:
-    """Returns one ``Judging``, the first, for each base predicate (a predicate without its negation). The
-    judgements of another ``Judging`` with the same base are equal or inverted, so it need not judge
-    anything itself."""
+    """Returns the first ``Judging`` of each base predicate (a predicate without its negation). Others
+    with the same base have the same judgements, or the inverted ones, so they need not judge anything."""
     return tuple({judging.base: judging for judging in reversed(list(judgings))}.values())
 
 

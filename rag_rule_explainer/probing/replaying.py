@@ -117,7 +117,7 @@ class ReplayFidelity(Protocol):
     @property
     def dependent_places(self) -> str:
         """Returns, as a list in words, the names of the changed state (see ``can_rewind``) whose content
-        may depend on the sources of a run, or on the number of runs; empty if there is none."""
+        may depend on which sources a run got, or on how many runs there were; empty if there is none."""
         ...
 
     def rewound(self) -> AbstractContextManager[None]:
@@ -239,9 +239,9 @@ class Baseline:
         return self.stale or checked or self.doubt_about_answers() or self.promoted.warning
 
     def doubt_about_answers(self) -> str:
-        """Returns the reason to distrust the answers themselves: a search was served sources that a real
-        search may not find, or code of the application decides by chance. Empty if neither is known. A
-        later explanation that takes these answers from a store must repeat this reason."""
+        """Returns the reason to distrust the answers themselves: the search in a replay returned sources
+        that a real search may not find, or code of the application decides by chance. Empty if neither is
+        known. A later explanation that takes these answers from a store must repeat this reason."""
         served = "" if self.served_otherwise is None else self.served_otherwise()
         return served or self.chance()
 

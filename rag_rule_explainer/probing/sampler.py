@@ -19,8 +19,8 @@ from .reply import Reply
 
 
 class Modal(NamedTuple):
-    """A ``Modal`` holds the most frequent ``answer`` among samples. ``other``: the first sample's answer
-    that has another wording; None if all drawn samples have the same wording."""
+    """A ``Modal`` holds the most frequent ``answer`` among samples. ``other``: the first drawn answer
+    with another wording; None if there is none."""
 
     answer: Answer
     other: Answer | None

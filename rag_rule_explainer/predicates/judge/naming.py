@@ -1,5 +1,5 @@
 """This module makes a name for a model that is a judge. A store keeps the judgements under this name. So
-it contains everything that determines the model's opinions, but no secrets."""
+the name contains everything that determines the model's opinions, but no secrets."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
