@@ -18,7 +18,7 @@ already fail on these."""
 _MOST_DRAWS = 1_000_000
 _MOST_WITH_NEIGHBOURS = 12
 """The largest number of sources for which the setting ``neighbours`` has an effect. With more sources,
-its probes would cost too much for what they find."""
+these tests would cost too many probes for what they find."""
 
 
 @called_as("Sampled")
@@ -72,8 +72,9 @@ class Sampled:
         """Returns the number of random subsets on which a rule must hold to be reported.
 
         With this number, a rule that fails on more than ``max_violation`` of all such subsets is reported
-        with a chance of at most ``error``. With 5 % for both, the number is 59. ``missed``: the chance
-        that a subset on which the rule fails is judged to hold, for example by a wrong majority of votes.
+        with a chance of at most ``error``. If ``max_violation`` and ``error`` are 5 %, the number is 59.
+        ``missed``: the chance that a subset on which the rule fails is judged to hold, for example by a
+        wrong majority of votes.
         """
         # For a very small share, log(1 - share) would be 0, because 1 - share would be rounded to 1.
         # log1p avoids this.
@@ -84,8 +85,8 @@ class Sampled:
         ``draws`` random ones: ``max_violation`` if ``draws`` is at least the result of ``draws()``, else
         more.
 
-        The bound is right after any number of draws, whatever made the test stop there: a rule that fails
-        on more than this share of all subsets would have failed before with a chance of 1 - ``error``.
+        The bound is right whenever the test stopped: a rule that fails on more than this share of all
+        subsets would have failed on one of the draws with a chance of at least 1 - ``error``.
         """
         if draws >= self.draws(error, missed):
             return self.max_violation

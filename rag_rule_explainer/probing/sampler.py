@@ -19,8 +19,8 @@ from .reply import Reply
 
 
 class Modal(NamedTuple):
-    """A ``Modal`` is the most frequent answer among samples. ``other``: the first answer of another
-    wording; None if there is none among the samples drawn."""
+    """A ``Modal`` holds the most frequent ``answer`` among samples. ``other``: the first drawn answer
+    with another wording; None if there is none."""
 
     answer: Answer
     other: Answer | None

@@ -206,8 +206,8 @@ class TracedExplanation:
 
     ``asked``: True once the endpoints of traces were checked. ``notes``: texts for the user about
     endpoints that do not answer. ``endpoints``: the endpoints that replays send to, each with such a note
-    or, if it answers, an empty text. ``condition``: the condition that is named in the marks of a replay
-    if its answer was judged by no other condition.
+    or, if it answers, an empty text. ``condition``: the condition of the explanation, in words. The marks
+    of a replay name it, unless its answer was judged by another condition.
     """
 
     id: str = field(default_factory=lambda: str(uuid4()))
