@@ -58,7 +58,8 @@ def flipping_changes(explanation: Explanation) -> FlippingChanges:
     """
     place = {source.id: number for number, source in enumerate(explanation.sources)}
     removals, additions = (
-        # The removals are in the order in which the rules name the sources.
+        # Changes of few sources come first. Those of equal size are in the order of the explanation's
+        # sources.
         tuple(sorted(found, key=lambda each: (len(each.sources), [place[name] for name in each.sources])))
         for found in _recorded(explanation)
     )

@@ -23,9 +23,8 @@ class Established(NamedTuple):
 
     ``traced``: the data for tracers about the run that gave the answer; None if it is not traced.
     ``now``: the answer that the application gave during this call, if the explained answer was read from
-    the store; else None. ``fresh``: equal to ``now`` as long as nothing makes replays doubtful; None if
-    there is such a doubt, because the application's answer must then not be compared with the stored
-    one.
+    the store; else None. ``fresh``: the same answer as ``now``; None if there is a reason to distrust
+    replays, because the two answers must then not be compared.
     """
 
     baseline: Baseline
@@ -94,8 +93,9 @@ class BaselineSetup:
         current = established.baseline.current
         if current is not None:
             self._check_whole(current)
-            # The search will find this reply in the cache, so it does not replay the full set. If there
-            # is no current answer, the search replays the full set.
+            # The search will find this reply in the cache, so it does not replay the full set. If
+            # ``current`` is None, the application has not answered in this call, and the search replays
+            # the full set.
             self.sampler.cache.remember(self._full, Reply(current))
         return established
 
@@ -103,10 +103,10 @@ class BaselineSetup:
         """Returns the baseline with its answer replaced by the most frequent one of ``most`` samples on
         all sources. Returns a baseline from a log unchanged.
 
-        If a condition says that the answer stays the same, draws all of these samples. If they are worded
-        differently, adds a warning. Raises AnswerNotRepeatable instead if the most frequent wording has
-        at most two thirds of the samples, because votes on other sources would then be about chance.
-        Raises LimitReached.
+        If one of the conditions in ``judgings`` is that the answer stays the same, draws all of these
+        samples. If they are worded differently, adds a warning. Raises AnswerNotRepeatable instead if the
+        most frequent wording has at most two thirds of the samples, because votes on other sources would
+        then be about chance. Raises LimitReached.
         """
         if baseline.logged:
             return baseline

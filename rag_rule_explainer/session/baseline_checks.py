@@ -182,8 +182,9 @@ class BaselineChecks:
         stored = (budget := sampler.replayer.budget).stored
         reply = await sampler.cache.sample(self._full, 0 if first is None else 1, self._once_more)
         if budget.stored > stored and self._is_uncompared() and await self.only_begun():
-            # An earlier explanation was cut off after it had stored this answer, but before it had stored
-            # the application's fingerprint (a digest of its requests).
+            # An earlier explanation stored this answer, but was cut off before it stored the
+            # application's fingerprint (a digest of its requests). So it is unknown whether the
+            # application has changed since then, and the application is run again.
             reply = await self._run_again(self._full)
         if reply.answer is None:
             if _took_too_long(reply):

@@ -74,8 +74,8 @@ def baseline_record(
     return ProbeRecord(ids, (recorded(baseline.current),), verdicts)
 
 
-# An explanation has thousands of records. Setting the slots of the frozen dataclass takes half of the
-# time of ``ProbeRecord(...)``.
+# An explanation has thousands of records, and ``ProbeRecord(...)`` is slow, because the dataclass is
+# frozen. So ``_record`` sets the fields by these functions.
 _set_kept, _set_answers, _set_verdicts, _set_votes, _set_latency, _set_error = (
     cast("Callable[[ProbeRecord, object], None]", getattr(ProbeRecord, each.name).__set__)
     for each in fields(ProbeRecord)

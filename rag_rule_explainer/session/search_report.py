@@ -148,9 +148,9 @@ class SearchReport:
         return tuple(self._kept(key) for key in sorted(broken, reverse=True)[:_MOST_BREAKING])
 
     def witnesses(self) -> tuple[Witness, ...]:
-        """Returns, for each antecedent of ``Evidence.border``, the probe that shows that it is no rule.
-        With a minimum confidence, a rule may break on some subsets, so a single probe shows nothing.
-        Then there are no witnesses."""
+        """Returns, for each largest antecedent that is no rule, the probe that shows this. With a minimum
+        confidence below 1, a rule may break on some subsets, so a single probe shows nothing, and there
+        are no witnesses."""
         if self.noise.min_confidence < 1:
             return ()
         return tuple(

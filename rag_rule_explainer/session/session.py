@@ -290,7 +290,7 @@ class _Run:
             await comparison.run(self.store.fidelity)
         await searching.end_traces(session.trace)
         await self.store.note_the_doubt(searching.baseline)
-        # In some cases, the fingerprint is known only after replays, so it is stored here too.
+        # The fingerprint may become known only during the replays, so it is stored here too.
         await self.store.note_the_application()
         if not self._stopper.reason and (lost := self.store.lost()):
             session.warnings.append(lost)

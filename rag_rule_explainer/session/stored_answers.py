@@ -57,8 +57,8 @@ async def rejudged(
 
 
 def _distinct(judging: Judging, cases: Sequence[Case]) -> list[Case]:
-    """Returns the first case with each memo key; cases with the same memo key get the same judgement.
-    Leaves out cases without a memo key, because the search judges these."""
+    """Returns one case for each memo key of the condition. Cases with the same memo key get the same
+    judgement. A case without a memo key is left out: it must be judged anew by the search."""
     keyed: dict[Hashable, Case] = {}
     for case in cases:
         try:

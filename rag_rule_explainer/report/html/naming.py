@@ -86,7 +86,7 @@ class SourceNames:
 
 def shown_places(explanation: Explanation) -> list[int]:
     """Returns the places, counted from 1, of the sources whose texts the page shows. There are at most a
-    thousand: those that a rule or a change names, and then the first ones."""
+    thousand. Sources that a rule or a change names are chosen before all others."""
     named = {
         each for found in (*explanation.rules, *explanation.counterfactuals) for each in found.sources
     }
