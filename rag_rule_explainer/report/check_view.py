@@ -37,8 +37,8 @@ def rule_lines(checked: CheckedQuestion, rule: Finding) -> Iterator[str]:
 
 
 def undecided_line(checked: CheckedQuestion) -> str:
-    """Returns a line that says why a question is undecided. It also names the sources of a rule that may
-    exist, if some are known."""
+    """Returns a line that says why a question is undecided. If a rule may exist whose sources are known,
+    the line also names these."""
     could_be = (
         few_of(each.open) for each in checked.decisions.values() if each.holds is None and each.open
     )

@@ -41,8 +41,7 @@ _MOST_READ = 1000
 
 class RuleRow(NamedTuple):
     """A ``RuleRow`` is a rule as a row of a table. Its fields are the columns. ``sources``: the ids of
-    the rule's sources. ``rule``: the whole sentence, which also names anything else on which the rule
-    depends."""
+    the rule's sources. ``rule``: the rule as a whole sentence."""
 
     kind: str
     sources: str
@@ -59,7 +58,8 @@ _SCOPES = {"given": "given", "retrieved": "as retrieved", "seen": "as the model 
 
 
 def sections(explanation: Explanation) -> Iterator[Section]:
-    """Yields the sections of the report in their order. Empty optional sections are left out."""
+    """Yields the sections of the report in their order. Sections that would be empty are left out, except
+    for the sources and the rules."""
     yield _opening(explanation)
     yield _sources(explanation)
     yield from _listed(

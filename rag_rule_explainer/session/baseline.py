@@ -56,7 +56,8 @@ async def compared_with_the_store(
     version of the application.
 
     ``differs``: returns True iff the conditions judge two answers differently. If they do not, and only
-    the wording differs, a text with both answers is added to ``notes``. Raises LimitReached.
+    the wording differs, a text with both answers is added to ``notes``. Raises LimitReached if a limit
+    ends the session.
     """
     fresh, baseline = established.fresh, established.baseline
     stored = baseline.current if baseline.logged else baseline.answer
@@ -88,7 +89,8 @@ class BaselineSetup:
 
     async def established(self, given: Baseline | None) -> Established:
         """Returns the baseline, and puts its answer into the cache as the reply for all sources.
-        ``given``: the caller's baseline; None to run the application. Raises BaselineFailed."""
+        ``given``: the caller's baseline; None to run the application. Raises BaselineFailed if the
+        application gives no complete answer."""
         established = await self._replayed() if given is None else await self._counted(given)
         current = established.baseline.current
         if current is not None:
@@ -106,7 +108,7 @@ class BaselineSetup:
         If one of the conditions in ``judgings`` is that the answer stays the same, draws all of these
         samples. If they are worded differently, adds a warning. Raises AnswerNotRepeatable instead if the
         most frequent wording has at most two thirds of the samples, because votes on other sources would
-        then be about chance. Raises LimitReached.
+        then be about chance. Raises LimitReached if a limit ends the session.
         """
         if baseline.logged:
             return baseline

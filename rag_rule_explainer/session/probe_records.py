@@ -31,7 +31,8 @@ def probe_records(
             yield _voted_record([(k, each, p[key]) for k, each, p in tracked_searches if key in p])
         return
     by_kind = [(kind, probes) for kind, _, probes in tracked_searches]
-    # Thousands of probes share few Answer objects, so their records share the tuples, too.
+    # Thousands of probes have the same few Answer objects, so their records share the tuples of these
+    # objects.
     known: dict[int, tuple[Answer, ...]] = {}
     for key in keys:
         verdicts: dict[RuleKind, Judgement] = {}

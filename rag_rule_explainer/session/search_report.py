@@ -113,7 +113,8 @@ class SearchReport:
         if self._is_below_full(claim):
             return "confident"
         if self.tracked.doubt() or self.judging_warning:
-            # In a batch, one answer may influence the judgement of another, so no claim counts as proved.
+            # The replays may be wrong, or one answer may have influenced the judgement of another. So no
+            # claim counts as proved.
             return "unverified"
         status: ClaimStatus = "proved" if claim.status == "confident" else claim.status
         if not self.noise.votes:

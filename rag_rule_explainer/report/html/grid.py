@@ -35,8 +35,8 @@ class LatticeGrid:
         return f"0 0 {WIDTH} {self.height:g}"
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Yields the pairs of subsets that differ in one unit. Yields nothing if there are so many pairs
-        that a reader could not distinguish the edges."""
+        """Yields the pairs of subsets that differ in one unit. Yields nothing if there are more than
+        ``_MOST_WITH_EDGES`` units, because a reader could not distinguish so many edges."""
         if self.size <= _MOST_WITH_EDGES:
             for mask in self.places:
                 yield from ((mask, mask ^ (1 << unit)) for unit in range(self.size) if mask >> unit & 1)
