@@ -140,8 +140,8 @@ def _against(explanation: Explanation, kind: RuleKind, decision: Decision) -> It
 
 
 def _shown(explanation: Explanation, decision: Decision) -> Iterator[str]:
-    """Yields the lines of a message that show the rules of ``decision``, each with the answer from its
-    own sources, and the chance that they are wrong."""
+    """Yields the lines of a message that show the rules of ``decision``, each with the answer from only
+    its sources (for an omission rule: without them), and then the chance that the decision is wrong."""
     for rule in decision.rules[:_MOST_LISTED]:
         yield f"  {rule}"
         if (example := own_probe(explanation, rule)) is not None:

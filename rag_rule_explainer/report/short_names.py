@@ -23,7 +23,7 @@ class ShortNames(dict[str, str]):
 
 
 def short_ids(ids: Sequence[str], limit: int = _LONGEST) -> ShortNames:
-    """Returns a printable name of about ``limit`` characters at most for each id. Long ids are cut in the
+    """Returns a printable name for each id. Ids that are longer than ``limit`` characters are cut in the
     middle, because ids such as web addresses often begin alike. If several names still read the same,
     each is followed by the place of its id, counted from 1."""
     cut = {identity: cut_in_the_middle(plain_id(identity), limit) for identity in ids}

@@ -263,8 +263,8 @@ class ExplanationBuilder:
         ):
             yield constant.format(condition="the condition")
         elif always:
-            # The other kind's condition may still depend on sources, so the note names the condition that
-            # does not.
+            # The condition of the other kind of rules may depend on sources. So the note names the
+            # condition that does not depend on them.
             for kind, condition in always.items():
                 yield constant.format(condition=f"the condition of {kind.value} rules ({condition})")
         elif len(self.sources) == 1:
@@ -286,8 +286,8 @@ class ExplanationBuilder:
         )
 
     def _wasted(self) -> int:
-        """Returns the number of guessed subsets that were probed although no search needed their
-        verdicts."""
+        """Returns the number of subsets that were probed in advance, in free slots for replays, and whose
+        verdicts no search needed in the end."""
         searches = [tracked.search for tracked in self.tracked_searches]
         guessed = frozenset[ArrangementKey]().union(
             *(search.wasted - search.in_flight for search in searches)

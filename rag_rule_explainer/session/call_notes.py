@@ -1,4 +1,5 @@
-"""This module notes names in conditions on tool calls that no call has, because they may be misspelt."""
+"""This module tells the user of tools and arguments that a condition names but no tool call has, because
+these names may be misspelt."""
 
 from collections.abc import Iterable, Iterator, Mapping
 

@@ -30,7 +30,8 @@ MOST_AGAIN = 8
 """The largest number of replays that are repeated at the end if the application's state has changed."""
 MOST_REWOUND = 7
 """The largest number of replays that are repeated after the application's state was set back to the state
-before the baseline, unless that state may depend on the sources and rules are proved."""
+before the baseline. If that state may depend on the sources, subsets that prove rules are repeated beyond
+this limit."""
 MOST_PROMOTING = 8
 """The largest number of replays, after the searches, that test whether sources that the model did not see
 in the baseline reach it when some of the other sources are omitted."""

@@ -113,7 +113,8 @@ class SearchReport:
         if self._is_below_full(claim):
             return "confident"
         if self.tracked.doubt() or self.judging_warning:
-            # In a batch, one answer may influence the judgement of another, so no claim counts as proved.
+            # The replays may be wrong, or one answer may have influenced the judgement of another. So no
+            # claim counts as proved.
             return "unverified"
         status: ClaimStatus = "proved" if claim.status == "confident" else claim.status
         if not self.noise.votes:
@@ -148,9 +149,9 @@ class SearchReport:
         return tuple(self._kept(key) for key in sorted(broken, reverse=True)[:_MOST_BREAKING])
 
     def witnesses(self) -> tuple[Witness, ...]:
-        """Returns, for each antecedent of ``Evidence.border``, the probe that shows that it is no rule.
-        With a minimum confidence, a rule may break on some subsets, so a single probe shows nothing.
-        Then there are no witnesses."""
+        """Returns, for each largest antecedent that is no rule, the probe that shows this. With a minimum
+        confidence below 1, a rule may break on some subsets, so a single probe shows nothing, and there
+        are no witnesses."""
         if self.noise.min_confidence < 1:
             return ()
         return tuple(

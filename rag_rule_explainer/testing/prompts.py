@@ -84,7 +84,8 @@ def parse_prompt(prompt: str) -> ReadingTask:
     The question is the text in ``<question>`` tags. Without such tags, it is the text after the last
     ``Question:`` that is not inside a tagged source. Without this label, it is the last line. Passages
     are tagged blocks. Without such blocks, the text under ``Context:`` or above the question is split
-    into passages at numbers, horizontal lines or blank lines. Raises ValueError if there is no question.
+    into passages at the numbers of a list (such as "[1]"), at horizontal lines, or at blank lines. Raises
+    ValueError if there is no question.
     """
     blocks = _blocks(_ONE, prompt)
     borders = (0, *(border for block in blocks for border in block), len(prompt))
@@ -172,8 +173,8 @@ def _container(text: str) -> tuple[int, int] | None:
 
 
 def _passages(text: str, first: int, last: int) -> list[str]:
-    """Returns the passages of a prompt in which they are not tagged. ``first``, ``last``: the positions
-    at which the question starts and ends."""
+    """Returns the passages of a prompt in which no passage is between tags. ``first``, ``last``: the
+    positions at which the question starts and ends."""
     if container := _container(text):
         return _apart(text[slice(*container)])
     label = _CONTEXT.search(text)
@@ -185,7 +186,8 @@ def _passages(text: str, first: int, last: int) -> list[str]:
 
 
 def _apart(region: str) -> list[str]:
-    """Returns the passages in a text, which is split at numbers, horizontal lines or blank lines."""
+    """Returns the passages in a text, which is split at the numbers of a list (such as "[1]"), at
+    horizontal lines, or at blank lines."""
     if numbered := _NUMBER.search(region):
         return _filled(_NUMBER.split(region[numbered.end() :]))
     sections = _RULE.split(region)

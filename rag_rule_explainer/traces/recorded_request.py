@@ -26,8 +26,8 @@ class RecordedRequest:
     refusal: str = ""
 
     def written(self, question: str, sources: Sequence[Source]) -> list[TracedMessage]:
-        """Returns the messages of the request, without the texts of all sources but these. ``question``
-        is not used, because the messages contain it."""
+        """Returns the messages of the request, with the texts of ``sources`` and without those of all
+        other sources. ``question`` is not used, because the messages contain it."""
         del question
         kept = {each.id for each in sources}
         return [(role, self._text(place, text, kept)) for place, (role, text) in enumerate(self.messages)]

@@ -21,8 +21,7 @@ _SHAPES: Mapping[SubsetState, str] = {
 
 def lattice_figure(view: SubsetView, name: str, names: Mapping[str, str]) -> Markup:
     """Returns the diagram of a view with its legend, as HTML. ``name``: the id of the figure in the page.
-    ``names``: the names of the sources by id. The page also contains the names of the units, for its
-    scripts.
+    ``names``: the names of the sources by id. The figure also contains them as data for the scripts.
 
     Nothing is lost without scripts, because the table of probes contains every probe as well. With
     scripts, a reader can select the marks by pointer and by keys.

@@ -34,8 +34,9 @@ def still_lattice(explanation: Explanation, view: SubsetView, names: Mapping[str
     """Returns the diagram of a view and its legend as an image. ``names``: the names of the sources by
     id, for the titles of the marks.
 
-    The SVG is embedded in the address of the image. If a program removes images, as untrusted notebooks
-    do, the reader sees one sentence instead of all texts in the SVG.
+    The SVG is embedded in the address of an ``img`` element. A program that shows no images, such as a
+    notebook that is not trusted, then shows the element's short ``alt`` text, and not all texts of the
+    SVG.
     """
     grid = lattice_grid(view)
     height = grid.height + _LEGEND

@@ -117,7 +117,7 @@ class FinalReplays(Enum):
         """Returns the number of replays that are repeated. ``subsets``: the number of probed subsets."""
         if self is FinalReplays.MOST:
             promoting = (1 + min(MOST_PROMOTING, subsets)) * shape.holds_out
-            rewound = max(min(MOST_REWOUND, subsets), subsets - 1)  # all but the full set
+            rewound = max(min(MOST_REWOUND, subsets), subsets - 1)  # each subset but the full one
             return min(MOST_AGAIN, subsets) + rewound + promoting
         return int(self is FinalReplays.ONCE)
 

@@ -30,10 +30,10 @@ class Probes:
 
     ``subsets``: the number of probed subsets. ``shown``: the number of sources in them, summed over all
     these subsets. ``depth``: the number of probes that must run one after the other, because each depends
-    on the one before. ``border``: the number of subsets that separate rules from sets that are no rules.
-    With votes, some searches get several answers only for these subsets; the answers are assumed to
-    agree. None if every subset gets all its samples. ``with_full``: True if the set of all sources is
-    among the subsets; the baseline already gives its answer.
+    on the one before. ``border``: the number of subsets that decide which sets of sources are rules. With
+    votes, some searches draw several answers only for these subsets; these answers are assumed to be
+    alike. None if all answers are drawn for every subset. ``with_full``: True if the set of all sources
+    is among the subsets; the baseline already gives its answer.
     """
 
     subsets: int

@@ -25,9 +25,9 @@ _NOT_SHOWN = TraceNote("not shown", None, "it was not shown to the model, so it 
 @dataclass(frozen=True, slots=True)
 class PlacedNote:
     """A ``PlacedNote`` is a note with its place. ``step``: the id of the trace's step (span) that gets
-    the note. ``document``: the place of the document in the output of this step; None for the note on the
-    answer. It is also None for a document that no step of the trace returned; the step of the answer then
-    gets the note."""
+    the note. ``document``: the position of the document in this step's output. It is None for the note on
+    the answer, and for a document that no step of the trace returned; the step of the answer then gets
+    the note."""
 
     note: TraceNote
     step: str
@@ -38,8 +38,8 @@ class PlacedNote:
 class PlacedNotes:
     """A ``PlacedNotes`` holds the notes on one traced answer: the one on the answer itself, and one for
     each place of each document. ``condition``: what the rules are about, in words. ``about``: the
-    explanation's id, its time and the version of this package, by name. ``project``: as in
-    ``TracedPlaces``."""
+    explanation's id, its time and the version of this package, by name. ``project``: the id of the
+    trace's project in its tool; None if the trace does not name it."""
 
     trace: str
     answer: PlacedNote
