@@ -10,11 +10,11 @@ from ..probing.budget import summed
 from ..probing.wholeness import CALLS, Said
 from ..tool_calls import ToolCall
 from ..verdicts import Answer
+from .executed_calls import ExecutedCall
 from .options import Manner
 from .reading import unread_in
 from .run_context import ModelWatch, Participation
 from .run_failures import unusable
-from .tool_replay import ExecutedCall
 
 
 def whole_answer(manner: Manner, output: Any, run: Participation) -> Answer:

@@ -22,6 +22,7 @@ from .answered import with_spent
 from .bounds import ReplayEnded
 from .chosen_reply import check_chosen, holds_at_once
 from .conversation import Conversation, NotedReply
+from .executed_calls import ExecutedCall
 from .options import Manner
 from .requests.conversations import check_is_whole
 from .requests.exchanges import Exchange, Exchanges
@@ -29,7 +30,6 @@ from .requests.source_recognition import Request
 from .run_context import ModelWatch, Participation
 from .run_failures import unusable
 from .source_kinds.gathering import running_tools
-from .tool_replay import ExecutedCall
 
 KNOWN = "the next action is known"
 NOT_REACHED = (

@@ -14,6 +14,7 @@ from ..tool_calls import ToolCall
 from .bounds import Bound, ReplayEnded
 from .conversation import Conversation
 from .copies.state import State
+from .executed_calls import ExecutedCall, ToolOutcome
 from .isolation.callbacks import keep_loop_quiet
 from .isolation.lasting_work import LastingWork
 from .isolation.whereabouts import executing, run_here
@@ -25,15 +26,7 @@ from .requests.tools_in_use import call_in_use, tools_in_use
 from .run_failures import unusable
 from .shared_state.temporaries import Shared
 from .source_kinds.prompt_sources import PromptEditing
-from .tool_replay import (
-    ExecutedCall,
-    NewToolCall,
-    ResultSources,
-    ToolOutcome,
-    ToolRecord,
-    ToolReplay,
-    UsedTool,
-)
+from .tool_replay import NewToolCall, ResultSources, ToolRecord, ToolReplay, UsedTool
 from .watches import Audited, ModelWatch
 
 

@@ -7,11 +7,12 @@ from typing import Any, cast
 
 from ..errors import UntrueReplay
 from ..tool_calls import ToolCall
+from .executed_calls import ToolOutcome
 from .isolation.whereabouts import open_runs, waits_for_a_thread
 from .requests.calls_of_run import MadeCall
 from .requests.unrecorded_tools import IN_ITS_CONTEXT
 from .run_context import Participation
-from .tool_replay import ToolOutcome, UsedTool
+from .tool_replay import UsedTool
 
 _NOT_RUN = (
     "the tool {name!r} was called in a thread or a task that was begun outside of the replay, and was "

@@ -14,12 +14,13 @@ from typing_extensions import override
 
 from rag_rule_explainer.instrumentation.clients.fields import mapping_in
 from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.executed_calls import ToolOutcome
 from rag_rule_explainer.instrumentation.late_calls import in_its_run, late_use
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
 from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctions
 from rag_rule_explainer.instrumentation.searches.tools import noting_made
 from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent, as_content
-from rag_rule_explainer.instrumentation.tool_replay import ToolOutcome, UsedTool
+from rag_rule_explainer.instrumentation.tool_replay import UsedTool
 
 from .reading import texts_in
 

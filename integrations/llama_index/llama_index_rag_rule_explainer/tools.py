@@ -15,11 +15,12 @@ from llama_index.core.tools import FunctionTool, ToolOutput
 from workflows.runtime.types import results  # pyright: ignore[reportMissingTypeStubs] -- it has none
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.executed_calls import ToolOutcome
 from rag_rule_explainer.instrumentation.late_calls import in_its_run, late_use
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
 from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctions
 from rag_rule_explainer.instrumentation.searches.tools import noting_made
-from rag_rule_explainer.instrumentation.tool_replay import ToolOutcome, UsedTool
+from rag_rule_explainer.instrumentation.tool_replay import UsedTool
 
 _HANDOFF = "handoff"
 """The name of the tool by which an agent of an ``AgentWorkflow`` passes the task to the next agent. Its

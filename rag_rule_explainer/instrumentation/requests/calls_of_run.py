@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...tool_calls import ToolCall
-from ..tool_replay import ExecutedCall
+from ..executed_calls import ExecutedCall
 from .exchanges import moment
 from .tools_in_use import tools_in_use
 

@@ -11,10 +11,11 @@ from ...printable import printable, shortened
 from ...sources import Source
 from ..application import Application
 from ..copies.copying import described
+from ..executed_calls import NotedResult
 from ..options import CallInput, Manner
 from ..recording.captured import Captured
 from ..run_context import Participation
-from ..tool_replay import NotedResult, ToolReplay
+from ..tool_replay import ToolReplay
 from .kinds import SourceKind
 from .prompt_sources import FirstPrompt, PromptSources
 from .tool_sources import ToolSources

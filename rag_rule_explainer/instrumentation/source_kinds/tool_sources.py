@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from ...probing.wholeness import Said
 from ...sources import Source
 from ...tool_calls import ToolCall
+from ..executed_calls import NotedResult, ToolOutcome
 from ..recording.serving import SOURCE_KIND
-from ..tool_replay import NotedResult, ToolOutcome
 from .kinds import Omit
 from .own_ids import OwnIds, readable_name
 from .result_parts import ResultParts, parts_of_result
