@@ -161,7 +161,7 @@ def plan_blame(
 
 
 def check_rate(fdr: float) -> None:
-    """Raises InvalidInput unless this can be a false discovery rate."""
+    """Raises InvalidInput unless ``fdr`` is a float above 0 and below 1."""
     if not (type(fdr) is float and 0 < fdr < 1):
         raise InvalidInput(f"fdr is {brief(fdr)}; give a share above 0 and below 1, such as 0.05")
 
@@ -175,8 +175,9 @@ def _with_fewer_pairs(suspect: Suspect) -> Suspect:
 def _affordable(
     suspects: Sequence[Suspect], fdr: float, most: int | None
 ) -> tuple[tuple[Suspect, int], ...]:
-    """Returns the first suspects, as many as the limit of replays allows, each with the number of replays
-    on each subset of its pairs. The fewer suspects are tested, the fewer replays each of them needs."""
+    """Returns the suspects that can be tested with at most ``most`` replays (None: no limit), each with
+    the number of replays on each subset of its pairs. If not all can be tested, the last ones are left
+    out. The fewer are tested, the fewer replays each of them needs."""
     whole = _counted(suspects, fdr)
     if most is None or _replays(whole) <= most:
         return whole

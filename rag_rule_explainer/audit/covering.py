@@ -113,7 +113,7 @@ def _within(formula: Any, most_cores: int) -> tuple[list[int] | None, int]:
 
 
 class _GivenUp(Exception):
-    """This error ends a search of the solver that takes too long."""
+    """This error ends a search of the solver that has found too many conflicts; see ``most_cores``."""
 
 
 def _greedy(questions: Sequence[Choices]) -> Choice:
@@ -144,8 +144,8 @@ def _pruned(questions: Sequence[Choices], taken: set[DocumentKey]) -> Choice:
 
 
 def _apart(questions: Sequence[Choices]) -> int:
-    """Returns a lower bound of the size of the set: the number of documents that are needed for questions
-    whose choices have no document in common."""
+    """Returns a lower bound of the size of the set. It takes questions of which no two have a document in
+    common, and adds up the sizes of their smallest choices."""
     used, needed = set[DocumentKey](), 0
     for choices in sorted(questions, key=_order):
         documents = {key for choice in choices for key in choice}

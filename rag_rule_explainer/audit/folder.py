@@ -90,7 +90,7 @@ class AuditFolder:
         return folder
 
     def close(self) -> None:
-        """Lets another run use the folder."""
+        """Unlocks the folder, so that another run of the audit may use it."""
         if self.run is not None:
             self.run.close()
 
@@ -219,7 +219,8 @@ def kept_questions(path: Path) -> Iterator[AuditedQuestion]:
 
 
 def kept_texts(path: Path) -> dict[str, str]:
-    """Returns the texts of the documents, by their hashes. A long text is cut off, and ends with "…"."""
+    """Returns the texts of the documents, by their hashes. A text of more than ``_LONGEST_TEXT``
+    characters is cut off, and ends with "…"."""
     return dict(_lines_of(path / _TEXTS, _text_of))
 
 

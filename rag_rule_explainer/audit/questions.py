@@ -79,12 +79,13 @@ class ShownDocument:
 
 @dataclass(frozen=True, slots=True)
 class AuditedRule:
-    """An ``AuditedRule`` is one minimal rule: whenever ``documents`` are retained (or omitted, as
-    ``kind`` says), the answer is what ``outcome`` says, as far as ``claim`` goes.
+    """An ``AuditedRule`` is one rule: whenever ``documents`` are retained (or omitted, as ``kind`` says),
+    the answer is what ``outcome`` says, as far as ``claim`` goes.
 
-    ``evidence``: the evidence of the claim in words. ``minimal``: as in a ``Finding``. ``confidence``:
-    the share of the subsets on which the rule held; 1 if no subset was seen to break it. ``limits``: the
-    subsets that the claim does not cover, in words; empty if it covers all.
+    ``evidence``: the evidence of the claim in words. ``minimal``: True iff no smaller set of these
+    documents is enough; None if this is not known. ``confidence``: the share of the subsets on which the
+    rule held; 1 if no subset was seen to break it. ``limits``: the subsets that the claim does not cover,
+    in words; empty if it covers all.
     """
 
     kind: RuleKind

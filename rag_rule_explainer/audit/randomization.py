@@ -61,8 +61,8 @@ def stratified_p_value(tables: Iterable[PairTable]) -> Fraction:
 
 
 def benjamini_yekutieli(p_values: Sequence[Fraction], rate: float) -> list[bool]:
-    """Returns which hypotheses are rejected. The expected share of true hypotheses among the rejected
-    ones is at most ``rate``, whatever the dependence among the p-values.
+    """Returns for each p-value True iff its null hypothesis is rejected. The expected share of true
+    hypotheses among the rejected ones is at most ``rate``, whatever the dependence among the p-values.
 
     Source: Y. Benjamini and D. Yekutieli, The control of the false discovery rate in multiple testing
     under dependency, Annals of Statistics 29 (2001), theorem 1.3.

@@ -145,7 +145,8 @@ class _Rule:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A ``_Reading`` notes in the rows of a question's documents what the question says of them."""
+    """A ``_Reading`` adds one question to the rows of the documents that it shows. ``rows``: these rows.
+    ``rules``: the rules of the question. ``pinned``: the documents that were never omitted."""
 
     question: AuditedQuestion
     rows: Mapping[DocumentKey, DocumentRow]
@@ -159,7 +160,8 @@ class _Reading:
         keys: Mapping[str, DocumentKey],
         rows: Mapping[DocumentKey, DocumentRow],
     ) -> "_Reading":
-        """Returns the reading of a question. ``keys``: the document for each id."""
+        """Returns a ``_Reading`` of a question. ``keys``: the document for each id in the question.
+        ``rows``: the row of each document of the log."""
         rules = [
             _Rule(
                 each.kind,

@@ -27,7 +27,8 @@ Result = TypeVar("Result")
 
 
 class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
-    """This class is a Runnable that runs an application and explains its output, as one traced run.
+    """This class is a Runnable that runs an application and explains its output. Tracers receive both as
+    one run.
 
     ``answered``, ``answer_streamed`` and their async forms return the output even if it cannot be
     explained. The other methods raise an error in this case.

@@ -17,10 +17,10 @@ _FORMAT = "ls_structured_output_format"
 """The option of a request by which ``with_structured_output`` says that a call in the reply is an answer
 in a structured form."""
 _BUILT_IN = BuiltInTypes(
-    # Of Anthropic, and of LangChain's standard content.
+    # Types of content blocks: first those of Anthropic and of LangChain's standard content.
     named=frozenset({"server_tool_use", "server_tool_call"}),
     over_mcp=frozenset({"mcp_tool_use", "mcp_call"}),
-    # Of OpenAI.
+    # Then those of OpenAI.
     by_provider=frozenset(
         {"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"}
     ),

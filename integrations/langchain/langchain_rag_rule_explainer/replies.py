@@ -69,7 +69,7 @@ def _reports(known: Mapping[str, Any], *, streamed: bool) -> bool:
 
 
 def may_call(chunk: Generation) -> bool:
-    """Returns True if a chunk of a reply may be a part of a tool call."""
+    """Returns False iff a chunk of a reply is only text, and so no part of a tool call."""
     message: Any = getattr(chunk, "message", None)
     if message is None:
         return False

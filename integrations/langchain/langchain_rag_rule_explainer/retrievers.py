@@ -119,8 +119,8 @@ def _keys(retriever: BaseRetriever, query: Any, arguments: dict[str, Any]) -> Ke
     """Returns two keys by which a replay finds the recorded result of a request.
 
     The first key contains the identity of the retriever. The second key contains the object that the
-    retriever searches (such as a vector store) and the retriever's settings. It is used for applications
-    that make a new retriever in each run.
+    retriever searches (such as a vector store) and the retriever's settings. The second key is used for
+    applications that make a new retriever in each run.
     """
     request = described((query, arguments))
     settings = described(

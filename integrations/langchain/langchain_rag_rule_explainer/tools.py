@@ -200,12 +200,13 @@ def _given_by_the_model(tool: BaseTool, given: Any) -> Any:
 def _fields_of(schema: Any) -> Any:
     """Returns the fields of a pydantic model (of version 1 or 2), by their names."""
     # Version 2 of pydantic still has the older name ``__fields__`` but warns about its use. So the newer
-    # name is preferred, also if it holds no fields.
+    # name is used if it exists, even if it holds no fields.
     return schema.model_fields if hasattr(schema, "model_fields") else getattr(schema, "__fields__", {})
 
 
 def arguments_in(given: Any) -> Any:
-    """Returns the arguments in the input of a tool, which may be a whole tool call."""
+    """Returns the arguments in ``given``, the input of a tool: it is the arguments themselves, or a whole
+    tool call with them."""
     entries = mapping_in(given)
     return entries["args"] if entries.get("type") == "tool_call" else given
 

@@ -271,8 +271,8 @@ def watched_by(watch: Watch) -> Generator[None, None, None]:
         yield
         watch.end_streams()
     finally:
-        # The garbage collector may end an abandoned stream in another context. The token is invalid
-        # there, and there is nothing to reset.
+        # The garbage collector may end an abandoned stream in another context, in which the variable was
+        # never set. Its ``reset`` then raises ValueError, and there is nothing to reset.
         with suppress(ValueError):
             watching.reset(token)
 

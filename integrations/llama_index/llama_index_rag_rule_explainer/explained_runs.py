@@ -139,7 +139,7 @@ class ExplainedRun:
     async def _later(self, name: str, *positional: Any, **named: Any) -> Any:
         """Calls a method of the handler as soon as the run has begun.
 
-        If the task fails before that, raises the error of the task.
+        If the task of this ``ExplainedRun`` fails before that, raises its error.
         """
         begun = asyncio.ensure_future(self._listener.begun())
         try:

@@ -105,8 +105,8 @@ def said_in(response: ChatResponse | CompletionResponse | None, reason: str | No
 
 
 def called_in(response: ChatResponse | CompletionResponse) -> tuple[ToolCall, ...]:
-    """Returns the tool calls of a response: those in the message's blocks, else those that the client of
-    the provider put beside the message."""
+    """Returns the tool calls of a response: those in the message's blocks or, if there are none, those in
+    its ``additional_kwargs``."""
     if not isinstance(response, ChatResponse):
         return ()
     # Releases before 0.14 have no blocks for tool calls.
@@ -200,6 +200,7 @@ def usage_in(response: ChatResponse | CompletionResponse | None) -> dict[str, in
 
 
 def spent_on(response: ChatResponse | CompletionResponse) -> dict[str, dict[str, int]]:
-    """Returns the tokens that a response reports, by model and kind; an empty dict if it reports none."""
+    """Returns, under the name of the model, the tokens that a response reports (see ``usage_in``); an
+    empty dict if it reports none."""
     usage = usage_in(response)
     return {model_of(response): usage} if usage else {}

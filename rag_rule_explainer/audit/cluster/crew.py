@@ -25,8 +25,8 @@ explains nothing else, and again this many times if that dies."""
 _STARTS = 20
 """At most this many workers of an audit may die while they start. After that, the audit ends."""
 _GRACE_SECONDS = 10.0
-"""The seconds that runs of the application have to end, so that their answers are stored, if the audit is
-stopped."""
+"""If the audit is stopped, it waits at most this many seconds for runs of the application to end, so that
+their answers are stored."""
 _LONGEST = 300
 
 _Pending: TypeAlias = "asyncio.Future[Any]"

@@ -8,7 +8,7 @@ from ..result import Audit
 from .pages import MOST_ON_A_PAGE, Places, and_more
 
 NO_LIST = "", None
-"""The tables have these two values, a word and a p-value, for a document that is not on the list."""
+"""The cells in the columns ``blame`` and ``blame_p_value`` of a document that is not on the list."""
 
 
 def blamed(places: Places) -> Markup:
