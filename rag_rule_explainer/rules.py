@@ -32,10 +32,10 @@ class RuleKind(str, Enum):
     __hash__ = str.__hash__
 
     def flip(self, lattice: Lattice) -> Mask:
-        """Returns a mask M. ``S ^ M`` is the own subset of an antecedent S, and ``T ^ M`` is the
-        antecedent whose own subset is T. The own subset is the smallest subset to which the rule applies
-        for a retention rule (exactly S is retained), and the largest for an omission rule (exactly S is
-        omitted)."""
+        """Returns a mask M that turns an antecedent into its own subset and back: each of the two is the
+        other one ``^ M``. The own subset of a retention rule is the smallest subset to which the rule
+        applies (exactly its antecedent is retained); that of an omission rule is the largest (exactly its
+        antecedent is omitted)."""
         return 0 if self is RuleKind.RETENTION else lattice.full
 
     def subset(self, lattice: Lattice, antecedent: Antecedent) -> Subset:

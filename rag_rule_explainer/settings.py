@@ -236,7 +236,7 @@ class Settings:
         overrides: SettingsFields,
         beside: Callable[..., object] | None = None,
     ) -> "Settings":
-        """Returns settings with some fields replaced.
+        """Returns settings (None for the defaults) with the fields in ``overrides`` replaced.
 
         ``beside``: the function that was called with these fields. Error messages also suggest its other
         keywords; None for no suggestions. Raises InvalidInput for a name that is no field.

@@ -131,7 +131,8 @@ def _undecided(asked: str, decision: Decision) -> str:
 
 
 def _against(explanation: Explanation, kind: RuleKind, decision: Decision) -> Iterator[str]:
-    """Yields the lines of a message that show why the asserted sources are no rule."""
+    """Yields the lines of a message that show why the asserted sources are no rule. ``decision``: the
+    explanation's decision that they are none."""
     if decision.witness is not None:
         yield _seen(decision.witness)
     yield from _chance(decision)

@@ -59,7 +59,8 @@ ONE_SOURCE = (
 
 @dataclass(slots=True, repr=False)
 class ExplanationBuilder:
-    """An ExplanationBuilder takes the results of a session and builds the explanation from them."""
+    """An ExplanationBuilder takes the results of a session and builds the explanation from them.
+    ``identity``: the id of the explanation. ``probed``: the number of probes made."""
 
     identity: str
     question: str
@@ -197,7 +198,8 @@ class ExplanationBuilder:
         return next((reason for reason in stopped if reason), unsettled)
 
     def _one_condition(self) -> bool:
-        """Returns True iff both kinds of rule are mined for the same condition."""
+        """Returns True iff rules of both kinds were searched for, and both kinds have the same
+        condition."""
         predicates = {tracked.judging.predicate for tracked in self.tracked_searches}
         return len(self.tracked_searches) > 1 and len(predicates) == 1
 

@@ -225,7 +225,7 @@ class FinalComparison:
         return [*first, *(key for key in found[MOST_REWOUND:] if key in proven_by)]
 
     def _next_to_rules(self, comparable: Container[ArrangementKey]) -> list[ArrangementKey]:
-        """Returns the subsets that break a condition, the largest first.
+        """Returns those subsets in ``comparable`` that break a condition, the largest first.
 
         They show that no smaller antecedent makes a rule, so a wrong verdict on them hides a smaller
         rule. Of equally large subsets, the one that was replayed last comes first, because the most

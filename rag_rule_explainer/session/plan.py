@@ -227,8 +227,8 @@ class MiningPlan:
     ) -> RuleSearch:
         """Returns a search for the rules of one kind. ``known``: verdicts that are known already, so the
         search does not request them; None if there are none."""
-        # A method that requests all its subsets at once leaves no slot for replays free, so it needs no
-        # guesses.
+        # A method that requests all its subsets at once keeps all slots for replays busy. So no subsets
+        # are probed in advance.
         share = settings.speculate if self.method.guesses else 0.0
         guesses = Speculation(kind, lattice, share) if share else None
         return RuleSearch(self.method.miner(kind, settings), lattice, known=known, guesses=guesses)

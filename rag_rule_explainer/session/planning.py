@@ -136,7 +136,8 @@ def _divided(plan: MiningPlan, among: SourceSet, keys: Sequence[str]) -> MiningP
 
 
 def _batched(plan: MiningPlan, settings: Settings, partition: Partition, among: SourceSet) -> MiningPlan:
-    """Returns a plan that mines each batch of the sources exactly and separately."""
+    """Returns a plan that mines each batch of the sources exactly and separately. ``partition``: how the
+    sources are divided into batches."""
     batches = among.batches(partition.by)
     largest = max(batch.bit_count() for batch in batches)
     by = f" by {partition.by}" if isinstance(partition.by, str) else ""

@@ -249,9 +249,9 @@ class SearchReport:
         return True if self.resolved or all(map(self.evidence.is_broken, smaller)) else None
 
     def _is_smallest_change(self, antecedent: Antecedent) -> bool:
-        """Returns True iff it is known that no smaller change flips the verdict. This is so if all
-        smaller changes were probed and the condition held on each. After a resolved exact search, it is
-        always known."""
+        """Returns True iff it is known that no smaller change flips the verdict: the condition held after
+        each smaller change, or an exact search has ended with all its verdicts. ``antecedent``: the
+        sources of the change."""
         return (self.resolved and self.method.sees_everything and self.noise.min_confidence == 1) or all(
             map(self.evidence.holds_on_all, self.search.lattice.one_more(antecedent))
         )

@@ -104,8 +104,9 @@ class Opened:
 
 
 def opened_store(address: Address, namespace: str, lease: float) -> Opened:
-    """Opens a store and returns it. All stores of this process with the same database share one writer.
-    Raises StoreFailed if the database cannot be used, and MissingExtra if a package is not installed."""
+    """Opens a store and returns it. ``namespace``, ``lease``: as in ``Store``. All stores of this process
+    with the same database share one writer. Raises StoreFailed if the database cannot be used, and
+    MissingExtra if a package is not installed."""
     key = os.getpid(), address.identity
     with _opening:
         writer, file = _writers.get(key, (None, None))
@@ -121,7 +122,8 @@ def opened_store(address: Address, namespace: str, lease: float) -> Opened:
 
 def close_store(address: Address) -> None:
     """Closes a database in this process, if it is open, after the requests that wait in its queue are
-    done. Whatever else uses the database at this time fails. Blocks."""
+    done. Blocks the thread meanwhile, for at most five seconds. Requests that other threads send during
+    this time fail."""
     with _opening:
         writer, _ = _writers.pop((os.getpid(), address.identity), (None, None))
     if writer is not None:

@@ -64,8 +64,8 @@ class ReadingTask:
 
 
 def qa_prompt(question: str, passages: Sequence[str]) -> str:
-    """Returns the package's prompt for a model, in which each passage is between tags. Tags in the text
-    of a passage are changed, so that the text cannot end its own passage."""
+    """Returns the package's prompt for a model, in which each of the ``passages`` is between tags. Tags
+    in the text of a passage are changed, so that the text cannot end its own passage."""
     blocks = (
         f"<source {at}>\n{_disarmed(passage)}\n</source {at}>"
         for at, passage in enumerate(passages, start=1)
@@ -109,7 +109,7 @@ def parse_prompt(prompt: str) -> ReadingTask:
 
 def _blocks(tag: re.Pattern[str], text: str) -> list[tuple[int, int]]:
     """Returns the positions at which the text inside each tagged block starts and ends. Tags inside a
-    block are part of its text."""
+    block are part of its text. ``tag``: a pattern for the tags of a block."""
     found: list[tuple[int, int]] = []
     name, start = "", 0
     for match in tag.finditer(text):

@@ -10,7 +10,7 @@ _VALUES = ("stringValue", "intValue", "doubleValue", "boolValue", "string_value"
 
 def plain_value(value: Any) -> Any:
     """Returns the value of an attribute without the dict that OTLP puts around it to name its type, such
-    as {"stringValue": "x"}. A value without such a dict is returned unchanged."""
+    as {"stringValue": "x"}. A value without such a dict is returned unchanged. Returns None for bytes."""
     if not isinstance(value, Mapping):
         return value
     fields = cast("Mapping[str, Any]", value)

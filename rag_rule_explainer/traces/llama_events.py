@@ -84,7 +84,7 @@ class LlamaEvents:
             check_nesting(place, (asked for _, asked in self._open.values()), asked)
 
     def _begins(self, name: str, own: str, record: Mapping[str, Any], place: str) -> bool:
-        """Returns True iff a step begins with this event."""
+        """Returns True iff a step begins with this event. ``own``: the id that the step gets."""
         if name in _OPENING:
             now, opened = _asked(record), self._open.values()
             if name != "RetrievalStartEvent":

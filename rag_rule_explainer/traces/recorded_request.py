@@ -53,8 +53,8 @@ class RecordedRequest:
 
 
 def _runs(cuts: Sequence[Cut], text: str) -> Iterator[list[Cut]]:
-    """Yields the cuts in groups. The sources in a group have equal separators between them, as if
-    ``str.join`` had joined them. The separator of an omitted source can then be left out, too."""
+    """Yields the cuts in groups. Between the sources of a group stand equal separators, such as blank
+    lines, so that the separator of an omitted source can be left out, too."""
     run = list[Cut]()
     for cut in cuts:
         gap = text[run[-1].end : cut.begin] if run else ""

@@ -28,8 +28,8 @@ class Remains:
         self._runs: frozenset[str] | None = None
 
     def have_part_of(self, text: str) -> bool:
-        """Returns True if a part of the text stands in one of the pieces, whatever its form: spaces and
-        marks are not compared, nor capitals, nor the escapes of JSON, HTML and XML."""
+        """Returns True if a part of the text stands in one of the pieces, in whatever form: spaces,
+        punctuation, capitals, and the escapes of JSON, HTML and XML make no difference."""
         own = _letters(text)
         if not own:
             return False

@@ -116,7 +116,7 @@ def how_seen(explanation: Explanation, changes: FlippingChanges) -> str:
     if there are no changes.
 
     If both kinds of rules have the same condition, and a change is not itself an omission rule, the
-    sentence adds why both can be true.
+    sentence adds why the change and the rules can both be true.
     """
     if not changes.removals:
         return ""

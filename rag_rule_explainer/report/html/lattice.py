@@ -70,7 +70,7 @@ def _documents(view: SubsetView) -> str:
 
 def _marks_svg(view: SubsetView, grid: LatticeGrid, name: str) -> Markup:
     """Returns the marks (one shape for each subset), the edges and the labels as SVG. ``name``: the
-    beginning of the ids in the SVG."""
+    beginning of the ids in the SVG. ``grid``: the positions of the marks."""
     parts = [f'<path class="edges" d="{grid.edges()}"/>']
     parts.extend(f'<text x="4" y="{y + 4:g}">{words}</text>' for words, y in grid.levels())
     parts.extend(_marks(view, grid, name))

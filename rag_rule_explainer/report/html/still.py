@@ -80,7 +80,8 @@ def _titles(
     height: float,
 ) -> Iterator[Markup]:
     """Yields, for each mark, an empty element that lies over it, with the text that a browser shows when
-    the pointer rests on the mark."""
+    the pointer rests on the mark. ``grid``: the positions of the marks. ``height``: the height of the
+    image, with its legend."""
     units = unit_names(view, names)
     across, down = 2 * grid.radius / WIDTH * 100, 2 * grid.radius / height * 100
     for mask, (x, y) in grid.places.items():
@@ -134,7 +135,7 @@ def _painted(state: SubsetState, drawn: str, radius: float) -> str:
 
 
 def _path(state: SubsetState, x: float, y: float, radius: float) -> str:
-    """Returns the shape of a mark as the data of an SVG path."""
+    """Returns the shape of a mark as the data of an SVG path. ``x``, ``y``: the centre of the mark."""
     r = round(radius * (0.55 if state == "unasked" else 0.9), 2)
     half = round(r * 0.55, 2)
     if state == "breaks":

@@ -43,7 +43,7 @@ def langsmith_client() -> Any:
 
 
 def send_to_langsmith(payload: dict[str, Any], client: Any) -> Iterator[int]:
-    """Sends one request for each note, and yields 1 after each, which is the number of notes sent."""
+    """Sends one request for each note, and yields 1 after each request: the number of notes in it."""
     with _quiet():
         yield from _sent(payload, client)
 

@@ -140,7 +140,8 @@ def _check_same(explanation: Explanation, incident: Incident) -> None:
 
 def _check_documents(explanation: Explanation, incident: Incident, logged: set[str]) -> None:
     """Raises InvalidInput if the explanation is about other documents than those of the trace. A rule
-    that was proved for other documents may be false for these."""
+    that was proved for other documents may be false for these. ``logged``: the ids of the trace's
+    documents."""
     known = {each.id for each in (*explanation.sources, *explanation.held_out)}
     hidden = set(incident.request.hidden) if incident.request is not None else set[str]()
     if logged and not known & logged:
