@@ -85,8 +85,9 @@ class Sampled:
         ``draws`` random ones: ``max_violation`` if ``draws`` is at least the result of ``draws()``, else
         more.
 
-        The bound is right whenever the test stopped: a rule that fails on more than this share of all
-        subsets would have failed on one of the draws with a chance of at least 1 - ``error``.
+        The bound is right, no matter after how many draws the test stopped: a rule that fails on more
+        than this share of all subsets would have failed on one of the draws with a chance of at least 1 -
+        ``error``.
         """
         if draws >= self.draws(error, missed):
             return self.max_violation

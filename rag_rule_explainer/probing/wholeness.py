@@ -33,7 +33,7 @@ CUT_OFF = f"{AT_LENGTH} (allow_length=True takes it as an answer)"
 HALF = "a model reply ended without a finish_reason, as it does where a connection breaks"
 CALLS = "the last model reply calls a tool, where an answer was due"
 """The text of the error for a reply that calls a tool. The constants above are the texts for other
-replies that are no whole answer. A model's replies vary, so a retry may always give a whole one."""
+replies that are no whole answer. A model's replies vary, so a retry may give a whole one."""
 
 ANY = "*"
 """The entry of ``accept_finish_reasons`` by which the user accepts all finish reasons that this module
