@@ -172,8 +172,9 @@ class MarkContents(NamedTuple):
             yield from self.by_numbers("source {}", numbers[1], numbers[2])
 
     def by_numbers(self, form: str, first: str, last: str | None = None) -> Iterator[Citation]:
-        """Yields the citation for a number, or the citations for a range of numbers. ``form``: the text
-        of such a citation in the answer, with a placeholder for the number, such as "[{}]"."""
+        """Yields the citations for the numbers from ``first`` to ``last``; for only ``first`` if ``last``
+        is None. ``form``: the text of such a citation in the answer, with a placeholder for the number,
+        such as "[{}]"."""
         are_ids = bool(self.ids) and all(each.isdecimal() for each in self.ids)
         for number in spelt_out(int(first), int(last or first)):
             place = number - 1 if 1 <= number <= len(self.kept) else None

@@ -12,7 +12,8 @@ from .prices import Prices, Tokens, TokensByModel, cost_of
 
 @dataclass(slots=True, eq=False)
 class Budget:
-    """A Budget counts what one explanation spends, and compares it with its limits.
+    """A Budget counts what one explanation spends, and compares it with its limits. ``prices``: None if
+    no prices are known.
 
     ``judge``: a function that returns the tokens that a judge in the predicate has used; None if no judge
     in the predicate counts its own tokens. ``baseline``, ``repeat_check``, ``samples`` and ``retries``:

@@ -101,7 +101,7 @@ class Judging:
     async def judge(self, case: Case) -> Judgement:
         """Returns the judgement of a case. It is UNKNOWN if the predicate raises an error, or is not
         ready when the limit of seconds is reached. Raises LimitReached if a limit forbids a request to
-        the judge, and RagRuleError."""
+        the judge, and RagRuleError if the whole call must end."""
         judgement = await self.prepare(case)
         if self._judgements.mixed:
             # ``memo_key`` may raise an error. The verdict is then UNKNOWN, and the judge got no request,
@@ -237,7 +237,7 @@ def judgings(
     predicates: Iterable[Predicate], store: "Opened | None" = None, stopper: Stopper | None = None
 ) -> tuple[Judging, ...]:
     """Returns a ``Judging`` for each predicate. A predicate and its negation share one ``Judgements``
-    object, so each answer is judged once for both."""
+    object, so each answer is judged once for both. ``store``, ``stopper``: see ``Judging``."""
     remembered: dict[Predicate, Judgements] = {}
     return tuple(
         Judging(predicate, remembered.setdefault(unwrapped(predicate)[0], Judgements()), store, stopper)

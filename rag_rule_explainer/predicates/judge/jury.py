@@ -67,8 +67,8 @@ class Jury:
 
 class JudgeQuestion(NamedTuple):
     """A ``JudgeQuestion`` is one answer to be judged. ``matter``: what the jury must decide about it.
-    ``remembered_as``, ``memo_key``: the name and the key under which a store keeps the judgement; not
-    used if the jury has no name."""
+    ``remembered_as``, ``memo_key``: the name and the key under which a store keeps the judgement. The
+    name is None if the jury has none; nothing is then stored."""
 
     jury: Jury
     matter: Matter

@@ -45,7 +45,7 @@ class Outcome(NamedTuple):
     """An Outcome holds the data that the trace of a replay shows at its end.
 
     ``marks``: metadata, such as the verdict. ``answer``: the text of the answer; None if there is none.
-    ``error``: the error of a replay that has no answer.
+    ``error``: the error of a replay that has no answer; None if there is an answer.
     """
 
     marks: TraceMarks
