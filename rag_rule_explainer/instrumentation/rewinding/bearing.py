@@ -94,7 +94,7 @@ class Bearing:
     def matters(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff a change of the value ``name`` may influence a later run. ``kept``: the object
         that has the value, with its content before the baseline."""
-        was, now = _values(kept, name)
+        was, now = kept.values(name)
         if is_ours(was) or is_ours(now) or (_is_nothing(was) and not is_data(now)):
             # A client or an index that is made once and then kept behaves the same in every run. So this
             # change has no influence.
@@ -289,9 +289,3 @@ def _is_computed_by_framework(thing: object, name: str) -> bool:
 
 def _is_nothing(value: object) -> bool:
     return value is ABSENT or value is None
-
-
-def _values(kept: KeptPart, name: str) -> tuple[object, object]:
-    if not kept.part.is_named or not name:
-        return ABSENT, ""
-    return kept.content.get(name, ABSENT), kept.now().get(name, ABSENT)

@@ -32,9 +32,13 @@ def functions_of_modules(things: Iterable[object]) -> frozenset[str]:
 
 
 def _called(function: Any) -> str:
-    """Returns the name of a function of a module, as in ``os.nice``."""
-    module = str(getattr(function, "__module__", ""))
-    return f"{_PUBLIC.get(module, module)}.{getattr(function, '__name__', '')}"
+    """Returns the name of a function of a module, as in ``os.nice``; empty if the object cannot be
+    read."""
+    try:
+        module = str(getattr(function, "__module__", ""))
+        return f"{_PUBLIC.get(module, module)}.{getattr(function, '__name__', '')}"
+    except Exception:  # an object of the user's may raise any error when it is read
+        return ""
 
 
 def _known(function: FunctionType) -> dict[str, object]:

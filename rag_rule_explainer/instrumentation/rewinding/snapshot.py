@@ -77,6 +77,13 @@ class KeptPart:
             return [""]
         return [name if isinstance(name, str) else "" for name in names]
 
+    def values(self, name: str) -> tuple[object, object]:
+        """Returns the value of a name when the snapshot was taken, and its current value. An unnamed
+        content, such as that of a set, is not looked at: ``ABSENT`` and an empty text stand for it."""
+        if not self.part.is_named or not name:
+            return ABSENT, ""
+        return self.content.get(name, ABSENT), self.now().get(name, ABSENT)
+
     def earlier(self, names: tuple[str, ...]) -> Any:
         """Returns the current content, with the values that these names had in the snapshot. Without
         names, returns the whole content of the snapshot."""
