@@ -90,8 +90,8 @@ class BlamedDocument:
 @dataclass(frozen=True, slots=True)
 class BlameList(Sequence[BlamedDocument]):
     """A ``BlameList`` is the sequence of the documents to blame: proved ones first, then those with the
-    smallest p-values. ``not_shown``: documents that were tested and not found to blame. This does not
-    prove that they are innocent. ``plan``: the plan of the replays that tested them."""
+    smallest p-values. ``not_shown``: documents that were tested, without being shown to be to blame.
+    This does not prove that they are innocent. ``plan``: the plan of the replays of all tests."""
 
     plan: BlamePlan
     found: tuple[BlamedDocument, ...]

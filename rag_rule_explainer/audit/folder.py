@@ -35,7 +35,7 @@ _ABOUT, _QUESTIONS, _TEXTS, _SETTINGS, _SPENT, _EXPLANATIONS = (
     "explanations",
 )
 ANSWERS: Final = "answers.db"
-"""The file that keeps what was paid, if the user names no store."""
+"""The name of the file with the answers that were paid for. It is used if the user names no store."""
 _SPENT_BEFORE: TypeAdapter[Any] = TypeAdapter(
     tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)], Annotated[FiniteFloat, Field(ge=0)]]
 )

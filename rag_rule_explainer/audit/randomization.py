@@ -111,8 +111,8 @@ def _power(bound: float, count: int, error: float) -> float:
 
 
 def _added(one: Sequence[Fraction], other: Sequence[Fraction]) -> list[Fraction]:
-    """Returns the probabilities of 0, 1, 2, ... as the sum of two independent counts. ``one``, ``other``:
-    the same probabilities of each count."""
+    """Returns the probabilities that the sum of two independent counts is 0, 1, 2, and so on. ``one``,
+    ``other``: the probabilities that the single counts are 0, 1, 2, and so on."""
     total = [Fraction(0)] * (len(one) + len(other) - 1)
     for here, chance in enumerate(one):
         for there, and_chance in enumerate(other):

@@ -141,8 +141,8 @@ def _surest(names: DocumentNames, question: AuditedQuestion, chosen: Choice) -> 
 
 
 def _limits(rules: Sequence[AuditedRule]) -> list[str]:
-    """Returns sentences on the subsets that the rules do not cover, each once, and the claims of rules
-    that are not proved."""
+    """Returns sentences on the subsets that the rules do not cover, each once; none if they cover all. If
+    there are any, sentences on the claims of rules that are not proved follow."""
     limits = dict.fromkeys(limit for rule in rules for limit in rule.limits)
     weak = dict.fromkeys(each.claim for each in rules if each.is_always_so and each.claim != "proved")
     return [*limits, *(f"some rules are {each} only" for each in weak)] if limits else []

@@ -69,8 +69,7 @@ def as_application(given: Any, *, reads_answers: bool) -> Runnable[Any, Any]:
 
 
 def _made_anew(make: Callable[[], Any]) -> Runnable[Any, Any]:
-    """Returns a Runnable for a function that makes a chain. In every run, it calls ``make`` and runs
-    the chain that this returns."""
+    """Returns a Runnable that calls ``make`` in every run, and runs the chain that ``make`` returns."""
 
     def made(_given: Any) -> Runnable[Any, Any]:
         chain = make()

@@ -46,7 +46,8 @@ def lasting_content(remembered: Any) -> Any:
 
 
 def _items_of(remembered: Any) -> list[Any] | None:
-    """Returns the content of a long-term store without the times of its items; None if this is none."""
+    """Returns the content of a long-term store without the times of its items; None if ``remembered`` is
+    not the content of a long-term store."""
     if isinstance(remembered, Original):
         return _in_memory(remembered.twin)
     items = cast("dict[Any, Any]", remembered) if type(remembered) is dict else {}

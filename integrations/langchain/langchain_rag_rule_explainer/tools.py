@@ -75,10 +75,12 @@ def _running(name: str, method: Any) -> Any:
 
 
 def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> UsedTool | None:
-    """Records a tool call on the current run, and returns it as a ``UsedTool``, which says whether the
-    tool is to run and, if not, which result the call gets. Returns None if the call is not recorded and
-    the tool runs: if it is a stub, or if the call is made outside of runs and ``late_use`` lets the tool
-    run."""
+    """Records a tool call on the current run, and returns it as a ``UsedTool``. This says whether the
+    tool runs and, if not, which result the call gets.
+
+    Returns None if the tool is a stub, and if ``late_use`` lets a tool run that is called outside of
+    runs. Such a tool runs, and its call is not recorded.
+    """
     run = participation()
     if isinstance(tool, StubTool):
         return None
@@ -225,7 +227,8 @@ def _model_arguments(tool: BaseTool, given: Mapping[str, Any]) -> Any:
 
 
 def _own_name_of(tool: BaseTool) -> str:
-    """Returns the name of a tool of the application. Raises TypeError for a stub, which is none of it."""
+    """Returns the name of a tool of the application. Raises TypeError for a stub, because this package
+    made it and not the application."""
     if isinstance(tool, StubTool):
         raise TypeError("a stub is no tool of the application")
     return tool.name

@@ -109,8 +109,8 @@ class Anything(ReadForm):
     def result(self, found: Sequence[Found], form: object = ()) -> Any:
         """Returns a result that consists of these items.
 
-        ``form``: what ``form()`` returned for the function's own result: whether it is a list, one string
-        or a client's response. By default, the result is a list.
+        ``form``: the kind of result that the function itself returned (a list, one string, or a client's
+        response), as the method ``form`` describes it. By default, a list is returned.
         """
         return self.reading.result([self._given(each) for each in found], form)
 
