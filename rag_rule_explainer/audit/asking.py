@@ -1,5 +1,5 @@
 """This module asks one question of an audit. It explains the answer by the conditions of bad and of good
-answers, and returns what the audit keeps of the explanations. All engines use it."""
+answers, and returns what the audit keeps of the explanations. Every ``AuditEngine`` uses it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy

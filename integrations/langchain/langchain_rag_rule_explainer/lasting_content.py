@@ -106,7 +106,8 @@ class _Lasting:
         if type(value) in (list, tuple):
             return [self.of(each) for each in cast("Sequence[Any]", value)]
         if _is(value, "langgraph.types", "Interrupt"):
-            # Its id is left out, because it is derived from the checkpoint's id.
+            # The id of the interrupt is left out, because it is derived from the checkpoint's id, which
+            # differs in each run.
             return ["interrupt", self.of(value.value)]
         if _is(value, "langgraph.types", "Send"):
             return ["send", value.node, self.of(value.arg)]

@@ -25,7 +25,10 @@ ItemOf = Callable[[BaseNode], Any]
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """This shape is for lists of nodes with scores, which retrievers and query engines return."""
+    """This shape is for lists of nodes with scores, which retrievers and query engines return.
+
+    All these lists have the same form, which is an empty tuple.
+    """
 
     def found(self, result: Any) -> list[Found]:
         """Returns a copy of each node in a result; none if the result is None."""
@@ -51,7 +54,10 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True)
 class StoreResult:
-    """This shape is for results of vector stores: parallel lists of nodes, similarities and ids."""
+    """This shape is for results of vector stores: parallel lists of nodes, similarities and ids.
+
+    All these results have the same form, which is an empty tuple.
+    """
 
     def found(self, result: Any) -> list[Found]:
         """Returns the nodes with their similarities; an empty list if the store keeps no texts."""

@@ -102,8 +102,8 @@ class CitableSources:
         return self.shown[place].id if 0 <= place < len(self.shown) else None
 
     def by_name(self, name: object) -> Meaning:
-        """Returns the meaning of a name: of an id, or of a title, a file name or an address in the
-        metadata."""
+        """Returns the meaning of a name in a citation. It means the source with this id, or with this
+        title, file name or address in its metadata."""
         return Meaning.one_of(self.named(name))
 
     def named(self, name: object) -> tuple[str, ...]:
