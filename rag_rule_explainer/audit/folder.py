@@ -219,8 +219,8 @@ def kept_questions(path: Path) -> Iterator[AuditedQuestion]:
 
 
 def kept_texts(path: Path) -> dict[str, str]:
-    """Returns the texts of the documents, by their hashes. A text of more than ``_LONGEST_TEXT``
-    characters is cut off, and ends with "…"."""
+    """Returns the texts of the documents that the folder holds, by their hashes. A very long text was cut
+    off, and ends with "…"."""
     return dict(_lines_of(path / _TEXTS, _text_of))
 
 

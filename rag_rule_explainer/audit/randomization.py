@@ -41,8 +41,8 @@ class PairTable:
 
 
 def stratified_p_value(tables: Iterable[PairTable]) -> Fraction:
-    """Returns the probability of seeing at least so many bad replays with the document, if the document
-    changes nothing in any of these pairs.
+    """Returns the probability of at least as many bad replays with the document as were seen, if the
+    document changes nothing in any of these pairs.
 
     It is exact. It is also valid (never too small) if the document only makes bad answers rarer, as long
     as replays do not depend on each other. Where replays have no verdict, it is the largest probability

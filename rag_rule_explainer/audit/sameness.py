@@ -130,7 +130,7 @@ class _Reading:
             if isinstance(value, (list, tuple)):
                 return [self.data(each, depth - 1) for each in cast("list[Any]", value)]
             if isinstance(value, (set, frozenset)):
-                # The order of a set differs between runs.
+                # The order of a set differs between runs, so its items are sorted.
                 within = [self.data(each, depth - 1) for each in cast("set[Any]", value)]
                 return sorted(within, key=json.dumps)
             if isinstance(value, Mapping):

@@ -35,8 +35,8 @@ def _streaming(_name: str, method: Any) -> Any:
             async for event in events:
                 yield event
             return
-        # If this task were cancelled, the run of the workflow would be cancelled, too. So the task goes
-        # on when the caller stops reading events.
+        # The task ``running`` awaits the run of the workflow. Cancelling the task would cancel the run,
+        # too, so the task goes on even if the caller stops reading events.
         running = asyncio.ensure_future(handler)
         running.add_done_callback(read_error)
         try:

@@ -136,7 +136,7 @@ class Crew:
             await asyncio.wait(ended, timeout=_GRACE_SECONDS)
         for future in (*self._asked, *self._starting, *ended):
             if not future.cancel() and not future.cancelled():
-                future.exception()  # asyncio logs an error that nobody reads
+                future.exception()  # this reads the error, so that asyncio does not log it
         for actor in self._actors:
             with suppress(Exception):
                 self._ray.kill(actor)

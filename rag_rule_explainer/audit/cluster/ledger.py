@@ -1,5 +1,6 @@
 """This module counts in PostgreSQL what all workers of an audit spend, and keeps the limits and rates of
-the whole audit there. So they hold for any number of machines, and after a restart of the driver."""
+the whole audit there. So they hold for any number of machines, and after a restart of the process that
+began the audit."""
 
 import threading
 from collections.abc import Callable
