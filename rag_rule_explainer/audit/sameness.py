@@ -37,7 +37,8 @@ _DECIDES_NO_RULE = frozenset(
         *("trace_replays", "print_replays", "omission_predicate", "question_of", "answer_of"),
     }
 )
-"""The names of settings that do not change which rules are found, or that an audit always sets itself."""
+"""The names of settings that do not change which rules are found, or that an audit always sets itself.
+They are left out of the comparison of two runs."""
 
 
 def definition_of(conditions: object) -> str:

@@ -170,16 +170,16 @@ class Causes:
     def needed_by_all(self, identity: str) -> bool | None:
         """Returns True iff every minimal rule contains this source; None if this is not known.
 
-        If a minimal rule lacked the source, the claim would be made with all sources except this one. So a
-        replay on those sources decides this, too.
+        If a minimal rule lacked the source, the claim would be made with all sources except this one. So
+        a replay on those sources decides this, too.
         """
         made = self.made(self.without(identity))
         if made is not None:
             return not made
         if any(identity not in each.sources for each in self.enough):
             return False
-        # A grouped search retains or omits a whole group of sources at once, and divides a group only if a
-        # rule names it. So it may have missed rules even if it ended.
+        # A grouped search retains or omits a whole group of sources at once, and divides a group only if
+        # a rule names it. So it may have missed rules even if it ended.
         may_miss = self.explanation.miner.name == "grouped" and not self.explanation.complete
         return True if self.all_known and self.enough and not may_miss else None
 

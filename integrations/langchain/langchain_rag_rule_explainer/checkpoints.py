@@ -185,8 +185,8 @@ def _call(saver: Any, state: State, name: str, args: tuple[Any, ...], kwargs: di
 
 
 def _noted(saver: Any, state: State, name: str, result: Any) -> Any:
-    """Returns the result of a call in a run that the user made, and stores which checkpoint the call
-    saved. Replays must not find this checkpoint."""
+    """Returns the result of a call in a run that the user made. Records which checkpoint the call saved,
+    so that replays do not find this checkpoint."""
     if name == "put" and result:
         _put_live(saver, state).add(result["configurable"]["checkpoint_id"])
     return result

@@ -77,7 +77,8 @@ async def _next_of(events: AsyncGenerator[Any, None], running: "asyncio.Future[A
 
 def _beginning(_name: str, method: Any) -> Any:
     """Returns the replacement of the method that begins a workflow's run. If only the next action is
-    explained, it raises InvalidInput for releases of LlamaIndex whose runs cannot end at this action."""
+    explained, replays must end at this action. The replacement then raises InvalidInput for releases of
+    LlamaIndex whose runs cannot end early."""
 
     @wraps(method)
     def run(workflow: Any, *args: Any, **kwargs: Any) -> Any:

@@ -258,7 +258,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
 
     async def _apieces(self, run: RecordedRun, response: Any, stream: Any) -> AsyncIterator[Any]:
         text: list[str] = []
-        # If the consumer stops early, the inner generator must be closed at once.
+        # If the consumer stops early, the inner generator is closed at once, which removes the run.
         async with aclosing(self._runs.apieces(run, stream, text)) as pieces:
             async for piece in pieces:
                 yield piece

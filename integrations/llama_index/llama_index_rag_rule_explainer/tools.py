@@ -23,8 +23,8 @@ from rag_rule_explainer.instrumentation.searches.tools import noting_made
 from rag_rule_explainer.instrumentation.tool_replay import UsedTool
 
 _HANDOFF = "handoff"
-"""The name of the tool by which an agent of an ``AgentWorkflow`` passes the task to the next agent. Its
-calls are not recorded as uses of a tool."""
+"""The name of the tool by which an agent of an ``AgentWorkflow`` passes the task to the next agent. Calls
+of this tool are not recorded as uses of a tool, because it does nothing else."""
 
 
 _PAUSES: tuple[type[Exception], ...] = (

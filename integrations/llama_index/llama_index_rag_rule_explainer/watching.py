@@ -180,8 +180,8 @@ class Watch:
             self.calls.note_reply(response, span)
             blocks: list[Any] = response.message.blocks if isinstance(response, ChatResponse) else []
             given = [each.tool_kwargs for each in blocks if each.block_type == "tool_call"]
-            # Arguments that are a dict, and not JSON text, do not show whether more of them will arrive, so
-            # nothing is checked for them here.
+            # Arguments that are a dict, and not JSON text, do not show whether more of them will arrive.
+            # So nothing is checked for them here.
             if given and all(isinstance(each, str) for each in given) and are_whole(given):
                 for check in self._sent.during_reply:
                     check()

@@ -183,8 +183,9 @@ def _right(expected: Any) -> list[str]:
 
 
 def _shown(explanation: Explanation, right: list[str]) -> list[str]:
-    """Returns those documents of ``right`` that the model was shown. Raises AssertionError if it was
-    shown none of them, and Undecided if it may have been shown one of them in other words."""
+    """Returns those documents of ``right`` (the ids of the documents that ought to decide the answer)
+    that the model was shown. Raises AssertionError if it was shown none of them, and Undecided if it may
+    have been shown one of them in other words."""
     shown = {each.id for each in explanation.sources}
     retrieved = {each.id for each in explanation.held_out}
     found = [each for each in right if each in shown]

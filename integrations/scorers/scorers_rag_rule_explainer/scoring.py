@@ -117,8 +117,8 @@ def framework(module: str, distribution: str) -> Any:
 
 def _first_warning(found: Any) -> str:
     """Returns the first warning of an explanation, or of the explanations of an answer's statements;
-    empty if there is none. Raises KeyboardInterrupt if Ctrl-C ended a search. The explanation itself does
-    not raise it, and the framework would go on with the next record."""
+    empty if there is none. Raises KeyboardInterrupt if Ctrl-C ended a search, because the framework would
+    otherwise go on with the next record: a search that Ctrl-C ends returns an explanation."""
     explained = [found] if isinstance(found, Explanation) else [each.explanation for each in found]
     if any(each.stop_reason == _INTERRUPTED for each in explained):
         raise KeyboardInterrupt
