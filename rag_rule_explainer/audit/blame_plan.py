@@ -142,11 +142,11 @@ def plan_blame(
     """Returns the plan by which the documents to blame are found.
 
     ``fdr``: the false discovery rate, above 0 and below 1. ``deterministic``: True if the application is
-    known to answer the same question from the same documents always alike; documents that a proved rule
-    names then need no test. A rule of an application that varies may be called proved because each of its
-    subsets was asked once, so by default its documents are tested, too. ``most_replays``: the largest
-    number of replays; documents that fewer questions implicate are left out first. This choice rests on
-    the search alone, so the test stays valid. Raises InvalidInput for other values.
+    known to give always the same answer to a question with the same documents; documents that a proved
+    rule names then need no test. A rule of an application that varies may be called proved because each
+    of its subsets was asked once, so by default its documents are tested, too. ``most_replays``: the
+    largest number of replays; documents that fewer questions implicate are left out first. This choice
+    rests on the search alone, so the test stays valid. Raises InvalidInput for other values.
     """
     check_rate(fdr)
     if most_replays is not None:

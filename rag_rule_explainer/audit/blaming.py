@@ -80,6 +80,7 @@ class Blaming:
                 left = max(0, job.limits.replays - spent)
                 if not isinstance(explainer, Explainer):
                     # The application also runs once for each question, to retrieve its documents again.
+                    # These runs leave fewer replays for the tests.
                     left = max(0, left - len(planned(left).questions))
                 _append(file, {"plan": mark, "replays": left})
             most = left if most is None else min(left, most)

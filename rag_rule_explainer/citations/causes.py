@@ -154,7 +154,7 @@ class Causes:
         return tuple(source.id for source in self.explanation.sources if source.pinned)
 
     def without(self, identity: str) -> frozenset[str]:
-        """Returns all sources except this one and the sources that are tied to it."""
+        """Returns all sources, without this one and without the sources that are tied to it."""
         everything = frozenset(source.id for source in self.explanation.sources)
         return everything - self._unit_of.get(identity, frozenset((identity,)))
 
@@ -204,8 +204,8 @@ class Causes:
         return [each for each in self.enough if each.sources and each.sources <= cited]
 
     def without_sources(self) -> tuple[bool | None, str]:
-        """Returns True iff the claim is also made without any source, and an empty text. If this is not
-        known, returns None and the reason.
+        """Returns whether the claim is also made without any source (True or False), and an empty text.
+        If this is not known, returns None and the reason.
 
         It is not known if the application was never run without sources, or if it did not call its model
         in that run.

@@ -35,7 +35,7 @@ class Nodes:
         return [Found(copy_of(node)) for node in result or ()]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
-        """Returns an empty tuple, because all results of this kind are built in the same way."""
+        """Returns the form of a result: an empty tuple, because all lists of nodes are built alike."""
         return ()
 
     def of_another(self, form: object) -> object:
@@ -70,7 +70,7 @@ class StoreResult:
         ]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
-        """Returns an empty tuple, because all results of this kind are built in the same way."""
+        """Returns the form of a result: an empty tuple, because all results of stores are built alike."""
         return ()
 
     def of_another(self, form: object) -> object:

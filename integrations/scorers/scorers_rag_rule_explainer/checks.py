@@ -66,8 +66,8 @@ def right_documents_decide(
     limits: Limits | int | None = None,
     **settings: Any,
 ) -> RuleScorer:
-    """Returns a scorer. An answer passes iff the documents that the record of the data set names decide
-    it: the condition is met whenever all of them are retained, and never when all of them are omitted.
+    """Returns a scorer. An answer passes iff the right documents decide it, which its record in the data
+    set names: the condition is met whenever all of them are retained, and never if all are omitted.
 
     A record has the ids of these documents under "documents": a list, or one id. Named documents that the
     application did not show its model are ignored; if it showed none of them, the answer fails.
