@@ -186,9 +186,10 @@ def _of_probes(known: _Known, tied: frozenset[str]) -> Iterator[tuple[int, int, 
 
 
 def _of_rule(rule: _Named, known: _Known, tied: frozenset[str]) -> tuple[str, ...]:
-    """Returns a subset on which this rule lets one expect a bad answer, and none without the ``tied``
-    documents. For a retention rule, this is the rule's documents with the pinned ones; for an omission
-    rule, it is all documents that the rule does not name, with the tied ones."""
+    """Returns a subset to test with and without the ``tied`` documents. For a retention rule, it has the
+    rule's documents, by which the answer is bad, the tied and the pinned ones. For an omission rule, it
+    has the tied documents and all that the rule does not name; by the rule, the answer is not bad
+    without the tied ones."""
     among = frozenset(rule.sources)
     if rule.kind is RuleKind.OMISSION:
         return tuple(each for each in known.shown if each not in among or each in tied)
