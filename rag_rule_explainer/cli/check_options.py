@@ -73,8 +73,8 @@ class ForbiddenOptions:
 
     @property
     def condition(self) -> Condition:
-        """Returns the forbidden condition. It is the condition of retention rules and also of omission
-        rules."""
+        """Returns the forbidden condition. The same condition is used for retention rules and for
+        omission rules."""
         judge = self.judge_model, self.judge_base_url, self.judge_samples, self.judge_batch
         return Condition(self.forbid, self.forbid, *judge, self.reference)
 

@@ -189,8 +189,9 @@ class _Surveying:
         return CitationSurvey(tuple(done), len(lines), interrupted)
 
     def _surveyed(self, asked: AskedCitations, folder: Path) -> SurveyedAnswer:
-        """Returns the check of one answer, or the reason why there is none. If an option or the answer's
-        line is wrong, raises InvalidInput for the first answer, because nothing is paid for yet."""
+        """Returns the check of one answer, or the reason why there is none. Raises InvalidInput only for
+        the first answer, if an option or the answer's line is wrong: nothing is paid for yet, so the
+        command can end."""
         line, first, self._is_first = asked.line, self._is_first, False
         model = line.model or self._asking.model or ""
         surveyed = SurveyedAnswer(asked.id, line.question, model, line.prompt or "")
@@ -204,8 +205,8 @@ class _Surveying:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            # An application may raise any error. It must not lose the results for other answers, which
-            # are paid for.
+            # An application may raise any error. The command goes on, because the results for the other
+            # answers are paid for and must not be lost.
             return replace(surveyed, error=error_text(error))
         self._save(cited, asked.number)
         return replace(surveyed, cited=cited)

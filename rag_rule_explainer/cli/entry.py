@@ -72,7 +72,7 @@ def run_command_line(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-# The result is cached, because building it from all signatures takes longer than most commands run.
+# The command is cached, because building it from the signatures takes longer than most commands run.
 @cache
 def _command() -> Callable[..., Any]:
     return get_command(app)

@@ -125,7 +125,7 @@ def _missed(own: Side, other: Side) -> Iterator[Change]:
         strong = tuple(each for each in within if weak or not _is_weak(other.rules[each]))
         if strong:
             # ``other`` has a rule with only some of these sources. It implies this rule, so nothing is
-            # lost. If it is new, it is reported as a change of its own.
+            # lost. If ``own`` lacks the smaller rule, that is reported as a change of its own.
             yield from _less_certain(finding, strong, own, other)
             continue
         broken, why = other.broken(shared), tuple(other.why_missing(rule))
@@ -173,7 +173,8 @@ _MIRRORED: Mapping[What, What] = {
 
 
 def _mirrored(change: Change) -> Change:
-    """Returns the same change as seen with A and B exchanged: lost becomes gained, and so on."""
+    """Returns the same change, described as if A and B were exchanged: "lost" becomes "gained", and the
+    rules before the change become the rules after it."""
     what = _MIRRORED[change.what]
     return Change(what, change.kind, change.after, change.before, change.broken, change.why)
 

@@ -95,9 +95,10 @@ class Endpoint:
 
     @classmethod
     def of(cls, written: str, usual: "Endpoint | None" = None) -> "Endpoint":
-        """Returns the endpoint that a user described on the command line, as ``MODEL_SYNTAX`` says.
-        ``usual``: has the values of all options that the user left out; None for the defaults. Raises
-        InvalidInput for any other text."""
+        """Returns the endpoint as a judge. ``prompt``: the prompt that the judge is sent. With the
+        package's own prompt, the judge replies with a verdict for each answer by its id; with any other
+        prompt, it replies with a list of booleans. Raises MissingExtra if a package is not installed,
+        and InvalidInput if the environment variable has no API key."""
         name, *options = written.split(",")
         given = dict[str, Any]()
         for option in options:
