@@ -48,8 +48,8 @@ class PrintedOptions:
         """Prints the explanation on stdout, or writes it into the file. ``finding``: a text about the
         result, which is printed before it; empty for none.
 
-        Some forms do not contain ``finding``, the warnings, or whether these are all rules. These texts
-        are then printed on stderr.
+        Some forms have no place for ``finding``, for the warnings, or for the remark whether all rules
+        were found. These texts are then printed on stderr.
         """
         form = FORMS[self.form]
         if form.name == "text":

@@ -79,8 +79,8 @@ def _interval(changes: list[float], draw: random.Random) -> tuple[float, float]:
         chosen = (_subset(size, draw) for _ in range(_SUBSETS))
     # Rounding makes differences such as 0.9 - 0.8 - 0.1 exactly 0, and "+ 0.0" makes a 0 of a -0.
     means = sorted(round(fmean(compress(changes, each)), 9) + 0.0 for each in chosen)
-    # The sorted means divide the number line into intervals. The true difference is equally likely to
-    # be in each of these intervals.
+    # The sorted means divide the number line into parts. The true difference is equally likely to be in
+    # each part. So the 95 % interval leaves out the lowest 2.5 % and the highest 2.5 % of the parts.
     outside = int(_OUTSIDE * (len(means) + 1))
     return (means[outside - 1], means[-outside]) if outside else (-inf, inf)
 

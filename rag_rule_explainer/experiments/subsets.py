@@ -100,9 +100,9 @@ class SubsetAsking:
         self, example: Example, sources: tuple[Source, ...], sizes: Iterable[int], rules: Rules
     ) -> Answered:
         """Returns the probes that exact miners need to find all rules of the wanted kinds. ``rules``:
-        these kinds. ``sizes``: one search is made for each of these numbers, over this number of
-        sources, counted from the first. If a search cannot be completed, the smaller ones are not made.
-        """
+        these kinds. ``sizes``: for each of these numbers, one search is made over this number of
+        sources, counted from the first. The largest number comes first. If its search cannot be
+        completed, no search over fewer sources is made."""
         explanations = list[Explanation]()
         for size in sorted(sizes, reverse=True):
             explanations.append(self._explained(example, sources[:size], "exact", rules))

@@ -14,8 +14,9 @@ from .scoring import expected, is_implied, mined, voted
 
 
 class SampledRules(NamedTuple):
-    """A ``SampledRules`` holds one sampled answer, and the judgement on whether it is consistent with the
-    truth. ``answer``: None if there is no answer; ``judgement`` then gives the reason."""
+    """A ``SampledRules`` holds one sample from which rules are mined: an answer, and the judgement on
+    whether the answer is consistent with the truth. ``answer``: None if there is no answer;
+    ``judgement`` then gives the reason."""
 
     answer: Answer | None
     judgement: Judgement

@@ -251,7 +251,7 @@ def _by_which_rule(
 ) -> tuple[RoundOutcome, tuple[str, ...]]:
     rules = [rule for rule in _of_bad_outcome(explanation) if rule.claim in SURE and rule.minimal is True]
     through = tuple(dict.fromkeys(name for rule in rules for name in rule.sources))
-    # If one of several tied sources was shown before, it alone may be the cause. So none counts as new.
+    # If one of several tied sources was shown earlier, it alone may be the cause. So none counts as new.
     ties = (tie for rule in rules for tie in rule.tied if not promoted.issuperset(tie))
     is_new = promoted.difference(*ties)
     if new := tuple(name for name in through if name in is_new):

@@ -18,8 +18,9 @@ from .run_failures import unusable
 
 
 def whole_answer(manner: Manner, output: Any, run: Participation) -> Answer:
-    """Returns the answer that is read from an output, with the tokens that the run spent and the tools
-    that it called. Raises InvalidInput if the output holds no answer."""
+    """Returns the answer that is read from the output of a run, with the tokens that the run spent and
+    the tool calls that it made. ``manner``: the user's options. Raises InvalidInput if the output holds
+    no answer."""
     answer = Answer.of(manner.answer_of(output))
     if answer.value is None and not manner.reads_answers:
         answer = replace(answer, unread=unread_in(output, answer.text))
@@ -37,10 +38,11 @@ def taken_as_answer(answer: Answer, run: Participation, manner: Manner) -> tuple
 
 
 def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:
-    """Returns the model's reply that the answer comes from: the last one with the answer's text, else the
-    last one that is not only a tool call, else None.
+    """Returns the model's reply that the answer comes from: the last reply with the answer's text, else
+    the last reply that is not only a tool call, else None. ``said``: all replies of the run.
 
-    The answer may also be the output of a tool. The reply that called the tool is then not returned.
+    A reply that is only a tool call is not returned even if the answer is the output of this tool. It is
+    returned if the answer is a value (``answer.value``) and no reply has its text.
     """
     text = answer.text.strip()
     same = next((each for each in reversed(said) if each.text.strip() == text), None)

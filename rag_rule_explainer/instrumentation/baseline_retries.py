@@ -27,9 +27,9 @@ class MadeBaseline(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A ``Failed`` holds the error of a failed baseline (``error``). ``reply``: the error that a replay
-    would have raised if it had failed in the same way; this error decides whether to try again.
-    ``acted``: the names of the tools that ran, and that may not run once more."""
+    """A ``Failed`` holds the error of a failed baseline (``error``). ``reply``: the same failure as the
+    error that a failed replay raises; the rules for retrying replays use it to decide whether to try
+    again. ``acted``: the names of the tools that ran and must not run again."""
 
     error: BaselineFailed
     reply: UnusableReply

@@ -121,9 +121,9 @@ def _check_is_no_other_of_the_run(
 
 
 def holds_at_once(condition: Any, answer: Answer, question: str) -> bool | None:
-    """Returns True iff the condition holds of the answer; None if this has to be awaited. An awaited
-    condition that is not about tool calls cannot hold of an answer that is only tool calls, so the result
-    is then False."""
+    """Returns whether the condition holds of the answer; None if this is known only after awaiting the
+    condition. If the answer is only tool calls and an async condition is not about tool calls, returns
+    False without awaiting it."""
     verdict = Verdict.UNKNOWN
     with suppress(Exception):  # the user's function may raise any error
         verdict = verdict_at_once(condition, Case(question, answer, answer, ()))

@@ -35,9 +35,10 @@ def copied(given: Any) -> Any:
 def described(value: Any, *, deep: bool = True) -> str:
     """Returns a text that is equal for equal values, and different for different ones.
 
-    Functions are equal if these are equal: their code, defaults, enclosed variables, the simple globals
-    that they use, and the objects to which they are bound. An object whose ``repr`` is only an address is
-    described by its attributes; by its class alone if ``deep`` is False.
+    Functions are equal if these are equal: their code, defaults, enclosed variables, the objects to
+    which they are bound, and the globals that they use, as far as these are texts, bytes or numbers. An
+    object whose ``repr`` is only an address is described by its attributes; by its class alone if
+    ``deep`` is False.
     """
     return _description(value, _DEPTH if deep else 0)
 

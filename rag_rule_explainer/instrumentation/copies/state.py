@@ -45,7 +45,7 @@ class State:
     the application remembers. ``aside``: the same for objects such as an index, which influence answers
     only through retrieval and are no memory. ``first``: the state of the baseline; None if this state is
     the baseline's. ``edit``: a function that returns content without the sources that a replay omits;
-    None if it omits nothing of the kind.
+    None if no content is changed.
     """
 
     live: bool = False
@@ -155,8 +155,9 @@ class State:
         """Records that this run constructs an object in the block. Such an object needs no copy.
 
         ``thing``: the object. ``key``: a key by which other runs recognise the object that they
-        construct in its place. ``unsaid``: arguments of the constructor that ``key`` describes only by
-        their class. Objects with equal ``key`` and different ``unsaid`` get different keys.
+        construct in its place; None if they need not. ``unsaid``: those arguments of the constructor of
+        which ``key`` contains only the class. If other objects are passed for them, the constructed
+        object gets another key.
         """
         with self._lock:
             if unsaid:
