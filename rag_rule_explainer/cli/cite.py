@@ -167,7 +167,8 @@ class _Surveying:
         self._is_first = True
 
     def check_options(self, lines: list[AskedCitations]) -> None:
-        """Raises InvalidInput for wrong options, before anything is asked."""
+        """Raises InvalidInput for wrong options, before anything is asked. ``lines``: the lines of the
+        file, of which some may need an option, such as ``--sources``."""
         subject = self._subject
         has_sources = subject.sources is not None or all(each.line.documents for each in lines)
         if subject.app is None and not has_sources:
@@ -179,7 +180,8 @@ class _Surveying:
         subject.prepare()
 
     def run(self, lines: list[AskedCitations]) -> CitationSurvey:
-        """Checks the answers and returns the result, also after an interrupt by the user."""
+        """Checks the answers to the questions in ``lines``, and returns the result. After an interrupt
+        by the user, the result has the answers that were checked by then."""
         if self._is_capped:
             say(f"at most {ASK_ABOVE} replays for each question; --yes lifts this limit")
         done, interrupted = until_interrupted(lines, self._surveyed, _was_interrupted)

@@ -85,7 +85,8 @@ def _check_given_once(given: Sequence[str]) -> None:
 
 
 def _command_of(error: TyperException, given: Sequence[str]) -> str:
-    """Returns the command that was called with a wrong option, such as "rag-rules store prune"."""
+    """Returns the command that was called with a wrong option, such as "rag-rules store prune".
+    ``error``: Typer's error about the option. ``given``: the arguments of the command line."""
     context: Any = getattr(error, "ctx", None)
     return getattr(context, "command_path", None) or " ".join((_NAME, *_commands_in(given)))
 

@@ -56,8 +56,8 @@ def explain_names(context: typer.Context, names: Names = None) -> None:
 
 
 def _printed_help(command: Any, context: Any, names: list[str]) -> bool:
-    """Prints the whole help of a command. ``names``: its name, after that of its group if it has one,
-    such as "store", "prune". Returns False if there is no such command."""
+    """Prints the whole help of a command. ``names``: the name of the command, or the names of its group
+    and of the command, such as "store", "prune". Returns False if there is no such command."""
     for name in names:
         command = getattr(command, "commands", {}).get(name)
         if command is None:

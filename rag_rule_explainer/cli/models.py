@@ -62,7 +62,8 @@ def chat_model_replay(
 
 
 def chat_model_judge(name: str, base_url: str | None) -> Judge:
-    """Returns a judge that calls a chat model by ``ChatOpenAI``.
+    """Returns a judge that calls a chat model by ``ChatOpenAI``. ``name``: the model's name.
+    ``base_url``: its endpoint; None for OpenAI's own.
 
     Raises MissingExtra if ``langchain_openai`` is not installed, and InvalidInput if there is no key.
     """

@@ -110,8 +110,8 @@ def _put(lines: Iterable[Text | str], out: Path | None) -> None:
 
 
 def write_result(out: Path, text: str) -> None:
-    """Writes a result, which is paid for, into the file. If the file cannot be written, prints the result
-    on stdout and raises InvalidInput."""
+    """Writes ``text``, a result that is paid for, into the file ``out``. If the file cannot be written,
+    prints the result on stdout and raises InvalidInput, so that the result is not lost."""
     try:
         write_whole(out, text)
     except InvalidInput as error:

@@ -13,7 +13,7 @@ from .panels import PANELS, panelled, panels_in_short
 from .terminal import print_lines
 
 WHOLE_HELP = "--help-all"
-"""The option that prints the whole help."""
+"""The option of each command that prints its whole help. ``--help`` prints only one screen."""
 _WIDTH = 80
 _HEADINGS = ("Examples", "Environment", "Exit codes")
 """The headings of blocks in a command's docstring. The lines of a block are kept as they are."""

@@ -110,8 +110,8 @@ def _corpus(written: str | None) -> "CorpusLike | None":
 
 
 def traced_input(incident: Incident | None) -> dict[str, Any] | None:
-    """Returns the application's whole input as the trace has it, if it is more than the question; else
-    None."""
+    """Returns the application's whole input as the trace has it; None if the application takes the
+    question alone, or if the trace does not have the input."""
     given = None if incident is None else incident.given
     if not isinstance(given, dict):
         return None

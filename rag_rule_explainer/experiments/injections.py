@@ -39,8 +39,8 @@ class Injections:
     payloads: tuple[Payload, ...] = ()
 
     def drawn(self, count: int, draw: random.Random) -> list[str]:
-        """Returns ``count`` texts in random order. A text occurs twice only if there are fewer than
-        ``count`` texts."""
+        """Returns ``count`` texts in random order, drawn by the generator ``draw``. A text occurs twice
+        only if there are fewer than ``count`` texts."""
         texts: list[str] = []
         while len(texts) < count:
             texts += draw.sample(self.texts, min(count - len(texts), len(self.texts)))

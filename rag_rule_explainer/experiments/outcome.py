@@ -59,8 +59,9 @@ class ExperimentOutcome:
     interrupted: bool = False
 
     def charge(self, calls: int, stored: int, judge_requests: int = 0) -> None:
-        """Adds the costs of one job to the totals. ``calls``: the model calls that were made. ``stored``:
-        the answers that came from the store, for which no call was made."""
+        """Adds the costs of one job to the totals. ``calls``: the model calls that were made.
+        ``stored``: the answers that came from the store, for which no call was made. ``judge_requests``:
+        the requests to the judge."""
         self.calls += calls
         self.stored += stored
         self.judge_requests += judge_requests

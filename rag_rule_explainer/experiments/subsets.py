@@ -146,8 +146,8 @@ class SubsetAsking:
         return explainer.explain(example.question, sources, Baseline(Answer(example.answer)))
 
     def explainer(self, example: Example, settings: Settings) -> Explainer:
-        """Returns an explainer whose condition is that the answer is consistent with the truth of
-        ``example``."""
+        """Returns an explainer of the model's answers to ``example``. Its condition is that the answer
+        is consistent with the truth."""
         return Explainer(
             self.model.replay,
             predicate=consistent_with(example.answer, judge=self.judge),

@@ -120,7 +120,8 @@ def _without_documents(explainer: Explainer, before: Explanation) -> AnswerToNot
 
 def answer_to_nothing(explainer: Explainer, before: Explanation, given: Answer | str) -> AnswerToNothing:
     """Returns the answer ``given``, which the application gave without any document, together with the
-    verdict whether it is the bad outcome."""
+    verdict whether it is the bad outcome. ``before``: an explanation with the same question and
+    baseline."""
     answer = Answer.of(given)
     case = Case(before.question, before.baseline, answer, ())
     judged = judged_now(explainer.predicates[RuleKind.OMISSION], case)

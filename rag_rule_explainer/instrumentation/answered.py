@@ -55,8 +55,8 @@ def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:
 def fault_in(answer: Answer, watch: ModelWatch, tools: Collection[str] = ()) -> str:
     """Returns ``CALLS`` if the answer is only a model's request to call a tool; otherwise an empty text.
 
-    ``tools``: the names of the tools that ran. If any ran, a text that looks like such a request may be
-    the output of a tool, so the text alone proves nothing.
+    ``watch``: has the replies of the run. ``tools``: the names of the tools that ran. If any ran, a text
+    that looks like such a request may be the output of a tool, so the text alone proves nothing.
     """
     reply = reply_behind(answer, watch.said)
     if reply is None and watch.said and not tools and watch.said[-1].shown_as == answer.text.strip():
@@ -116,8 +116,9 @@ def with_calls(
 
 
 def calls_in(said: Sequence[Said], executed: Sequence[ExecutedCall]) -> Iterator[ToolCall]:
-    """Yields the tool calls in these replies, and the calls of tools that ran although no reply names
-    them. Each has the number of its step; the calls of one reply are one step."""
+    """Yields the tool calls of a run: the calls in the models' replies (``said``), and those of the
+    ``executed`` calls whose tool no reply names. Each has the number of its step; the calls of one reply
+    are one step."""
     for place, step in enumerate(_steps(said, executed), start=1):
         yield from (replace(call, step=place) for call in step)
 

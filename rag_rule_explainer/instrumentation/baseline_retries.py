@@ -44,9 +44,10 @@ async def made(
 ) -> MadeBaseline:
     """Calls ``attempt`` until it succeeds or may not be repeated, and returns the baseline that it made.
     Raises the BaselineFailed of the last attempt if none succeeds. An attempt in which a tool ran that
-    may not run once more is not repeated.
+    must not run again is not repeated.
 
-    ``pause``: a function that waits the given number of seconds between attempts.
+    ``limits``: its limits on replays and seconds also limit the attempts. ``pause``: a function that
+    waits the given number of seconds between attempts.
     """
     started, failed = time.monotonic(), list[Failed]()
 

@@ -70,7 +70,8 @@ def _begin_omitting(
     kept: Sequence[Source],
     note: Callable[[str], None],
 ) -> None:
-    """Takes the omitted parts of prompts out of what a replay starts with, and out of its requests."""
+    """Removes the texts of omitted prompt parts from a replay: from the inputs and memory with which it
+    starts, and from its requests. ``note``: called with the reason if the rules cannot be proved."""
     known, ids = first.prompt_sources, frozenset(each.id for each in kept)
     of_prompts = {each.id for each in known.sources}
     taking_out = TakingOut(known, frozenset(of_prompts - ids))

@@ -116,7 +116,8 @@ def _results_in(block: Any) -> Sequence[Any] | None:
 
 
 def _blocks_of(results: Sequence[Any], block: Any, structured: Any) -> list[Block]:
-    """Returns a block for each result that the text of this block lists."""
+    """Returns a block for each result that the text of this block lists. ``structured``: the structured
+    content of the response; None if there is none."""
     text = _text_of(block)
     value = _value_in(text)
     if results and structured not in (None, value, {_ONE_TEXT: text}, {_ONE_TEXT: value}):

@@ -113,10 +113,13 @@ def results_at(response: Any, path: Path) -> Sequence[Any]:
 
 
 def with_results(response: Any, path: Path, row: Sequence[Any], is_count: IsCount | None = None) -> Any:
-    """Returns a copy of the response with only these results. Numbers that count the results are reduced
-    by the number of omitted results. ``is_count``: a function of a field's name, its value and the number
-    of results; it returns True for further numbers that count the results. None if there are no further
-    ones."""
+    """Returns a copy of the response with only the results in ``row``. ``path``: the keys that lead to
+    the list of results.
+
+    Numbers that count the results are reduced by the number of omitted results. ``is_count``: a function
+    of a field's name, its value and the number of results; it returns True for further numbers that
+    count the results. None if there are no further ones.
+    """
     return _cut(response, path, row, (len(results_at(response, path)), is_count))
 
 
@@ -185,7 +188,8 @@ def is_a_count(name: object, each: object) -> bool:
 
 
 def is_silent(name: object, value: object) -> bool:
-    """Returns True iff the value of a field does not depend on single results."""
+    """Returns True iff the value of the field ``name`` does not depend on single results, so that a
+    replay may be shown it."""
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, (int, float)):

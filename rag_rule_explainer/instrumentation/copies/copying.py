@@ -58,8 +58,8 @@ def _description(value: Any, depth: int) -> str:
 
 
 def _with_keys_as_they_are(value: Any, depth: int) -> Any:
-    """Returns JSON values in which a dict with other keys than texts is a list: JSON would turn a key 1
-    into "1"."""
+    """Returns the value in a form that JSON keeps exact: a dict with keys other than texts becomes a
+    list, because JSON would turn a key 1 into "1"."""
     if isinstance(value, (list, tuple)):
         return [_with_keys_as_they_are(each, depth) for each in cast("Sequence[Any]", value)]
     if not isinstance(value, dict):

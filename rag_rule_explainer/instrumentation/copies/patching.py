@@ -89,8 +89,8 @@ def _is_held(owner: type) -> bool:
 
 
 def _inherited(owner: type, name: str, found: Any) -> Any:
-    """Returns a method for a class that does not define it. The method calls the inherited one, like
-    ``super()`` would."""
+    """Returns a new method ``name`` for a class that only inherits it. The new method calls the
+    inherited one (``found``), like ``super()`` would."""
 
     @wraps(found)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -217,7 +217,8 @@ class Patches:
     def _replace(
         self, owner: type, name: str, found: Any, wrapping: Wrapping, *, is_own: bool = True
     ) -> None:
-        """Replaces a method. ``is_own``: False if the class inherits the method ``found``."""
+        """Replaces the method ``name`` of the class ``owner`` by what ``wrapping`` makes of ``found``.
+        ``found``: the method itself, or the inherited method if ``is_own`` is False."""
         method, replacement = self._made.get((owner, name), (None, None))
         if method is not found:
             replacement = wrapping(name, found if is_own else _inherited(owner, name, found))

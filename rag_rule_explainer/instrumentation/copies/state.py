@@ -184,8 +184,8 @@ class State:
 
     def note_birth(self, thing: object, key: Hashable = None) -> None:
         """Records that this run made the object. ``key``: a key by which other runs recognise the object
-        that they make in its place; None if they need not. Objects with the same ``key`` are numbered in
-        the order in which they are made."""
+        that they make in its place; None if they need not. If a run makes several objects with the same
+        ``key``, they are numbered in the order in which they are made."""
         with self._lock:
             if Same(thing) not in self._born:
                 self._born[Same(thing)] = None if key is None else self._next_of(key)
@@ -208,9 +208,8 @@ class State:
         return Same(thing) in self._born or Same(thing) in self._written
 
     def set_key(self, thing: object, key: Hashable) -> None:
-        """Stores a key for an object. Several runs may each make an object for the same purpose,
-        such as for the history of one chat session. ``key``: has to be equal for all these
-        objects."""
+        """Stores a key for an object. Other runs may make an object for the same purpose, such as for
+        the history of the same chat session. ``key``: has to be equal for all these objects."""
         self._keys[Same(thing)] = key
 
     def key_of(self, thing: object) -> Hashable:
