@@ -39,9 +39,10 @@ class SurveyedAnswer:
 
 
 class SurveyRow(NamedTuple):
-    """A ``SurveyRow`` is a row of the table: the answers of one model with one prompt. ``shares``: the
-    share of each class among the decided citations. ``undecided``: the number of citations of which it is
-    not known whether they are faithful. They are left out of all shares."""
+    """A ``SurveyRow`` is a row of the table: the answers of one model with one prompt. ``answers``: the
+    number of answers. ``citing``: how many of them have citations. ``shares``: the share of each class
+    among the decided citations. ``undecided``: the number of citations of which it is not known whether
+    they are faithful. They are left out of all shares."""
 
     model: str
     prompt: str

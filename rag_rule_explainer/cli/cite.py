@@ -96,7 +96,7 @@ class CiteWritten:
 
 @dataclass(frozen=True, slots=True)
 class CiteSearch:
-    """These options say how the search is made for the rules on which the verdicts depend."""
+    """These options say how rules are searched for. The verdicts on citations depend on these rules."""
 
     testing: Testing
     spending: Spending

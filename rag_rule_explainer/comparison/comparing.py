@@ -35,7 +35,7 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
     *Gained* and *perhaps gained* mean the same with ``a`` and ``b`` exchanged. Of a rule that names a
     source that ``b`` lacks, only the other sources are compared, and a remark says so. A rule that is
     *unverified* or *relative* never strengthens or replaces another rule: there is *perhaps* a change. If
-    the questions or the pinned sources differ, ``undecided`` says so, and ``fails`` is None.
+    the questions or the pinned sources differ, ``undecided`` says so, and ``fails()`` is None.
 
     ``id_of``: a function that returns the identity of a source, such as ``lambda source:
     source.metadata["url"]``. Without it, sources are matched by id and text. The remaining sources are

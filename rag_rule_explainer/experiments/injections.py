@@ -72,6 +72,7 @@ def _read(line: str, where: str) -> _Injection:
     if (one.parts is None) != (one.exploit is None):
         raise InvalidInput(f"{where}: parts and exploit belong together; give both")
     if one.parts is None and not one.texts:
-        # If such a line, for example one with a misspelled field, were skipped, nobody would notice.
+        # Such a line, for example one with a misspelled field, is an error, because nobody would notice
+        # that it was skipped.
         raise InvalidInput(f"{where} has neither a text nor a payload; {EXPECTED_INJECTIONS}")
     return one

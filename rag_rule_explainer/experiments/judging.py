@@ -67,7 +67,8 @@ class JudgedAnswer(BaseModel):
 class DrawnAnswer(JudgedAnswer):
     """A ``DrawnAnswer`` is one line of ``drawn.jsonl``: a judgement that was drawn to be checked.
     ``models``: all models that gave the answer. ``drawn_as``: the id of the answer in the file that a
-    person labels. ``times``: how often this judgement was drawn."""
+    person labels. ``times``: how often this judgement was drawn, and not, as in ``JudgedAnswer``, how
+    often the model gave the answer."""
 
     drawn_as: str
     models: list[str]

@@ -95,10 +95,9 @@ class Endpoint:
 
     @classmethod
     def of(cls, written: str, usual: "Endpoint | None" = None) -> "Endpoint":
-        """Returns the endpoint as a judge. ``prompt``: the prompt that the judge is sent. With the
-        package's own prompt, the judge replies with a verdict for each answer by its id; with any other
-        prompt, it replies with a list of booleans. Raises MissingExtra if a package is not installed,
-        and InvalidInput if the environment variable has no API key."""
+        """Returns the endpoint that a user described on the command line, as ``MODEL_SYNTAX`` says.
+        ``usual``: has the values of all options that the user left out; None for the defaults. Raises
+        InvalidInput for any other text."""
         name, *options = written.split(",")
         given = dict[str, Any]()
         for option in options:
@@ -130,9 +129,9 @@ class Endpoint:
         )
 
     def judge(self, prompt: JudgePrompt = OWN_JUDGE) -> Judge:
-        """Returns the endpoint as a judge. ``prompt``: the prompt that the judge is sent. With any prompt
-        other than the package's own, the judge replies with a list of booleans. Raises MissingExtra if a
-        package is not installed, and InvalidInput if the environment variable has no API key."""
+        """Returns the endpoint as a judge, which is sent ``prompt``. It replies to the package's own
+        prompt with a verdict for each answer, by id; to any other prompt with a list of booleans. Raises
+        MissingExtra if a package is not installed, and InvalidInput if there is no API key."""
         model = self._chat_model()
         from langchain_rag_rule_explainer import (  # cannot fail: _chat_model has imported it
             chat_replay,

@@ -168,8 +168,9 @@ def judgement_in(probe: ProbeRecord) -> Judgement:
 async def verified(
     explainer: Explainer, example: Example, shown: Sequence[Source], sources: Sequence[Source]
 ) -> Explanation:
-    """Returns an explanation with one probe: the answer from the sources ``shown``. ``sources``: all
-    sources of the question, which are needed if ``shown`` is empty."""
+    """Returns an explanation with one probe: the answer from the sources ``shown``. It comes from
+    verifying a rule that applies to this subset only. ``sources``: all sources of the question, which
+    are needed if ``shown`` is empty."""
     # Each of these rules applies to a single subset: all shown sources retained or, if none is shown, all
     # sources omitted. So verifying the rule replays only this subset.
     found = await explainer.averify(

@@ -51,8 +51,9 @@ _CONSISTENT = {Verdict.HOLDS: True, Verdict.BREAKS: False, Verdict.UNKNOWN: None
 
 def deviations(table: Table, counts: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Yields a record for each rule that is unexpected (found, although labels do not imply it) or
-    missing (implied, but not found). ``counts``: for each of these numbers, rules are mined from votes of
-    that many samples. A rule has a record if it is unexpected or missing at least once.
+    missing (implied, but not found). ``counts``: for each of these numbers, rules are mined from votes
+    of that many samples. A rule has a record if it is unexpected or missing for at least one of the
+    numbers.
 
     The entry ``decided_by`` of a record shows why: the subsets to which the rule applies and whose vote
     contradicts the labels, with all their samples.

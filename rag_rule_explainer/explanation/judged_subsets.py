@@ -53,8 +53,8 @@ class JudgedSubsets:
                 continue
             seen.add(frozenset(probe.kept))
             chance = self.noise.chance(probe.kept, probe.votes.get(kind), judged.verdict)
-            # If there are several answers, the probe does not say which one broke the condition; only the
-            # witness does.
+            # If the probe has several answers, it does not say which one broke the condition. The answer
+            # is then known only if a witness of the same subset has it.
             first = probe.answers[0].shown if len(probe.answers) == 1 else None
             answer, mask = shown.get(probe.kept, first), self.fulfilled(probe.kept)
             witness = Witness(kind, self.ids(mask), probe.kept, answer)

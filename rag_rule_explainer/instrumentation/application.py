@@ -43,7 +43,7 @@ class Application(Protocol[Item]):
 
     @property
     def root(self) -> object:
-        """Returns the user's object that is run. It is searched for state that runs share."""
+        """Returns the application as the user passed it. It is searched for state that runs share."""
         ...
 
     @property

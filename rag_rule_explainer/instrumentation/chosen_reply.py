@@ -56,7 +56,7 @@ def check_chosen(
 
 def _check_has_a_text(condition: Any, chosen: Answer) -> None:
     """Raises InvalidInput if one of several conditions is about a text, and the chosen reply is only a
-    tool call, without a text."""
+    tool call. The condition then has no text to judge."""
     parts = condition.parts if isinstance(condition, AnyOf) else ()
     for each in parts if is_only_calls(chosen) else ():
         if isinstance(each, OfNextAction) and not reads_calls(each):
@@ -68,7 +68,7 @@ def _check_no_text_is_missing(
     condition: Any, answers: Sequence[Answer], chosen: Answer, question: str
 ) -> None:
     """Raises InvalidInput if the chosen reply does not meet a condition about calls and a text, and
-    another reply, which is only a tool call, would meet it if it had a text."""
+    another reply meets the part about calls but is only a tool call, without a text to judge."""
     inner = condition.inner if isinstance(condition, OfNextAction) else condition
     if condition is None or not reads_calls(condition) or holds_at_once(condition, chosen, question):
         return

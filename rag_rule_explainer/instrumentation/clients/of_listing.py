@@ -136,8 +136,8 @@ def _cut(response: Any, path: Path, row: Sequence[Any], counted: tuple[int, IsCo
 
 
 def may_describe_results(fields: Mapping[str, Any], key: str) -> bool:
-    """Returns True iff a field other than ``key`` holds a text, a list or a dict that may depend on
-    single results."""
+    """Returns True iff a field other than ``key`` holds a text, a list or a dict that may be about some
+    of the results, so that it may tell of omitted ones."""
     others = ((name, each) for name, each in fields.items() if name != key and each)
     return any(not isinstance(each, (int, float)) and not is_silent(name, each) for name, each in others)
 
@@ -188,8 +188,8 @@ def is_a_count(name: object, each: object) -> bool:
 
 
 def is_silent(name: object, value: object) -> bool:
-    """Returns True iff the value of the field ``name`` does not depend on single results, so that a
-    replay may be shown it."""
+    """Returns True iff the value of the field ``name`` is the same whichever results were found, so that
+    a replay may be shown it."""
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, (int, float)):

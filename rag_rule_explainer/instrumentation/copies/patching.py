@@ -120,8 +120,8 @@ class Patches:
         # The key is a class and a method's name. The value is the original method (None if the class
         # itself did not define it) and the replacement.
         self._wrapped: dict[tuple[type, str], tuple[Any, Any]] = {}
-        # The replacements that were made so far, each with the method that it replaces. An application
-        # that explains one answer after the other needs the same hundreds of them each time.
+        # The replacements that were made so far, each with the method that it replaces. They are kept,
+        # because each further explanation of the application needs the same hundreds of them.
         self._made: dict[tuple[type, str], tuple[Any, Any]] = {}
 
     @property
