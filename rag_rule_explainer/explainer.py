@@ -185,7 +185,7 @@ class Explainer:
         tied to it. ``kind``: "retention" or "omission". The subset with only these sources retained (or
         omitted) is tried first. The trial ends at the first subset that breaks the rule. With k other
         sources, the rule applies to 2^k subsets. If k is at most 8, or if ``limits.replays`` allows it,
-        all 2^k are tried, and a rule that holds is *proved*. With more, random subsets are tried. The
+        all 2^k are tried, and a rule that holds is *proved*. Otherwise, random subsets are tried. The
         evidence then says on which share of subsets the rule may still fail, and with which confidence.
         ``Sampled(...)`` sets both; ``miner="exact"`` always tries all subsets. The setting ``rules`` is
         ignored. Whether a smaller rule holds too is not examined.

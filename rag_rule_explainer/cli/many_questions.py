@@ -18,8 +18,8 @@ def capped(settings: Settings, *, agreed: bool, most: int = ASK_ABOVE) -> Settin
     many questions must not stop in the middle to ask whether it may pay.
 
     The settings are returned unchanged if they already limit the replays, or if no limit is needed: the
-    user has ``agreed`` to pay, or the miner is "quick" and each subset is replayed once. The limit of
-    this miner is lower.
+    user has ``agreed`` to pay, or the miner is "quick" and each subset is replayed once. This miner then
+    makes fewer replays by itself.
     """
     is_quick = settings.miner == "quick" and settings.noise.samples == 1
     if agreed or is_quick or settings.limits.replays is not None:
