@@ -27,7 +27,7 @@ _VERSIONED = re.compile(r"/v\d+\w*$")
 
 
 def offline_replay(question: str, sources: Sequence[Source]) -> Answer:
-    """Returns the answer of the offline reader. It copies the answer from the sources, without a
+    """Returns the answer of the offline reader, which copies the answer from the sources, without a
     model."""
     return Answer(read_answer(question, [source.passage for source in sources]))
 

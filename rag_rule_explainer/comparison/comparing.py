@@ -124,8 +124,9 @@ def _missed(own: Side, other: Side) -> Iterator[Change]:
         weak, within = _is_weak(finding), other.within(shared)
         strong = tuple(each for each in within if weak or not _is_weak(other.rules[each]))
         if strong:
-            # ``other`` has a rule with only some of these sources. It implies this rule, so nothing is
-            # lost. If ``own`` lacks the smaller rule, that is reported as a change of its own.
+            # ``other`` has a rule with only some of these sources. The smaller rule implies this one, so
+            # nothing is lost. If ``own`` lacks the smaller rule, that is reported as a change of its
+            # own.
             yield from _less_certain(finding, strong, own, other)
             continue
         broken, why = other.broken(shared), tuple(other.why_missing(rule))

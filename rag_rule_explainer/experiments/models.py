@@ -148,8 +148,8 @@ class Endpoint:
 
     @property
     def namespace(self) -> str:
-        """Returns the name under which a store keeps this model's answers. It contains everything that
-        determines an answer besides the question and the sources, but never a key."""
+        """Returns the name under which a store keeps this model's answers. The name contains everything
+        that determines an answer besides the question and the sources, but never a key."""
         settings = {
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,

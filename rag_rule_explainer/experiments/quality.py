@@ -25,8 +25,8 @@ from .subsets import SubsetAsking, judgement_in, verified
 
 
 class ShownSources(str, Enum):
-    """A ``ShownSources`` says which of a question's sources the model is shown. They are always in the
-    published order."""
+    """A ``ShownSources`` says which of a question's sources the model is shown. These sources are always
+    in the published order."""
 
     ALL = "all sources"
     NECESSARY = "necessary only"

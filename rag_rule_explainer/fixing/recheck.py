@@ -78,8 +78,8 @@ class RecheckRound:
 
     @property
     def lasting(self) -> Finding | None:
-        """Returns the rule which says that the bad outcome occurs on no subset of the new sources; None
-        if no such rule is about all subsets (see ``is_about_all``)."""
+        """Returns the rule by which the success lasts: the bad outcome occurs on no subset of the new
+        sources. None if no such rule is about all subsets (see ``is_about_all``)."""
         rules = () if self.explanation is None else self.explanation.omission_rules
         about_all = (rule for rule in rules if not rule.sources and is_about_all(rule))
         return next(about_all, None)

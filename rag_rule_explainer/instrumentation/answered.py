@@ -38,11 +38,12 @@ def taken_as_answer(answer: Answer, run: Participation, manner: Manner) -> tuple
 
 
 def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:
-    """Returns the model's reply that the answer comes from: the last reply with the answer's text, else
-    the last reply that is not only a tool call, else None. ``said``: all replies of the run.
+    """Returns the model's reply that the answer comes from. ``said``: all replies of the run.
 
-    A reply that is only a tool call is not returned even if the answer is the output of this tool. It is
-    returned if the answer is a value (``answer.value``) and no reply has its text.
+    It is the last reply with the answer's text. If no reply has this text, it is the last reply that is
+    not only a tool call; if the answer is a value (``answer.value``), the last reply of any kind. None if
+    there is no such reply. So the reply that called a tool is not returned if the answer is the tool's
+    output.
     """
     text = answer.text.strip()
     same = next((each for each in reversed(said) if each.text.strip() == text), None)

@@ -32,8 +32,8 @@ class Application(Protocol[Item]):
 
     ``run``, ``arun``, ``stream`` and ``astream`` are called while the run's ``Participation``, which
     records the run, is the current one. In these methods, ``case`` holds the input, and ``kept`` the
-    retained sources of a replay; it is None for the baseline. The methods that have a body in this class
-    suit an application without a framework.
+    retained sources of a replay; ``kept`` is None for the baseline. The methods that have a body in this
+    class suit an application without a framework.
     """
 
     @property

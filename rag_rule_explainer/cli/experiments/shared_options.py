@@ -198,7 +198,7 @@ class Endpoints:
 
 @dataclass(frozen=True, slots=True)
 class JudgingOptions:
-    """These options name the judge. It decides the answers that near-exact match cannot decide."""
+    """These options name the judge, which decides the answers that near-exact match cannot decide."""
 
     judge_model: Annotated[
         str | None,

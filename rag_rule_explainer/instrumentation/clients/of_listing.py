@@ -33,8 +33,8 @@ _COUNTS = frozenset(
 )
 """Names of fields whose number is the number of results."""
 _MAY_COUNT = re.compile(r"n|num|number|len|(?:n|num|number_of|total)_\w+|\w+_(?:count|total)")
-"""Matches names of fields, such as "num_docs", whose number may count the results. It does if it is equal
-to the number of results."""
+"""Matches names of fields, such as "num_docs", whose number may count the results. Such a number counts
+the results if it is equal to the number of results."""
 _OF_THE_REQUEST = frozenset(
     {
         *("code", "elapsed", "elapsed_ms", "k", "limit", "max_results", "n_results", "offset", "page"),

@@ -50,8 +50,8 @@ def read_any(item: Any) -> Given | None:
     fields = fields_in(item)
     if fields is not None:
         given = read_fields(fields)
-        # If the item lists results, its only text may be the query or the name of a namespace. It is not
-        # taken for the text of a source.
+        # If the item lists results, its only text may be the query or the name of a namespace. This text
+        # is not taken for the text of a source.
         return given._replace(text=None) if holds_results(fields) else given
     text = _first(lambda name: text_of(item, name), TEXT_KEYS)
     if text is not None and holds_results(fields_seen(item) or {}):

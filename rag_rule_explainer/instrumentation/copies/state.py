@@ -41,11 +41,11 @@ class State:
     made.
 
     ``live``: True if the run writes to the real objects; this is so if the baseline is the user's own
-    run. ``before``: for each key, the content of an object when the baseline first used it. It shows what
-    the application remembers. ``aside``: the same for objects such as an index, which influence answers
-    only through retrieval and are no memory. ``first``: the state of the baseline; None if this state is
-    the baseline's. ``edit``: a function that returns content without the sources that a replay omits;
-    None if no content is changed.
+    run. ``before``: for each key, the content of an object when the baseline first used it. This content
+    shows what the application remembers. ``aside``: the same for objects such as an index, which
+    influence answers only through retrieval and are no memory. ``first``: the state of the baseline;
+    None if this state is the baseline's. ``edit``: a function that returns content without the sources
+    that a replay omits; None if no content is changed.
     """
 
     live: bool = False
