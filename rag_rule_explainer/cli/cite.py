@@ -168,7 +168,7 @@ class _Surveying:
 
     def check_options(self, lines: list[AskedCitations]) -> None:
         """Raises InvalidInput for wrong options, before anything is asked. ``lines``: the lines of the
-        file, of which some may need an option, such as ``--sources``."""
+        file. Without ``--app`` and ``--sources``, each must have documents."""
         subject = self._subject
         has_sources = subject.sources is not None or all(each.line.documents for each in lines)
         if subject.app is None and not has_sources:

@@ -8,8 +8,9 @@ from math import sqrt
 from ..checking.figures import wilson
 
 _FEW = 5
-"""The estimate of the variance is used only if at least this number of questions have a share above 0,
-and at least this number have a share below 1. With fewer, the variance cannot be estimated well."""
+"""The minimum number of questions with a share above 0, and also of questions with a share below 1. With
+fewer, the variance cannot be estimated well, and the estimate is used only if it makes the interval
+wider."""
 
 
 @dataclass(frozen=True, slots=True)

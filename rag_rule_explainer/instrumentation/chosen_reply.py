@@ -67,8 +67,8 @@ def _check_has_a_text(condition: Any, chosen: Answer) -> None:
 def _check_no_text_is_missing(
     condition: Any, answers: Sequence[Answer], chosen: Answer, question: str
 ) -> None:
-    """Raises InvalidInput if the chosen reply does not meet a condition about calls and a text, and
-    another reply meets the part about calls but is only a tool call, without a text to judge."""
+    """Raises InvalidInput if the chosen reply does not meet a condition about calls and a text, but
+    another reply meets the part about calls. That reply is only a tool call, without a text to judge."""
     inner = condition.inner if isinstance(condition, OfNextAction) else condition
     if condition is None or not reads_calls(condition) or holds_at_once(condition, chosen, question):
         return

@@ -136,8 +136,8 @@ def _cut(response: Any, path: Path, row: Sequence[Any], counted: tuple[int, IsCo
 
 
 def may_describe_results(fields: Mapping[str, Any], key: str) -> bool:
-    """Returns True iff a field other than ``key`` holds a text, a list or a dict that may be about some
-    of the results, so that it may tell of omitted ones."""
+    """Returns True iff a field other than ``key`` holds a text, a list or a dict that may describe some
+    of the results. A replay that omits these must not be shown it."""
     others = ((name, each) for name, each in fields.items() if name != key and each)
     return any(not isinstance(each, (int, float)) and not is_silent(name, each) for name, each in others)
 
