@@ -216,7 +216,7 @@ class Call(Generic[Item]):
 
     def _asked(self, ask: Callable[..., Value], recorded: Recorded, replay: Replay) -> Value:
         """Calls ``ask``, which is ``explain`` or ``verify`` of the explainer, for a recorded baseline,
-        and returns its result."""
+        and returns its result. ``replay``: a function that makes one replay."""
         sources, baseline = recorded
         with kept(), self._as_one(), replays_muted(self.run.manner), self._judge_watched() as judge:
             return ask(
