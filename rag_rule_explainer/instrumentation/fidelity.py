@@ -45,7 +45,7 @@ class Fidelity:
     Findings from replays on all sources: ``compared``: a replay equalled the baseline. ``reordered``: a
     replay differed only in the order of documents. ``sampled``: a model replied differently, so that
     later requests could not be compared. ``failed``: why a replay failed, or empty. ``remembered``: a
-    model got a text that the baseline made. ``missed``: a request was not sent.
+    model got a text that the baseline made. ``missed``: a request of the baseline was not sent.
     """
 
     steady: Steady
@@ -127,8 +127,8 @@ class Fidelity:
         self, run: Participation, answer: Answer, kept: Sequence[Source], sources: Hashable
     ) -> None:
         """Compares a replay's answer with that of an earlier replay with the same key ``sources`` and
-        equal model replies. If they differ, state that earlier replays left has changed the answer. Sets
-        ``doubt`` then, but only if a replay on all sources gave the baseline's answer."""
+        equal model replies. If the answers differ, an earlier replay left state that changed the answer,
+        so ``doubt`` is set; but only if a replay on all sources gave the baseline's answer."""
         is_all, served = sources == EVERYTHING, [*(source.text for source in kept), *run.made]
         changed = self._answers.take(
             sources, answer, list(run.watch.exchanges), served, whatever=self.rewinding.is_wanted
@@ -224,7 +224,7 @@ class Fidelity:
         self.doubt = self.doubt or refusal
 
     def count(self, counted: Counted | None) -> None:
-        """Sets ``doubt`` if every run changes a number or flag (``counted``, or None) that code reads."""
+        """Sets ``doubt`` for ``counted``, a number or flag that every run changes and that code reads."""
         if counted is not None:
             self.note(self._refusals.counts(counted), counted.place)
 

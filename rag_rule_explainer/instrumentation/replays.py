@@ -87,7 +87,7 @@ class Replays(Generic[Item]):
                 return self._checked(got, kept, run)
 
     def _case_of(self, run: Participation) -> CallInput:
-        """Returns the input of a replay, without the sources that it omits. A run may change the copy."""
+        """Returns a copy of the input, without the sources that this replay omits."""
         return self.case.copied(lambda given: run.state.edited(self.application.copied(given)))
 
     @contextmanager

@@ -36,8 +36,8 @@ def unseen_needed(
     steered = f"what {_names(others)} finds" if others else "a further search"
     verb = ("decide" if answers else "steer") + ("s" if one else "")
     alone = not others and len(finding) == 1
-    # If there was only one search, its results cannot have influenced a second search. But the
-    # application may, for example, count them.
+    # If there was only one search, its results cannot have influenced a further search. The message then
+    # says that they influence the answer: the application may, for example, count them.
     means = f"{verb} {'what becomes of the answer' if answers or alone else steered}"
     both = _function_of_all([*finding, *others])
     way_out = (

@@ -45,7 +45,7 @@ def _scores_of(source: Source, item: Any) -> Iterator[tuple[str, float]]:
     first = cast("Sequence[Any]", scored)[:1] if isinstance(scored, (tuple, list)) else ()
     own: list[tuple[str, Any]] = [("", each) for each in first]
     own.append(("node", getattr(getattr(item, "node", None), "score", None)))
-    # A document's metadata may have keys and values of any kind.
+    # The keys of a document's metadata need not be texts, so they are converted.
     entries = [(str(name), each) for name, each in source.metadata.items()]
     named = ((name, each) for name, each in entries if any(part in name for part in _NAMES))
     for name, each in (*own, *named):

@@ -70,8 +70,9 @@ class Bearing:
     """This class decides whether a changed attribute or entry may influence a later run, by a search for
     its name in the application's code.
 
-    ``named``: the names in the code of the user's functions, except methods of the user's own models.
-    ``texts``: the string constants in the code that a run may execute, that of models included.
+    ``named``: the names in the code of the user's functions; methods of a language model that the user
+    wrote are left out. ``texts``: the string constants in the code that a run may execute, including code
+    of models.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:

@@ -27,7 +27,8 @@ WHOLE_NAMESPACES = frozenset(
 """Names by which code reaches all globals of a module, also by a name that it computes, as in
 ``globals()["on_" + x]``."""
 _LOOKUPS = WHOLE_NAMESPACES | {"getattr", "setattr", "attrgetter", "import_module", "__import__"}
-"""Names by which code reaches all attributes of an object that it has, such as those of a module."""
+"""Names by which code reaches any attribute of an object, also by a name that it computes. The object may
+be a module."""
 _CHANGING = (type, dict, list, set, deque)
 """Types of objects in a module that code may change: classes and collections."""
 

@@ -140,7 +140,8 @@ def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
 def _asked_of_workers(
     named: frozenset[str], calls: frozenset[str]
 ) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yields the threads and processes that go on, if the code asks for them."""
+    """Yields the running threads and processes, if the application's code may ask for them: each time a
+    name for messages, and a function that returns them."""
     if named & _OF_THREADS or _LISTS_THREADS in calls:
         yield "threading", _names_of_threads
     if "active_children" in named:

@@ -41,7 +41,7 @@ _OF_CONNECTIONS = frozenset(
         *("SUBSCRIBE", "PUBLISH", "ROLE", "SENTINEL", "FUNCTION"),
     }
 )
-"""Commands that concern the connection or the server, and not the stored data."""
+"""Commands to Redis that concern the connection or the server, and not the stored data."""
 _REDIS_BOTH = frozenset(
     {
         *("INCR", "INCRBY", "INCRBYFLOAT", "DECR", "DECRBY", "HINCRBY", "HINCRBYFLOAT", "ZINCRBY"),
@@ -50,7 +50,7 @@ _REDIS_BOTH = frozenset(
         *("SETBIT", "XREADGROUP", "XAUTOCLAIM"),
     }
 )
-"""Commands that change a value, and whose replies depend on the earlier value."""
+"""Commands to Redis that change a value, and whose replies depend on the earlier value."""
 
 
 @dataclass(slots=True, eq=False)
