@@ -143,8 +143,8 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
 
 def judged_by_each(manner: Manner, conditions: Iterable[Predicate]) -> tuple[Manner, list[Predicate]]:
     """Returns the options and the conditions of an explanation by several conditions. If only the next
-    action is replayed, this is the first reply that meets one of the conditions. A condition that is the
-    opposite of another one (``~condition``) does not count here."""
+    action is replayed, the next action is the first reply that meets one of the conditions. A condition
+    that is the opposite of another one (``~condition``) does not count here."""
     judged: list[Predicate] = list(conditions)
     choosing = judged
     if manner.replay_of == "next_action":

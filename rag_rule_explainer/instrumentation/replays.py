@@ -92,8 +92,8 @@ class Replays(Generic[Item]):
 
     @contextmanager
     def _naming_what_is_left(self) -> Generator[None, None, None]:
-        """If the block raises a StateShared, adds the names of the user's objects that the runs so far
-        have changed to its message. Remembers for later explanations that runs depend on this state."""
+        """If the block raises a StateShared, adds to its message the names of the user's objects that
+        runs have changed. Remembers for later explanations that runs depend on this state."""
         try:
             yield
         except StateShared as error:

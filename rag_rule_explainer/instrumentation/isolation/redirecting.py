@@ -98,7 +98,7 @@ class Original:
     twins: Twins
 
     def another(self) -> Any:
-        """Returns a new copy, for one run."""
+        """Returns a new copy of the object as it was before the first run."""
         return self.twins.of(self.twin)
 
     def __repr__(self) -> str:
@@ -127,8 +127,8 @@ class Isolation:
     cannot be copied. ``overlaid``: the attributes that overlays replace. ``writes``: the methods that
     change an instance. ``wakes``: the attributes whose first use makes the run's copy; None if any
     attribute does. ``stays``: methods that get the instance itself as ``self``, while the attributes that
-    they read come from the twin. ``owns_born``: returns True if a run uses instances that it made
-    directly. ``aside``: True for objects that are no memory, such as an index.
+    they read come from the twin. ``owns_born``: returns True if a run uses its own new instances without
+    a copy. ``aside``: True for objects that are no memory, such as an index.
     """
 
     module: str

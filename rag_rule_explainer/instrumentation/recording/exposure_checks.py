@@ -198,9 +198,9 @@ class ExposureChecks:
     def _check_delivered(
         self, answer: Answer, ids: Sequence[str], serving: Serving[object], seen: frozenset[str]
     ) -> Iterator[str]:
-        """Yields a remark if the application did not search for a retained source, or did not make the
-        tool call whose result it is; for example, an agent may end after its first search. The
-        application then really behaves like this on these sources, so this is no fault. Raises
+        """Yields a remark if the application did not search for a retained source, or, for a source that
+        is a tool's result, did not call the tool; for example, an agent may end after its first search.
+        The application then really behaves like this on these sources, so this is no fault. Raises
         UnusableReply if a source was not delivered for any other reason."""
         # If ``promoting`` is set, a search of the replay gets sources that a search of the baseline
         # dropped. It may drop them again, so a source that was not delivered is no fault.

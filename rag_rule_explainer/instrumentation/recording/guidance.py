@@ -78,7 +78,8 @@ def repeated(kinds: Mapping[str, str], anew: str = "") -> SourceLeak:
     """Returns the error for omitted parts of prompts, or omitted results of tools, that a model of a
     replay was sent all the same.
 
-    ``kinds``: the kind of each of these sources, by id. ``anew``: as in ``leaked``.
+    ``kinds``: the kind of each of these sources, by id. ``anew``: advice for an application that keeps
+    the results of an earlier run.
     """
     shown = shortened(", ".join(map(plain_id, kinds)), 200)
     written = ", ".join(repr(each) for each in dict.fromkeys(kinds.values()))

@@ -24,8 +24,8 @@ _NAMES = ("score", "similarity", "relevance")
 
 
 def has_relative_scores(batches: Iterable[Batch[Any]]) -> bool:
-    """Returns True iff the scores of one search add up to 1, or have 0 as the lowest and 1 as the
-    highest. Results of a single document are ignored, because one score shows nothing."""
+    """Returns True iff the scores of at least one search add up to 1, or have 0 as the lowest and 1 as
+    the highest. Results of a single document are ignored, because one score shows nothing."""
     return any(map(_are_relative, _columns(batches)))
 
 

@@ -172,7 +172,8 @@ class Bearing:
 
     @cached_property
     def _stored(self) -> frozenset[str]:
-        """Returns the attributes that the user's code sets. A leading underscore of a name is removed."""
+        """Returns the names of the attributes that the user's code sets, without a leading underscore: a
+        property ``mode`` often sets ``_mode``."""
         codes = self._not_of_models
         by_text = (text for code in codes for text in texts_in_code(code) if "setattr" in self.named)
         return frozenset((*(name for code in codes for name in _set_in(code)), *by_text))

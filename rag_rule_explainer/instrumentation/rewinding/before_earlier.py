@@ -50,7 +50,7 @@ class _Before:
 _known: dict[int, _Before] = {}
 _caches: WeakKeyDictionary[Any, tuple[int, int]] = WeakKeyDictionary()
 """For each cache of ``functools`` that runs have filled: the number of its entries before these runs, and
-the number after them. """
+the number after them."""
 _modules: WeakValueDictionary[str, ModuleType] = WeakValueDictionary()
 """The modules that runs have added to ``sys.modules``, by name."""
 

@@ -181,8 +181,8 @@ class Beyond:
                 yield self._left(key, thing, "a run of an earlier explanation has changed")
 
     def _is_named(self, key: _Key) -> bool:
-        """Returns True iff the application may read the state with this key. This decides whether state
-        concerns the application although runs of a different application left it."""
+        """Returns True iff the application may read the state with this key, even if a different
+        application left it."""
         name = str(key[1])
         if key[0] == _LOGGER:
             return name in self._texts

@@ -121,8 +121,8 @@ class Changes:
                 yield kept, type(content)(renewed.get(id(value), value) for value in content)
 
     def without_ignored(self, kept: KeptPart, content: Any) -> Any:
-        """Returns the content to which a part is restored, with the present values of what the user
-        ignores."""
+        """Returns ``content``, to which a part is to be restored, but with the current values of those
+        names whose changes the user ignores."""
         if not kept.part.is_named:
             return content
         now = kept.now()
@@ -178,7 +178,8 @@ class Changes:
 
 
 def _before_and_now(kept: KeptPart) -> dict[str, tuple[Any, Any]]:
-    """Returns the earlier and the present value of each name that has changed in a part."""
+    """Returns the earlier and the current value of each name whose value has changed in a part; the name
+    is empty for the whole content."""
     names = kept.changed()
     if "" in names:
         return {"": (kept.content, kept.now())}

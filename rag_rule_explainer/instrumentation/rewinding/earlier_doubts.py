@@ -72,9 +72,9 @@ class EarlierDoubts:
         texts: Callable[[], Iterable[str]],
         is_harmless: Callable[[str], bool],
     ) -> Left | None:
-        """Returns a reason to doubt the rules from the beginning: state of this application that
-        influenced runs of an earlier explanation, or a file that runs of an earlier explanation changed
-        and that this application may read. Returns None if there is neither.
+        """Returns a reason to doubt the rules that was there before this explanation: state of this
+        application that influenced runs of an earlier explanation, or a file that those runs changed and
+        that this application may read. Returns None if there is neither.
 
         ``read``: the files that runs read. ``texts``: returns the texts by which the application may name
         files, if it asks which files are there. ``is_harmless``: returns True iff the user ignores the

@@ -55,8 +55,9 @@ method of such an object, the state counts as changed."""
 
 
 def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]:
-    """Yields functions that return state of an object whose class belongs to a library. ``named``: the
-    names that the application's code contains."""
+    """Yields functions that take ``thing``, an object of a library's class, and return a piece of its
+    state; yields none for other objects. ``named``: the names in the application's code; some state is
+    read only if the code names it."""
     kind: Any = cast("Any", type(thing))
     if is_a_mock(thing):
         yield _place_of_replies

@@ -75,8 +75,8 @@ def _named_in(code: CodeType, known: Mapping[str, object]) -> Iterator[tuple[str
 @lru_cache(maxsize=2048)
 def _steps(code: CodeType) -> tuple[tuple[str, ...], ...]:
     """Returns one tuple for each name that the code reads or imports, in order. For ``a.b.c`` it is ("a",
-    "b", "c"). For ``from a import b`` it is ("=", "a", "b"). An import also makes a module known by a
-    name: ("=name", module)."""
+    "b", "c"). For ``from a import b`` it is ("=", "a", "b"). Every import also adds the name that it
+    sets, with the module: ("=name", "module")."""
     found, module, part = list[tuple[str, ...]](), "", ""
     for step in dis.get_instructions(code):
         name = str(step.argval)

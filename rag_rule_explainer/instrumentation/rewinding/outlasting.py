@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from .before_earlier import weakly
 
 _MOST = 5000
-"""The maximum number of changes that are stored, and of files. Above it, those stored first are
-dropped."""
+"""The maximum number of changes of objects and settings that are stored, and also of changed files. Above
+it, those stored first are dropped."""
 
 _lock = threading.RLock()
 
@@ -68,7 +68,8 @@ def note_changed(key: Hashable, state: Any, codes: frozenset[CodeType], thing: A
 
 
 def anything_changed() -> bool:
-    """Returns True iff anything is remembered."""
+    """Returns True iff runs of an earlier explanation have changed an object of a library, or a setting
+    of the process."""
     return bool(_known)
 
 

@@ -100,9 +100,9 @@ class Rewinding:
         """Remembers, for later explanations in this process, state that runs left.
 
         ``place``: the name of state that influences runs of this application; empty if there is none.
-        Changed state that may influence runs of other applications is remembered too: with ``names``,
-        only state with one of these names. The values before the changes are stored as well, unless the
-        baseline was the user's own run, whose changes are meant to stay."""
+        Changed state that may influence runs of other applications is remembered too: only state with one
+        of ``names``, or all of it if ``names`` is None. The values before the changes are stored as well,
+        unless the baseline was the user's own run, whose changes are meant to stay."""
         for change in self._changes.found():
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:
                 remember_left(change.kept, change.names, change.place)
@@ -127,7 +127,8 @@ class Rewinding:
         return self._doubts.found(read, texts, self._is_harmless)
 
     def _texts(self) -> Iterator[str]:
-        """Yields the texts by which the application may name a file."""
+        """Yields the texts from which the application may build the path of a file: string constants in
+        its code, and texts and paths that its objects hold."""
         yield from self._bearing.texts
         for kept in self._snapshot.kept:
             content = kept.content.values() if kept.part.is_named else kept.content
@@ -199,8 +200,8 @@ class Rewinding:
 
     def is_constant(self, name: str) -> bool:
         """Returns True iff replays from the state before the baseline computed the value of this name
-        again and always got an equal value. Each source must have been omitted in one of these
-        replays."""
+        again, and always got the value that the application held already. Each source must have been
+        omitted in one of these replays."""
         return self._made.is_constant(name)
 
     @property

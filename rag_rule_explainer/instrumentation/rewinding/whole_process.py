@@ -156,7 +156,8 @@ def _asked_of_registers(named: frozenset[str]) -> Iterator[tuple[str, Callable[[
 
 def _asked_of_pairs(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yields the settings that the code both sets and reads by functions with paired names, such as
-    ``sys.setswitchinterval`` and ``sys.getswitchinterval``."""
+    ``sys.setswitchinterval`` and ``sys.getswitchinterval``: the name of the first function, and the
+    second function."""
     for setter in sorted(each for each in named if each.startswith("set") and len(each) > len("set_")):
         getter = f"get{setter.removeprefix('set')}"
         for name, module in list(sys.modules.items()) if getter in named else ():

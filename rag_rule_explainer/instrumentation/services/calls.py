@@ -97,8 +97,8 @@ class ServiceCall:
         """Returns the possible effects of the call on the state of the service.
 
         ``phrases``: pairs of neighbouring words in the input and the sources. A call of an unknown kind
-        counts as a query, which only reads, if it contains one of them or words from ``texts``, or a list
-        of numbers. Any other such call counts as a write.
+        counts as a query, which only reads, if it contains one of these pairs, words from ``self.texts``
+        (texts of the run), or a list of numbers. Any other such call counts as a write.
         """
         http = _HTTP.match(self.data)
         if http:

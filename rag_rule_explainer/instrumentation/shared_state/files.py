@@ -62,10 +62,10 @@ class Files:
     ``carried``: the first file by which a run influenced a later one. ``database``: the first such
     database. ``shared``: a file that a run read after writing it; parallel runs would disturb each other,
     so runs are made one at a time. ``connects``: True if a run connected to a database file.
-    ``databases``: the files of the databases. ``written``: what was in the files that runs wrote.
-    ``touched``: a file whose mode, time or size a run set. ``appended``: a new file that a run opened
-    for appending. The last two matter only if the code asks for such properties of files. ``programs``:
-    the programs that were started during runs, by name, if it is unknown what they store.
+    ``databases``: the files of the databases. ``written``: records which files runs wrote. ``touched``: a
+    file whose mode, time or size a run set. ``appended``: a new file that a run opened for appending. The
+    last two matter only if the code asks for such properties of files. ``programs``: the programs that
+    were started during runs, by name, if it is unknown what they store.
     """
 
     carried: Left | None = None
