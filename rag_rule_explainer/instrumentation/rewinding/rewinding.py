@@ -100,9 +100,9 @@ class Rewinding:
         """Remembers, for later explanations in this process, state that runs left.
 
         ``place``: the name of state that influences runs of this application; empty if there is none.
-        Changed state that may influence runs of other applications is remembered too: only state with one
-        of ``names``, or all of it if ``names`` is None. The values before the changes are stored as well,
-        unless the baseline was the user's own run, whose changes are meant to stay."""
+        Changed state that may influence runs is also remembered for other applications that read it: only
+        state with one of ``names``, or all of it if ``names`` is None. The values before the changes are
+        stored as well, unless the baseline was the user's own run, whose changes are meant to stay."""
         for change in self._changes.found():
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:
                 remember_left(change.kept, change.names, change.place)
