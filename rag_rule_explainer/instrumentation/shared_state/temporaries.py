@@ -57,16 +57,17 @@ class _Turns:
             self._active -= 1
 
     def claim(self, owner: object) -> bool:
-        """Claims the next exclusive run for ``owner``, unless another owner has a claim: runs of other
-        owners cannot begin until ``release``. Returns True iff ``owner`` may make its exclusive run now:
-        it has the claim, and no run is active."""
+        """Claims the next exclusive run for ``owner``, unless another owner has claimed it. After a
+        claim, runs of other owners cannot begin until ``release``. Returns True iff ``owner`` has the
+        claim and no run is active, so that it may begin its exclusive run now."""
         with self._counting:
             if self._exclusive is None:
                 self._exclusive = owner
             return self._exclusive is owner and not self._active
 
     def release(self, owner: object) -> None:
-        """Lets runs of other owners begin again."""
+        """Ends the claim of ``owner``, so that runs of other owners can begin again. Has no effect if it
+        has none."""
         with self._counting:
             if self._exclusive is owner:
                 self._exclusive = None

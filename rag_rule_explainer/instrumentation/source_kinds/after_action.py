@@ -38,8 +38,9 @@ _LEFT_OUT = (
 
 
 def dropped_by_the_application(first: Participation, given: object) -> Iterator[str]:
-    """Yields a note if the application itself leaves out turns, in later requests of the first run or in
-    the first one. ``given``: the input of the run."""
+    """Yields a note if the application itself leaves turns out of the first run's requests to models:
+    turns that even its first request lacks, or that a later one lacks. ``given``: the input of the
+    run."""
     prompts = first.prompt_sources
     remembered = [] if prompts is None else [*first.state.before.values(), given]
     shown = () if prompts is None else [each.text for each in prompts.messages]
@@ -53,8 +54,8 @@ def dropped_by_the_application(first: Participation, given: object) -> Iterator[
 
 
 def _said_in(value: Any) -> Iterator[str]:
-    """Yields the texts of the messages of users and models in a value, which is as a memory of LlamaIndex
-    keeps them."""
+    """Yields the texts that users and models said, from the messages in a value. Messages are recognised
+    in the form in which a memory of LlamaIndex keeps them: dicts with a "role"."""
     if isinstance(value, (list, tuple)):
         for each in cast("Sequence[Any]", value):
             yield from _said_in(each)

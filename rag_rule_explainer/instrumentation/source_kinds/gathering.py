@@ -88,10 +88,10 @@ def _all_in(texts: Sequence[str], where: Sequence[str]) -> bool:
 def constant_texts(
     texts_in: Callable[[Any], Iterable[str]], given: Any, first: Participation
 ) -> Iterator[str]:
-    """Yields texts that every replay gets. These are the texts of the input (``given``) that are no
-    sources. If only parts of prompts are sources, every replay also gets the recorded results of tools:
-    then their texts are yielded too, because a memory may repeat them. ``texts_in``: a function that
-    yields the texts in an input or a result."""
+    """Yields the texts that every replay gets, so that a request which contains one of them shows no
+    omitted source. These are the texts of the input (``given``) that are no sources. If only parts of
+    prompts are sources and nothing was retrieved, these are also the recorded results of tools.
+    ``texts_in``: a function that yields the texts in an input or a result."""
     sources = frozenset[str]() if first.prompt_sources is None else first.prompt_sources.texts
     yield from (text for text in texts_in(given) if text not in sources)
     is_of_prompts = first.prompt_sources is not None and not first.takes_results
