@@ -139,8 +139,8 @@ class Held:
 
 
 def _read(value: object) -> tuple[int, Any]:
-    """Returns the kind of an object that is neither a text nor a number, and what is stored of it. The
-    kind is ``_UNREAD`` if the object's class does not show it."""
+    """Returns the kind of an object that is neither a text nor a number, and what is stored of it.
+    ``_UNREAD`` is preliminary: ``_sorted`` changes it to ``_OUTSIDE`` for an object that has a name."""
     if isinstance(value, ContextVar):
         # If the variable's default value is a collection, all runs share it.
         return _VARIABLE, cast("ContextVar[Any]", value).get(None)

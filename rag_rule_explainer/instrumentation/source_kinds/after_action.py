@@ -70,8 +70,9 @@ def _said_in(value: Any) -> Iterator[str]:
 
 
 def repeated_by_replies(first: Participation, sight: Sight) -> str:
-    """Returns a doubt if the next action is explained, and recorded replies before it hold the text of
-    sources: such a text stays in the conversation when the source is omitted. Empty if none does."""
+    """Returns a warning if an agent's next action is explained, and recorded replies before this action
+    contain the text of sources. Such a text stays in the conversation even if its source is omitted.
+    Returns an empty text if no reply contains one."""
     if first.action is None:
         return ""
     before = first.watch.said[:-1]
@@ -83,8 +84,8 @@ def repeated_by_replies(first: Participation, sight: Sight) -> str:
 def came_after_the_action(first: Participation, manner: Manner, question: str) -> Iterator[str]:
     """Yields a note if a whole run is explained, and some of its sources are results of tools that were
     called together with the action or after it. The action is the tool call with which the condition
-    first holds. Such results are still sources, because a replay without earlier results may take the
-    action later, after it got them."""
+    first holds. These results are still sources: a replay that lacks earlier results may take the action
+    only after it got these ones."""
     found, condition = first.tool_sources, manner.condition
     if found is None or first.action is not None or not reads_only_calls(condition):
         return

@@ -99,7 +99,8 @@ def listed_text(element: Any) -> str:
 
 
 def _texts_of_a_pair(element: Any) -> tuple[str, str] | None:
-    """Returns the two texts of an element that has nothing else; else None."""
+    """Returns the two texts of an element that consists of two texts, such as ``("Hi", "Hello")``; else
+    None."""
     given: Any = element
     if isinstance(element, Mapping):
         fields = cast("Mapping[Any, Any]", element)

@@ -21,7 +21,7 @@ _STRUCTURED = ("structuredContent", "structured_content")
 @dataclass(frozen=True, slots=True)
 class McpBlocks:
     """The parts in a ``McpBlocks`` are the content blocks of an MCP tool's result, each with its part of
-    the structured content."""
+    the structured content. ``like``: the result."""
 
     blocks: Sequence[Block]
     like: Any

@@ -125,5 +125,6 @@ def forms_of(result: object) -> list[str]:
 
 
 def _squeezed(text: str) -> str:
-    """Returns a text without spaces and with one kind of quotes, as frameworks write them differently."""
+    """Returns a text without spaces, without the labels that ``_LABELS`` matches, and with one kind of
+    quotes, because frameworks write these differently."""
     return "".join(_LABELS.sub(" ", text).replace('"', "'").split())

@@ -130,7 +130,8 @@ class PromptOmitting:
         return identity not in self.taking_out.taken
 
     def _is_sent(self, message: PromptMessage) -> bool:
-        """Returns False for a message of a turn that was taken out."""
+        """Returns False iff the message belongs only to turns that were taken out of what the replay
+        starts with, so that requests need not have it."""
         having = [each for each, group in self.known.groups.items() if message in group]
         return not having or any(map(self._is_there, having))
 

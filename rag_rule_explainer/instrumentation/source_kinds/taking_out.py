@@ -157,9 +157,10 @@ class TakingOut:
 
 
 def _starts_of(group: Sequence[Spoken], talk: Sequence[tuple[int, Spoken]]) -> list[int]:
-    """Returns the places at which the messages of the group stand one after the other. Leaves out a place
-    if an element of the list, such as a pair of question and reply, has a message of the group and
-    another one."""
+    """Returns the places in ``talk`` at which the messages of the group, which is a turn, stand one after
+    the other. ``talk``: the messages in a list, each with the index of its element. Leaves out a place if
+    an element of the list, such as a pair of question and reply, has a message of the group and another
+    one."""
     starts, size = list[int](), len(group)
     for start in range(len(talk) - size + 1):
         here = talk[start : start + size]
