@@ -76,8 +76,9 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def _results(check: QuestionCheck) -> Iterator[JsonDict]:
-    """Yields the results: first the findings, beginning with those that name the fewest sources, then the
-    undecided questions. The order matters, because GitHub shows only the first results of a long list."""
+    """Yields the results: first the forbidden rules that were found, beginning with those that name the
+    fewest sources, then the undecided questions. The order matters, because GitHub shows only the first
+    results of a long list."""
     repeated = Counter[str]()
     numbered = [(each, _nth(repeated, each.question)) for each in check.questions]
     found = [(each, nth, rule) for each, nth in numbered for rule in each.rules]

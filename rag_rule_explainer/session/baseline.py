@@ -23,8 +23,8 @@ class Established(NamedTuple):
 
     ``traced``: the data for tracers about the run that gave the answer; None if it is not traced.
     ``now``: the answer that the application gave during this call, if the explained answer was read from
-    the store; else None. ``fresh``: the same answer as ``now``; None if there is a reason to distrust
-    replays, because the two answers must then not be compared.
+    the store; else None. ``fresh``: the answer ``now`` again, but only if it may be compared with the
+    explained answer; None if there is no such answer, or if there is a reason to distrust replays.
     """
 
     baseline: Baseline

@@ -126,7 +126,8 @@ def _voted_record(seen: Seen) -> ProbeRecord:
 
 
 def _agreeing(ballots: Sequence[Ballot]) -> int:
-    """Returns the index of the first sample whose own verdict agrees with the outcome of every ballot. If
-    no sample does, returns the index of one that agrees with the first ballot."""
+    """Returns the index of the first sample (answer) whose own verdict agrees with the outcome of every
+    ballot. There is one ballot (vote) for each condition. If no sample agrees with all ballots, returns
+    the index of one that agrees with the first ballot; 0 if none does."""
     of_first, *others = (ballot.agreeing for ballot in ballots)
     return min(of_first.intersection(*others) or of_first, default=0)

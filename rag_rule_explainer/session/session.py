@@ -213,8 +213,8 @@ class _Run:
         if self._stopper.reason or (established.fresh is None and not noise.votes):
             return established
         try:
-            # This check judges the first answer before more samples are drawn. If another answer is then
-            # the most frequent one, these judgements are wasted. So all other checks come later.
+            # A condition that fails must be noticed before more samples are paid, so the first answer is
+            # judged here. Another answer may become the baseline then, so other checks come later.
             await check_judgeable(established, session.question, session.sources, judged)
             if not noise.votes:
                 return await compared_with_the_store(established, differs, session.notes)

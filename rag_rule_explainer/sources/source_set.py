@@ -27,7 +27,8 @@ class SourceSet:
 
     ``pinned``: the ids of the sources that every arrangement retains. Pinned sources belong to no unit,
     so no rule can name them. ``ties``: the near-duplicates that every arrangement retains or omits
-    together; each tie is one unit. ``by_bit``: each source with the bit of its unit.
+    together; each tie is one unit. ``by_bit``: each source with the bit of its unit; all pinned sources
+    have one further bit.
     """
 
     sources: tuple[Source, ...]

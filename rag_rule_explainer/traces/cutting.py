@@ -44,8 +44,8 @@ def cuts_of(
     messages: Sequence[TracedMessage], sources: Sequence[Source], question: str, times: Mapping[str, int]
 ) -> tuple[Cut, ...]:
     """Returns the places of the sources in a request, in their order. ``question``: the user's question,
-    which the request may also contain. ``times``: how often each source was retrieved, by its id; once if
-    it is missing.
+    which the request may also contain. ``times``: how often each source was retrieved, by its id; a
+    source whose id is missing there was retrieved once.
 
     Raises NotInTrace if it is not certain which places are to be cut out.
     """
@@ -189,8 +189,8 @@ def _left(text: str, cuts: Sequence[Cut]) -> Iterator[str]:
 def _with_metadata(
     placed: Sequence[tuple[_Place, Source]], messages: Sequence[TracedMessage]
 ) -> Iterator[Cut]:
-    """Yields the cuts, with the lines "key: value" of the source's metadata that stand right before its
-    text, as LlamaIndex writes them."""
+    """Yields a cut for each place of a source in a message. If lines "key: value" of the source's
+    metadata stand right before its text, as LlamaIndex writes them, the cut begins with these lines."""
     message, end = -1, 0
     for place, source in _with_spaces(placed, messages):
         floor = end if place.message == message else 0

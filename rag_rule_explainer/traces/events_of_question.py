@@ -28,7 +28,8 @@ class EventsOfQuestion:
     is_synthesized: bool = False
 
     def search(self, query: str, documents: Iterable[TracedDocument] | None) -> None:
-        """Stores the query of a search, and the texts that it found."""
+        """Stores the query of a search, and the texts of the documents that the search found. None for
+        no documents."""
         texts = ((each.text or "").strip() for each in documents or ())
         self.found.append((query, [each for each in texts if each]))
 

@@ -88,8 +88,8 @@ def numbered_items(given: Any) -> list[Any] | None:
 
 
 def messages_in(given: Any) -> tuple[TracedMessage, ...]:
-    """Returns the messages of a list of messages, also if it is the only item of another list. Returns
-    no messages for any other value."""
+    """Returns the messages in a list of messages, or in a list whose only item is such a list. Returns
+    none for any other value, and if an item of the list is no message."""
     given = as_data(given)
     if not isinstance(given, (list, tuple)):
         return ()

@@ -36,8 +36,8 @@ about an application."""
 
 @dataclass(slots=True)
 class SpansOfTrace:
-    """A ``SpansOfTrace`` collects the spans of one trace, in the order of the file. ``session``: its
-    conversation; None if none is named."""
+    """A ``SpansOfTrace`` collects the spans of one trace, in the order of the file. ``session``: the id
+    of the conversation that the trace belongs to; None if the file does not name it."""
 
     id: str
     spans: list[TracedSpan] = field(default_factory=list[TracedSpan])

@@ -25,7 +25,7 @@ explanation."""
 REPLAY = "rag_rule_replay"
 """The name of the run, or span, of one replay."""
 BASELINE_TAG_NAME = "rag_rule_baseline"
-"""The name of the span of a baseline, if no framework makes a span for it."""
+"""The name of the span of the baseline (the run whose answer is explained), if no framework makes one."""
 REPLAY_TAG = "rag-rule-replay"
 BASELINE_TAG = "rag-rule-baseline"
 

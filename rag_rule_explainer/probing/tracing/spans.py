@@ -85,7 +85,7 @@ def is_on() -> bool:
 
 def why_all_dead(tracers: Iterable[Any] = ()) -> str:
     """Checks the endpoints to which spans of ``tracers`` and of the process are exported. If none
-    answers, returns a note for the user about the first one; otherwise an empty text. Blocks."""
+    answers, returns a note for the user about the first of them; otherwise an empty text. Blocks."""
     from opentelemetry import trace
 
     found = [Receivers.of(each, why_dead) for each in (*tracers, trace.get_tracer(_NAME))]

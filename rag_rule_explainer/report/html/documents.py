@@ -147,8 +147,9 @@ def _matrix_rows(rules: list[Finding], order: list[SourceRecord]) -> Iterator[Ma
 
 
 def _badges(labels: list[str], badges: dict[str, Markup]) -> Markup:
-    """Returns the badges of a source's rules. If there are more than ``2 * _MOST_BADGES``, only the first
-    ``_MOST_BADGES`` of each kind of rule are shown, and the others are counted."""
+    """Returns the badges that stand beside a source: one for each rule that names it, such as "R1". If
+    there are more than ``2 * _MOST_BADGES``, only the first ``_MOST_BADGES`` of each kind of rule are
+    shown, and the others are counted. ``badges``: the HTML of each badge by its label."""
     if len(labels) <= 2 * _MOST_BADGES:
         return joined_markup(badges[label] for label in labels)
     shown: list[str] = []

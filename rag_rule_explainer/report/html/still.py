@@ -26,8 +26,8 @@ _SAFE = " =:;,/.-()"
 _LEGEND = 24
 """The height of the legend below the diagram."""
 _MOST_TITLED = 64
-"""The maximum number of marks that have a title. A browser shows the title when the pointer rests on the
-mark."""
+"""The maximum number of marks (each is the shape for one subset) that get a title, which a browser shows
+when the pointer rests on the mark. If there are more marks, none has a title."""
 
 
 def still_lattice(explanation: Explanation, view: SubsetView, names: Mapping[str, str]) -> Markup:
@@ -135,7 +135,8 @@ def _painted(state: SubsetState, drawn: str, radius: float) -> str:
 
 
 def _path(state: SubsetState, x: float, y: float, radius: float) -> str:
-    """Returns the shape of a mark as the data of an SVG path. ``x``, ``y``: the centre of the mark."""
+    """Returns the shape that stands for a subset in the diagram, as the data of an SVG path. ``state``:
+    the state of the subset, which decides the shape. ``x``, ``y``: the centre of the shape."""
     r = round(radius * (0.55 if state == "unasked" else 0.9), 2)
     half = round(r * 0.55, 2)
     if state == "breaks":

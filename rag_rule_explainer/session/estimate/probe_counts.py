@@ -30,10 +30,10 @@ class Probes:
 
     ``subsets``: the number of probed subsets. ``shown``: the number of sources in them, summed over all
     these subsets. ``depth``: the number of probes that must run one after the other, because each depends
-    on the one before. ``border``: the number of subsets that decide which sets of sources are rules. With
-    votes, some searches draw several answers only for these subsets; these answers are assumed to be
-    alike. None if all answers are drawn for every subset. ``with_full``: True if the set of all sources
-    is among the subsets; the baseline already gives its answer.
+    on the one before. ``border``: the number of subsets for which a vote draws further answers after the
+    first one; these answers are assumed to agree. None if the largest number of answers is drawn for
+    every subset. ``with_full``: True if the set of all sources is among the subsets; the baseline already
+    gives its answer.
     """
 
     subsets: int
@@ -43,8 +43,8 @@ class Probes:
     with_full: bool = True
 
     def replays(self, noise: Noise) -> int:
-        """Returns the number of replays for these probes, which is larger with votes. ``noise``: how
-        subsets are voted on."""
+        """Returns the number of replays for these probes. With votes, it is larger than the number of
+        probes, because several answers are drawn for a subset. ``noise``: the settings of the votes."""
         agreeing = noise.count.soonest(0, 0)
         if self.border is None:
             return self.subsets * noise.samples
