@@ -91,8 +91,9 @@ class Claim:
 
     @property
     def hangs_on(self) -> tuple[Antecedent, ...]:
-        """Returns the antecedents on whose own subsets (see ``RuleKind.flip``) the condition must hold.
-        If the condition breaks on one of these subsets, the claim must not be made."""
+        """Returns the antecedents on which the claim depends: if the condition breaks on the own subset
+        of one of them (exactly its units retained, or for an omission rule omitted), the claim must not
+        be made."""
         return self.tried or (self.antecedent,)
 
     @property

@@ -1,4 +1,5 @@
-"""This module finds the changes to the documents that flip the outcome, for all forms of a report."""
+"""This module finds, for all forms of a report, the changes to the retained documents that flip the
+outcome: whether the answer meets the condition."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -37,8 +37,8 @@ def rule_lines(checked: CheckedQuestion, rule: Finding) -> Iterator[str]:
 
 
 def undecided_line(checked: CheckedQuestion) -> str:
-    """Returns a line that says why a question is undecided. If a rule may exist whose sources are known,
-    the line also names these."""
+    """Returns a line that says why a question is undecided. If some sources may together be a forbidden
+    rule, the line also names them."""
     could_be = (
         few_of(each.open) for each in checked.decisions.values() if each.holds is None and each.open
     )

@@ -1,8 +1,9 @@
 """This module writes a check of questions as SARIF 2.1.0, for code scanning.
 
-Each forbidden rule is a result. Each undecided question is a result of the kind *open* and also a
-notification, so no tool takes it for passed. The ids and the fingerprints of results depend only on the
-question, the condition and the sources of the rule. So they are the same in every run.
+Each forbidden rule (sources that bring about a forbidden answer) is a result. Each undecided question is
+a result of the kind *open* and also a notification, so no tool takes it for passed. The ids and the
+fingerprints of results depend only on the question, the condition and the sources of the rule. So they
+are the same in every run.
 """
 
 import json

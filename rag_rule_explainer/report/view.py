@@ -25,7 +25,8 @@ from .subsets import has_pinned
 RULES_OF = {kind: f"{kind.value.capitalize()} rules" for kind in RuleKind}
 """The headings of the sections that list the rules, by kind."""
 FLIPS = "What would flip it"
-"""The heading of the changes that flip the outcome."""
+"""The heading of the section with the changes that flip the outcome (whether the answer meets the
+condition)."""
 _MOST_SHOWN = 10
 """The maximum number of entries in a list; the report counts the entries that are left out."""
 _MOST_RULES = 50

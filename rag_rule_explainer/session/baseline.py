@@ -88,9 +88,9 @@ class BaselineSetup:
         return Arrangement.of(self.sources, self.sources.full)
 
     async def established(self, given: Baseline | None) -> Established:
-        """Returns the baseline, and puts its answer into the cache as the reply for all sources.
-        ``given``: the caller's baseline; None to run the application. Raises BaselineFailed if the
-        application gives no complete answer."""
+        """Returns the baseline. If the application has answered during this call, its answer becomes the
+        cached reply for all sources. ``given``: the caller's baseline; None to run the application.
+        Raises BaselineFailed if the application gives no complete answer."""
         established = await self._replayed() if given is None else await self._counted(given)
         current = established.baseline.current
         if current is not None:

@@ -227,9 +227,9 @@ class FinalComparison:
     def _next_to_rules(self, comparable: Container[ArrangementKey]) -> list[ArrangementKey]:
         """Returns those subsets in ``comparable`` that break a condition, the largest first.
 
-        They show that no smaller antecedent makes a rule, so a wrong verdict on them hides a smaller
-        rule. Of equally large subsets, the one that was replayed last comes first, because the most
-        earlier replays may have left state that influenced it.
+        They show that no part of the sources of a rule makes a rule, so a wrong verdict on them hides a
+        smaller rule. Of equally large subsets, the one that was replayed last comes first, because the
+        most earlier replays may have left state that influenced it.
         """
         breaking = [
             key

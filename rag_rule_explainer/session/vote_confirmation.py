@@ -57,7 +57,8 @@ class VoteConfirmation:
 
     def _above(self, tracked: TrackedSearch) -> list[ArrangementKey]:
         """Returns random subsets to which the rules apply and for which only one answer was drawn. The
-        setting ``recheck`` is the number of subsets for each rule."""
+        setting ``recheck`` is the number of subsets for each rule. Later calls return none for this rule
+        again."""
         search, chosen = tracked.search, set[ArrangementKey]()
         evidence = search.evidence()
         for claim in search.claims if self._noise.recheck else ():

@@ -135,8 +135,8 @@ def _owners(
     found: Sequence[_Place], several: Sequence[Source], times: Mapping[str, int]
 ) -> Sequence[Source]:
     """Returns, for each of the places ``found`` of one text, the source that stands there. ``several``:
-    the sources with this text. ``times``: as for ``cuts_of``. Raises NotInTrace if there are more or
-    fewer places than the text was retrieved."""
+    the sources with this text. ``times``: as for ``cuts_of``. Raises NotInTrace if the
+    number of places is not the number of times that the text was retrieved."""
     count, retrieved = len(found), sum(times.get(each.id, 1) for each in several)
     if not found or (len(several) == 1 and count <= retrieved):
         return [several[0]] * count

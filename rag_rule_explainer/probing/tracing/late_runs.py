@@ -62,8 +62,9 @@ class LateRuns:
         }
 
     def _around(self, client: Any, sent: Mapping[str, Any], replay: TracedReplay | None) -> Any:
-        """Returns the run that becomes the parent of a trace, and begins it if needed: that of the
-        replay, or that of the explanation if the trace belongs to the explained run."""
+        """Returns LangSmith's run that becomes the parent of a trace, and begins this run if needed. It
+        is the run of ``replay``, or the run of the explanation if ``replay`` is None, has ended, or is a
+        baseline. ``client``: sends the run. ``sent``: the fields of the trace's first run."""
         if self._root is None:
             from langsmith.run_trees import RunTree
 

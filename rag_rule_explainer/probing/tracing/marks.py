@@ -160,7 +160,7 @@ class TracedReplay:
             self._condition = condition or self.explanation.condition
             self._text = None if self.answered is None else self.answered[1].text
             endings, self._endings = self._endings, ()
-            # Replies that are kept refer to this object, so it drops data that it no longer needs.
+            # Replies stay in memory and refer to this object, so it drops data that it no longer needs.
             self.answered, self._kept, self._marks = None, (), _NONE
         self.explanation.forget(self)
         if not endings:

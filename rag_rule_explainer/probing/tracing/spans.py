@@ -241,7 +241,8 @@ def lasting() -> Any:
 
 @contextmanager
 def kept_context() -> Generator[None, None, None]:
-    """Restores, at the end of the block, the span that was current before it."""
+    """At the end of the block, makes the span current again that was current at the start of the
+    block."""
     from opentelemetry import context
 
     with Attached(context.get_current()):
@@ -282,7 +283,8 @@ def silenced() -> Generator[None, None, None]:
 
 
 def _joined(known: object, marks: TraceMarks) -> str:
-    """Returns the metadata of ``known``, a text in JSON, with the marks added, as JSON."""
+    """Returns the metadata in ``known``, a text in JSON, with the marks added, as JSON. If ``known`` is
+    anything else, returns only the marks."""
     found: Any = {}
     if isinstance(known, str):
         with suppress(ValueError):

@@ -1,6 +1,7 @@
 """This module writes the sources as HTML, with the rules that name each source and with its importance.
 
-If there are too many sources to draw a lattice, a table shows which rule names which source.
+If there are too many sources to draw a diagram of all subsets, a table shows which rule names which
+source.
 """
 
 from collections.abc import Iterator
@@ -113,7 +114,7 @@ def importance_table(explanation: Explanation) -> Markup:
 
 def rule_matrix(explanation: Explanation) -> Markup:
     """Returns a table with a row for each rule and a column for each source. It is used if there are too
-    many sources to draw a lattice."""
+    many sources to draw a diagram of all subsets; otherwise, or without rules, the result is empty."""
     named = list(labels_of(explanation))
     rules = [*explanation.rules][:_MOST_ROWS]
     if len(explanation.units) <= MOST_DRAWN or not named:

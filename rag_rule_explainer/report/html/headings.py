@@ -96,8 +96,9 @@ def _units(rule: Finding) -> int:
 
 
 def changes_heading(explanation: Explanation, count: int, *, smallest: bool) -> str:
-    """Returns the heading of the list of changes that start from all documents. ``count``: the number of
-    changes. ``smallest``: True iff it is known that no part of a change flips the outcome by itself."""
+    """Returns the heading of the list of documents to take out so that the outcome flips: whether the
+    answer meets the condition. ``count``: the number of changes in the list. ``smallest``: True iff it is
+    known that no part of a change flips the outcome by itself."""
     one = count < 2
     changes = f"{'Smallest change' if smallest else 'Change'}{'' if one else 's'}"
     if about_one(explanation):
@@ -106,8 +107,8 @@ def changes_heading(explanation: Explanation, count: int, *, smallest: bool) -> 
 
 
 def additions_summary(explanation: Explanation) -> str:
-    """Returns the heading of the list of documents that flip the outcome when the application is given
-    them and nothing else."""
+    """Returns the heading of the list of documents that flip the outcome (whether the answer meets the
+    condition) when the application gets them alone instead of no documents."""
     return f"Which documents {'are enough' if about_one(explanation) else 'flip the outcome'} alone"
 
 

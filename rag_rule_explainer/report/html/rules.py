@@ -89,8 +89,8 @@ def missing_rules(explanation: Explanation, names: SourceNames) -> Markup:
 
 
 def smallest_changes(explanation: Explanation, names: SourceNames) -> Markup:
-    """Returns the smallest changes that flip the outcome: first the removals, which start from all
-    documents, then the additions, which start from none."""
+    """Returns the smallest changes that flip the outcome (whether the answer meets the condition): first
+    the removals from all documents, then the additions to none."""
     changes = flipping_changes(explanation)
     # A change that was found for both kinds of rules is shown only once.
     removals, additions = (

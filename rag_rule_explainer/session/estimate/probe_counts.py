@@ -190,8 +190,8 @@ def _batched(
 
 
 def _looked_on(lattice: Lattice, named: Mask, settings: Settings, plan: MiningPlan) -> Probes:
-    """Returns the probes of a simulated search for all kinds of rule, if the sources in the mask
-    ``named`` decide together."""
+    """Returns the number of probes of a simulated search for all kinds of rule, if the sources in the
+    mask ``named`` (one bit for each source) decide together."""
     probed, rounds = set[Mask](), 0
     for kind in settings.kinds:
         search = plan.search(kind, lattice, settings)
