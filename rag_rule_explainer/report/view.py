@@ -134,8 +134,8 @@ def _listed(
 
 def _changes(explanation: Explanation, names: Mapping[str, str]) -> Iterator[Section]:
     found = flipping_changes(explanation)
-    # The removals of ``found`` may come from single probes (see ``flipping_changes``) instead of from
-    # ``explanation.counterfactuals``. They are listed before these.
+    # Removals that come from single probes (see ``flipping_changes``) are not among
+    # ``explanation.counterfactuals``. They are listed first.
     seen = [each for each in found.removals if each not in explanation.counterfactuals]
     fewest = "the pinned sources alone" if has_pinned(explanation) else "no sources"
     changes = (*seen, *explanation.counterfactuals)

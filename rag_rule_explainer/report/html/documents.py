@@ -22,14 +22,14 @@ _OPEN_UP_TO = 1500
 """Texts with at most this number of characters are visible at once. The reader must open longer texts."""
 _MOST_ROWS, _MOST_COLUMNS = 200, 60
 _MOST_BADGES = 6
-"""The maximum number of badges for retention rules, and for omission rules, beside a source that more
-than twice this number of rules name. Beside other sources, all badges are shown."""
+"""If more than twice this number of rules name a source, at most this number of badges (labels of rules)
+for retention rules, and as many for omission rules, stand beside the source. Otherwise, all do."""
 _MARKS = {RuleKind.RETENTION: ("●", "retained"), RuleKind.OMISSION: ("○", "omitted")}
 
 
 def labels_of(explanation: Explanation) -> dict[str, list[tuple[str, Finding]]]:
-    """Returns, by the id of a source, the rules that name it. Each rule stands with its label, such as
-    "R1"."""
+    """Returns, by the id of a source, the rules that name it, each after its label, such as "R1" for the
+    first retention rule. Sources that no rule names are missing."""
     named: dict[str, list[tuple[str, Finding]]] = {}
     for label, rule in _labelled(explanation):
         for identity in rule.sources:

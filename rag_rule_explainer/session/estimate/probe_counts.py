@@ -31,9 +31,9 @@ class Probes:
     ``subsets``: the number of probed subsets. ``shown``: the number of sources in them, summed over all
     these subsets. ``depth``: the number of probes that must run one after the other, because each depends
     on the one before. ``border``: the number of subsets for which a vote draws further answers after the
-    first one; these answers are assumed to agree. None if the largest number of answers is drawn for
-    every subset. ``with_full``: True if the set of all sources is among the subsets; the baseline already
-    gives its answer.
+    first one, unless the settings vote on every subset; the answers are assumed to agree. None if the
+    largest number of answers is drawn for every subset. ``with_full``: True if the set of all sources is
+    among the subsets; the baseline already gives its answer.
     """
 
     subsets: int
@@ -112,8 +112,8 @@ def _fewest_of(kind: RuleKind, size: int, plan: MiningPlan) -> Probes:
 
 
 def _has_none(by_kind: Sequence[Probes], size: int) -> bool:
-    """Returns True iff the subset without sources may be among the probes in ``by_kind``. ``size``: the
-    number of sources."""
+    """Returns True iff the subset without sources may be among the probes. ``by_kind``: for each kind of
+    rule, the probes that its search needs. ``size``: the number of sources."""
     return size == 1 or any(not probes.with_full for probes in by_kind) or by_kind[0].subsets == 2
 
 
