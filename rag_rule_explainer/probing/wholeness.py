@@ -121,7 +121,8 @@ class Said:
 
     @property
     def to_run(self) -> tuple[ToolCall, ...]:
-        """Returns the calls that the application may run a tool for."""
+        """Returns the reply's tool calls that the application may run: all but those in
+        ``run_elsewhere``."""
         return tuple(each for each in self.called if each not in self.run_elsewhere)
 
     @property

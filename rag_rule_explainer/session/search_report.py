@@ -168,7 +168,7 @@ class SearchReport:
     def counterfactuals(self) -> tuple[Counterfactual, ...]:
         """Returns the smallest changes that flip the verdict. For retention rules, they are removals from
         the set of all sources. For omission rules, they are additions to the empty set. There are none if
-        the condition does not hold on the set with which the search starts."""
+        the condition of the rules does not hold on this set (all sources, or none)."""
         lattice = self.search.lattice
         changes = ((lattice.complement(antecedent), antecedent) for antecedent in self.evidence.border())
         return tuple(

@@ -108,7 +108,7 @@ class Session:
     async def explanation(self, announcer: Announcer | None = None) -> Explanation:
         """Runs the session to its end, and returns the explanation. This may be called only once.
 
-        ``announcer``: receives the findings of a stream, whose probes begin while its consumer waits.
+        ``announcer``: receives the findings (claimed rules) for a stream; None if there is no stream.
         """
         with told_of_ctrl_c(self.interrupt):
             async with nullcontext() if self._replayer.trace is None else rooted(self.trace):

@@ -56,8 +56,8 @@ def message_in(given: Any, depth: int = 0) -> TracedMessage | None:
 
 
 def content_text(content: Any) -> str | None:
-    """Returns the text of the content of a message: a text, or a list of parts of which the texts are
-    joined. Returns None for any other value."""
+    """Returns the text of a message. ``content``: the content of the message, which is a text, or a list
+    of parts whose texts are joined. Returns None for any other value."""
     if isinstance(content, str):
         return content
     items = numbered_items(content)

@@ -20,7 +20,8 @@ COLOURS: Mapping[SubsetState, str] = {
     "unknown": "#9a4fc0",
     "unasked": "#808894",
 }
-"""The colours of the states. They are chosen for light and for dark backgrounds."""
+"""The colour of a subset in the diagram, by the subset's state. The colours can be distinguished on light
+and on dark backgrounds."""
 _SAFE = " =:;,/.-()"
 """The characters that are not escaped in the address of an image, so that it stays short."""
 _LEGEND = 24
