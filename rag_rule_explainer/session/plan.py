@@ -171,8 +171,9 @@ class ByBatches(Method):
 @dataclass(frozen=True, slots=True)
 class OneRule(Method):
     """This method tests one rule. ``antecedent``: the sources of the rule. ``sampled``: the settings to
-    test it on random subsets; None to test it on all. ``pinned``: the number of sources that are always
-    retained. ``missed``: the chance that a subset that breaks the condition is judged to hold."""
+    test it on random subsets; None to test it on all subsets to which it applies. ``pinned``: the number
+    of sources that are always retained. ``missed``: the chance that a subset that breaks the condition is
+    judged to hold."""
 
     antecedent: Mask
     sampled: Sampled | None = None

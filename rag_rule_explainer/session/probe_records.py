@@ -23,8 +23,8 @@ for which it was made."""
 def probe_records(
     keys: Sequence[ArrangementKey], searches: Sequence[TrackedSearch], *, voted: bool
 ) -> Iterator[ProbeRecord]:
-    """Yields a record for each of the keys, with the results of each search for it. ``voted``: True if
-    verdicts may be votes."""
+    """Yields a record for each arrangement (an ordered list of sources) with one of these keys. A record
+    has the answer and the verdict of each search. ``voted``: True if verdicts may be votes."""
     tracked_searches = [(tracked.search.kind, tracked, tracked.probes) for tracked in searches]
     if voted:
         for key in keys:

@@ -258,8 +258,8 @@ class _Run:
         return searching
 
     async def _check(self, established: Established, prober: Prober, voting: Voting) -> None:
-        """Judges the stored answers (see ``rejudged``) and checks the baseline. Raises an error if it
-        cannot be explained, and LimitReached if the session is stopped meanwhile."""
+        """Judges the stored answers (see ``rejudged``) and checks the baseline. Raises an error if the
+        baseline cannot be explained, and LimitReached if the session is stopped meanwhile."""
         session, settings = self.session, self.session.settings
         votes, distinct_judgings = settings.noise.votes, distinct(self.judgings.values())
         await rejudged(prober, self.batcher, distinct_judgings, session.sources, self.store.name)

@@ -4,7 +4,7 @@
 Such a search gets one answer on every subset, and holds a vote only if this answer breaks the condition.
 So a minimal rule may depend on a single answer for which the condition holds only by chance. Therefore
 there is a vote on the rule's subset before the rule is printed. If the vote changes the verdict, the
-search runs once more with the corrected verdicts, and larger antecedents become candidates.
+search runs once more with the corrected verdicts, and rules that name more sources become candidates.
 """
 
 import random

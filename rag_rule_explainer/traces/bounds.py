@@ -37,7 +37,7 @@ def as_data(value: Any) -> Any:
 
 
 def decoded_json(written: str | bytes) -> Any:
-    """Returns the data in a text of JSON. It may contain halves of surrogate pairs, which are in texts
+    """Returns the data in a text of JSON. The text may contain halves of surrogate pairs, as texts do
     that were cut within an emoji. Raises ValueError if the text is no JSON, or nested too deeply."""
     try:
         return from_json(written)

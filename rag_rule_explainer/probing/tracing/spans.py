@@ -185,8 +185,8 @@ def opened(
 def started(
     name: str, marks: TraceMarks, tracer: Any, *, tag: str = "", inside: TracingSpan | None = None
 ) -> TracingSpan:
-    """Begins a span with this tracer and returns it. The caller must end it. ``inside``: its parent; None
-    for no parent. The current span is not used as the parent."""
+    """Begins a span with this tracer and returns it. The caller must end the span. ``inside``: its
+    parent; None for no parent. The current span is not used as the parent."""
     from opentelemetry import trace
     from opentelemetry.context import Context
 

@@ -116,8 +116,8 @@ def how_seen(explanation: Explanation, changes: FlippingChanges) -> str:
     """Returns a sentence that says that each listed change was tried, starting from all documents; empty
     if there are no changes.
 
-    If both kinds of rules have the same condition, and a change is not itself an omission rule, the
-    sentence adds why the change and the rules can both be true.
+    If both kinds of rules are about one condition (see ``about_one``), and a change is not itself an
+    omission rule, the sentence adds why the change and the rules can both be true.
     """
     if not changes.removals:
         return ""

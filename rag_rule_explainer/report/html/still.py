@@ -33,7 +33,7 @@ when the pointer rests on the mark. If there are more marks, none has a title.""
 
 def still_lattice(explanation: Explanation, view: SubsetView, names: Mapping[str, str]) -> Markup:
     """Returns the diagram of a view and its legend as an image. ``names``: the names of the sources by
-    id, for the titles of the marks.
+    id, for the texts that a browser shows when the pointer rests on a subset.
 
     The SVG is embedded in the address of an ``img`` element. A program that shows no images, such as a
     notebook that is not trusted, then shows the element's short ``alt`` text, and not all texts of the
@@ -80,9 +80,9 @@ def _titles(
     grid: LatticeGrid,
     height: float,
 ) -> Iterator[Markup]:
-    """Yields, for each mark, an empty element that lies over it, with the text that a browser shows when
-    the pointer rests on the mark. ``grid``: the positions of the marks. ``height``: the height of the
-    image, with its legend."""
+    """Yields, for each subset in the diagram, an empty element that lies over its mark, with the text
+    that a browser shows when the pointer rests on it. ``grid``: the positions of the marks. ``height``:
+    the height of the image, with its legend."""
     units = unit_names(view, names)
     across, down = 2 * grid.radius / WIDTH * 100, 2 * grid.radius / height * 100
     for mask, (x, y) in grid.places.items():
