@@ -72,7 +72,8 @@ def is_made_up_for(identity: str, *, given: bool) -> bool:
 
 
 def names_of(documents: Sequence[SourceLike]) -> frozenset[str]:
-    """Returns all ids and all names (in the metadata) with which a caller gives the documents."""
+    """Returns the ids of the documents, and the names that their metadata give them. A caller may use
+    either to refer to a document."""
     found = list[object]()
     for each in documents:
         parts = given_parts(each)

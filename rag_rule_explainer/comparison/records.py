@@ -80,8 +80,8 @@ class Change:
 
     @property
     def _is_of_sources(self) -> bool:
-        """Returns True if the rules before and after the change name different sources, so that one needs
-        more sources than the other; False if only the evidence differs."""
+        """Returns True if the rules before and after the change name different sources; False if they
+        name the same sources, and only the evidence differs."""
         weak, strong = (self.after, self.before) if self.what == "weakened" else (self.before, self.after)
         return all(len(larger.sources) > len(strong[0].sources) for larger in weak)
 

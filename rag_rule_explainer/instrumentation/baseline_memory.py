@@ -75,9 +75,10 @@ class BaselineMemory:
                 raise self.refusals.is_of_another_year(years_in(times), years)
 
     def origin_of(self, found: Difference) -> str:
-        """Returns the end of an error message, which names the text of the baseline that a replay's
-        request contains. ``found``: the difference between this request and the baseline's. Returns an
-        empty text if the request contains no such text."""
+        """Returns the end of an error message for a replay whose model request contains a text, such as
+        an answer, that the application can only remember from the baseline; it names this text. Returns
+        an empty text if the request contains none. ``found``: the difference between this request and
+        the baseline's."""
         added = " ".join(found.added)
         texts = (text.strip() for text in self.made)
         first = next((text for text in texts if text and text in added), None)

@@ -37,9 +37,9 @@ def _making(_: str, init: Any) -> Any:
 
 
 def _is_langchains(own: FrameType | None) -> bool:
-    """Returns True iff the message with a tool call's result is being created by code of LangChain that
-    runs nothing for the call. ``own``: the frame of the function that creates the message. The caller of
-    this function is checked; None if there is no frame."""
+    """Returns True iff LangChain itself, and not a tool, is writing the result of a tool call, as its
+    middleware does for a call that was rejected. ``own``: the frame of the function that creates the
+    message with the result; the frame that called this function decides. None if there is no frame."""
     caller = None if own is None else own.f_back
     if caller is None:
         return False

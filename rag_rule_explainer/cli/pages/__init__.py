@@ -74,8 +74,8 @@ def find_page(asked: str) -> HelpPage | None:
 
 
 def no_page(asked: str, others: Iterable[str]) -> InvalidInput:
-    """Returns the error for a name without a page. ``others``: names without a page, such as those of
-    commands, that the user may have meant."""
+    """Returns the error for a name that has no page. ``others``: other names that the user may have meant
+    and that have no page either, such as commands. The error suggests the most similar name."""
     written = {form: name for form, (name, _) in _by_name().items()} | {each: each for each in others}
     near = get_close_matches(_forms(asked)[0], written, n=1, cutoff=0.6)
     meant = f"did you mean {written[near[0]]!r}? " if near else ""

@@ -138,8 +138,8 @@ def _inline(text: str, starts: set[int]) -> Iterator[str]:
 
 
 def _listed(text: str, starts: set[int]) -> Iterator[str]:
-    """Yields the words that mark the items of a numbered or bulleted list, if the line above the list
-    says that these are results. ``starts``: the indexes at which the list may begin."""
+    """Yields the marks of the items of a list, such as "1." or "-", if the line above the list says that
+    these are results. ``starts``: the indexes of the characters at which the list may begin."""
     introduction = _INTRODUCTION.match(text)
     if introduction is None or not _FOUND.search(introduction[0]) or introduction.end() not in starts:
         return

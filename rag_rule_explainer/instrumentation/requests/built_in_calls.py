@@ -26,11 +26,11 @@ class BuiltInTypes(NamedTuple):
     """The ``BuiltInTypes`` of a provider say which parts of its replies are calls of its built-in tools,
     by the type of a part.
 
-    ``named``: the types of calls that the provider runs and whose parts name the tool. ``over_mcp``: the
-    same for tools on an MCP server. All other types consist of a tool's name and "_call", such as
-    "web_search_call". ``by_provider``: those of tools that the provider runs. ``by_application``: those
-    of tools that the application runs. ``told``: the fields of a call's part that are arguments of the
-    tool. ``untold``: fields inside these that are results, and no arguments.
+    ``named``: types of parts that hold the tool's name in a field, for tools that the provider runs.
+    ``over_mcp``: such types for tools on an MCP server. ``by_provider`` and ``by_application``: types
+    that consist of the tool's name and "_call", such as "web_search_call", for tools that the provider
+    runs and for tools that the application runs. ``told``: the fields of a part that hold the arguments
+    of the call. ``untold``: fields inside ``told`` that hold results instead.
     """
 
     named: frozenset[str] = frozenset()

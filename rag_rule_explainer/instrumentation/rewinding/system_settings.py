@@ -81,8 +81,8 @@ def _limits() -> object:
 
 
 def _standard_streams() -> object:
-    """Returns the settings (encoding, handling of errors, buffering) of the standard streams with which
-    the process began."""
+    """Returns the current settings (encoding, handling of errors, buffering) of the streams that were the
+    standard streams when the process began, such as ``sys.__stdout__``."""
     return [
         (
             getattr(each, "encoding", None),

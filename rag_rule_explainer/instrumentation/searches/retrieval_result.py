@@ -42,8 +42,9 @@ class Retrieved(NamedTuple):
         """Returns the result of the run ``run``.
 
         ``sources``: all sources that the run retrieved. ``exposure``: says which of them a model was
-        sent. ``request``: the request at which the run was stopped; None if the run ended without such a
-        request. If only the run's next action is explained, requests before this action do not count.
+        sent. ``request``: the model request at which the run was stopped; None if the run ended by
+        itself. If only the run's next action is explained, the result leaves out the model requests
+        before this action.
         """
         watch = run.watch
         units, notes = exposure.units, exposure.notes if exposure.held_out else ()

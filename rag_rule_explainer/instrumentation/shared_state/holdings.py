@@ -229,7 +229,7 @@ def changed_values(
             continue
         earlier = before.of(held.thing)
         if earlier is not None and earlier.plain is held.plain:
-            continue  # it was not read a second time
+            continue  # the object has not changed, so its values were not read a second time
         known = set(map(_typed, earlier.plain if earlier is not None else ()))
         for name, value in held.plain:
             if _typed((name, value)) not in known:
