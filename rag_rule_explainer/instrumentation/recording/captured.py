@@ -25,8 +25,8 @@ class Captured(Generic[Item]):
     recording added to every result. ``only``: the only retrievers that are recorded, and answered from
     the record in replays; empty for all. ``any_query``: True if every retrieval of a replay returns all
     retained sources, whatever its query. ``failures``: the retrievals that raised an error; they raise it
-    in replays too. ``found``: the sources that retrievals found; ``others``: the sources that no retrieval
-    found, such as results of tools; ``sources``: both. ``everything``: ``found``, each with one item.
+    in replays too. ``found``: the sources that retrievals found; ``others``: all others, such as results
+    of tools; ``sources``: both. ``everything``: ``found``, each with one item.
     ``batches``: the items of each retrieval, with their sources. ``derived``: the class names of objects
     that the run built from retrieved documents; replays really search such objects, and get no recorded
     result for them. ``takes_all``: see ``Gate``. ``opened_keys``: the keys of the searches that a replay
