@@ -70,7 +70,8 @@ def _named_in(code: CodeType, known: Mapping[str, object]) -> Iterator[tuple[str
             thing = vars(thing).get(each)
         if callable(thing) and not isinstance(thing, type):
             module, _, called = _called(thing).rpartition(".")
-            yield module, called
+            if called:
+                yield module, called
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             yield from _named_in(inner, imported)

@@ -99,3 +99,24 @@ def test_what_raises_when_it_is_read_does_no_harm() -> None:
             raise ValueError(name)
 
     assert not [*names_of_builtins([Unlike()])]
+
+
+class Unreadable:
+    """An object that raises an error when it is read, as a proxy outside of its request does."""
+
+    def __getattr__(self, name: str) -> object:
+        raise LookupError(name)
+
+    def __call__(self) -> object:
+        return None
+
+
+UNREADABLE = Unreadable()
+
+
+def by_an_object_that_cannot_be_read() -> object:
+    return UNREADABLE()
+
+
+def test_an_object_that_cannot_be_read_is_passed_over() -> None:
+    assert not functions_of_modules([by_an_object_that_cannot_be_read])
