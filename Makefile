@@ -164,11 +164,6 @@ $(VENV)-browser/.made:
 	npm install --silent --no-audit --no-fund --prefix $(VENV)-browser axe-core@4 typescript@5
 	@touch $@
 
-# All that the checks of a merge need, in one go: each of the others would be resolved anew.
-$(VENV)/.merge: $(VENV)/.made pyproject.toml
-	$(RUN)/python -m pip install --quiet --editable '.[all]' --group check --group browser
-	@touch $(VENV)/.test $(VENV)/.check $(VENV)/.docs $@
-
 $(VENV)-peers/.made: pyproject.toml $(VENV)/.made
 	$(RUN)/python -m venv $(VENV)-peers
 	$(VENV)-peers/bin/python -m pip install --quiet --upgrade "pip>=25.1"

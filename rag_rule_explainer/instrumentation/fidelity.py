@@ -92,8 +92,8 @@ class Fidelity:
         ``sources``: the retrieved sources. ``given``: the texts of the input, which any request may hold.
         ``constants``: the application's own texts, which any answer and any request may hold.
         """
-        exchanges, given = list(run.watch.exchanges), list(given)
-        constants, sources = list(constants), list(sources)
+        exchanges, given, constants = list(run.watch.exchanges), list(given), list(constants)
+        sources = list(sources)
         self._memory.begin(run, made_in(run, answer), sources)
         self.first = self.course(run)
         self._take_conversations(BASELINE, exchanges)
@@ -171,8 +171,8 @@ class Fidelity:
             self._place = self.rewinding.clause
 
     def remember(self) -> None:
-        """Stores the names of state by which runs influenced later runs, for later explanations."""
-        found = [each.place for each in self._found if not self.rewinding.is_constant(each.place)]
+        """Stores, for later explanations, which state influenced runs, and what runs have changed."""
+        found = [each.place for each in self._inconstant()]
         place = self._place or next(iter(found), "") or getattr(self.lasting(), "place", "")
         self.rewinding.remember(place, None if self._has_answered_otherwise else found)
 
@@ -198,8 +198,7 @@ class Fidelity:
         such texts may be equal by chance.
         """
         exchanges, served = list(run.watch.exchanges), [*(each.text for each in kept), *run.made]
-        carried = self.texts.carried_into(run, answer, served)
-        for each in carried:
+        for each in (carried := self.texts.carried_into(run, answer, served)):
             if each.sure:
                 raise self._refusals.holds(each, kept)
         foreign = self.texts.foreign_reply(exchanges, answer, served)
@@ -287,12 +286,13 @@ class Fidelity:
         no_requests = self.first is not None and not self.first.steps
         return why_not_compared(sampled=self.compared, no_requests=no_requests, failed=self.failed)
 
+    def _inconstant(self) -> list[Left]:
+        return [each for each in self._found if not self.rewinding.is_constant(each.place)]
+
     def _lasting_state_in_words(self) -> str:
-        places = (each for each in self._found if not self.rewinding.is_constant(each.place))
-        if (found := next(places, None)) is not None:
-            return self._refusals.finds(found.clause)
-        left = self.lasting()
-        return "" if left is None else self._refusals.goes_by(left)
+        found, left = self._inconstant(), self.lasting()
+        known = self._refusals.goes_by(left) if left else ""
+        return self._refusals.finds(found[0].clause) if found else known
 
     @property
     def is_comparable(self) -> bool:

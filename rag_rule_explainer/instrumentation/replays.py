@@ -45,8 +45,8 @@ class Replays(Generic[Item]):
     """This class replays an application on subsets of the recorded sources, and checks each replay.
 
     ``first``: the recorded run; ``captured``: its sources; ``exposure``: checks which sources the models
-    are sent; ``state``: watches the application's state; ``fidelity``: compares replays with the first
-    run; ``starts``: delays replays on an event loop so that they do not all begin at the same moment.
+    are sent; ``state``: watches the application's state; ``fidelity``: compares replays with ``first``;
+    ``starts``: delays replays on an event loop so that they do not all begin at the same moment.
     """
 
     application: Application[Item]
@@ -93,8 +93,7 @@ class Replays(Generic[Item]):
     @contextmanager
     def _naming_what_is_left(self) -> Generator[None, None, None]:
         """If the block raises a StateShared, adds the names of the user's objects that the runs so far
-        have changed to its message. Remembers for later explanations that runs depend on this state: if
-        it does not change any more, later explanations cannot notice it."""
+        have changed to its message. Remembers for later explanations that runs depend on this state."""
         try:
             yield
         except StateShared as error:

@@ -59,6 +59,7 @@ class StateWatch:
             isolated,
             lambda: self._is_written,
             lambda: services.asked(steady.is_ignored),
+            self.outside.files.written.changed,
         )
         listen()
         self.alone = OneAtATime(root, written, self.outside)
@@ -72,7 +73,8 @@ class StateWatch:
     def limit_to(self, tools: frozenset[str] | None) -> None:
         """Records the names of the only tools that may run in replays; None if all may. State that only
         functions of other tools read does not influence replays."""
-        self._tools = self.rewinding.tools = tools
+        self._tools = tools
+        self.rewinding.limit_to(tools)
 
     @contextmanager
     def of_the_baseline(self, *, live: bool) -> Generator[None, None, None]:
@@ -82,6 +84,7 @@ class StateWatch:
         context variables that the baseline set get their earlier values back, because an explanation
         leaves nothing behind.
         """
+        self.rewinding.is_live = live
         try:
             with self.contexts.of_the_baseline():
                 yield
@@ -176,11 +179,9 @@ class StateWatch:
 
     def lasting_state(self) -> Left | None:
         """Returns state that one run left and that may influence later runs; None if none is known."""
-        place = self.rewinding.earlier_doubt(self.outside.files.read)
-        if place:
-            found = f"an earlier explanation found that runs go by {place!r}, and has left that as it was"
-            return Left(place, found)
-        return self.lasting.found()
+        lasting = self.lasting
+        read, asks = lasting.files_read(), lasting.asks_for_files
+        return self.rewinding.earlier_doubt(read, asks_for_files=asks) or lasting.found()
 
     def doubt_about_chance(self) -> str:
         """Returns the doubt (a warning for the user) for code that decides by chance; empty if there is

@@ -126,9 +126,8 @@ class ReplayFidelity(Protocol):
         ...
 
     def remember(self) -> None:
-        """Records the ``doubt`` (the reason why the rules may be wrong), if there is one, for later
-        explanations of the same application. They share the state of the application, so the doubt is
-        also about their replays."""
+        """Records what the runs have left, and the ``doubt`` (the reason why the rules may be wrong), if
+        there is one, for later explanations. They begin with the state that these runs left."""
         ...
 
     def would_compare(self, ids: tuple[str, ...]) -> bool:
@@ -254,6 +253,11 @@ class Baseline:
     def notes_at_the_end(self) -> tuple[str, ...]:
         """Returns the notes that are known only after all replays."""
         return () if self.late_notes is None else tuple(self.late_notes())
+
+    def remember(self) -> None:
+        """Records what the runs have left, for later explanations, which begin with it."""
+        if self.fidelity is not None:
+            self.fidelity.remember()
 
     def counted_before(self) -> "Baseline":
         """Returns a copy of the baseline for a further search of the same call. The copy has no runs, no

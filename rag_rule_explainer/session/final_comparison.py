@@ -63,10 +63,6 @@ class FinalComparison:
         """Repeats the replays. If an answer differs from the earlier one, or is judged otherwise,
         ``fidelity.doubt`` then says so, as a warning for the user. Raises StateShared if the requests to
         models differ from those of the earlier replays."""
-        await self._compare(fidelity)
-        fidelity.remember()
-
-    async def _compare(self, fidelity: ReplayFidelity) -> None:
         if not fidelity.is_comparable:
             return
         if self.replayer.stopper.reason or not self.replayer.budget.samples:

@@ -91,9 +91,9 @@ class Session:
         )
         if self.series is not None:
             self.series.begin(self._replayer.budget)
-        bound = 1 << self.sources.lattice.size
+        replayer, bound = self._replayer, 1 << self.sources.lattice.size
         self._reporter = ProgressReporter(
-            self.progress, self._replayer.budget, bound, self.notes, self._replayer.stopper
+            self.progress, replayer.budget, bound, self.notes, replayer.stopper
         )
 
     def interrupt(self) -> bool:
@@ -138,6 +138,8 @@ class Session:
         finally:
             self._replayer.close()
             self._reporter.report(done=True)
+            if self.baseline is not None:
+                self.baseline.remember()
         explanation = self._built(searching)
         if announcer is not None:
             announcer.conclude(searching.tracked_searches, explanation.rules, len(searching.probed))
@@ -281,13 +283,11 @@ class _Run:
         await self.store.note_the_application()
 
     async def _conclude(self, searching: Searching) -> None:
-        """Compares replays with earlier ones, and ends the traces. Stores a digest of the application's
-        requests and any reason to distrust the replays, for later explanations."""
+        """Compares replays with earlier ones, ends traces, and stores what later explanations need."""
         session, tracked = self.session, searching.tracked_searches
         await try_promoting_beside(tracked, searching.baseline, session, self.sampler)
-        if self.store.fidelity is not None:
-            comparison = FinalComparison(session.sources, searching.prober, tracked, session.notes)
-            await comparison.run(self.store.fidelity)
+        if (fidelity := self.store.fidelity) is not None:
+            await FinalComparison(session.sources, searching.prober, tracked, session.notes).run(fidelity)
         await searching.end_traces(session.trace)
         await self.store.note_the_doubt(searching.baseline)
         # In some cases, the fingerprint is known only after replays, so it is stored here too.

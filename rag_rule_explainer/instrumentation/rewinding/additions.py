@@ -14,6 +14,7 @@ from typing import Any
 
 from ...probing.whose import is_named_as_ours
 from ..shared_state.contents import names_in
+from .before_earlier import MISSING, before_earlier
 from .companies import is_of_own, is_own
 from .named import WHOLE_NAMESPACES, modules_of
 from .owners import Node, Owner
@@ -71,10 +72,13 @@ def _own_modules(functions: Iterable[Node], *, is_any: bool) -> Iterator[ModuleT
 
 
 def added_to(thing: Any) -> Part:
-    """Returns a ``Part`` for the attributes that are added to the object from now on. A ``Part`` is a
-    pair of functions that save and restore a piece of an object's state. This one ignores all attributes
-    that exist already."""
-    known = frozenset(_all_of(thing))
+    """Returns a ``Part`` for the attributes that are added to the object from now on, or that runs of
+    earlier explanations have added. A ``Part`` is a pair of functions that save and restore a piece of an
+    object's state. This one ignores all other attributes that exist already."""
+    held = _all_of(thing)
+    known = frozenset(held) - {
+        name for name, was in before_earlier(thing, thing, held).items() if was is MISSING
+    }
 
     def read(thing: Any) -> dict[str, Any]:
         return {

@@ -54,14 +54,15 @@ _ASKING: Any = (attrgetter, itemgetter, methodcaller)
 _LONGEST_TEMPLATE = 20_000
 _RUNNING = frozenset(
     {
-        *("invoke", "ainvoke", "stream", "astream", "batch", "abatch", "transform", "run", "arun", "call"),
+        *("invoke", "ainvoke", "stream", "astream", "batch", "abatch", "run", "call"),
         *("query", "aquery", "chat", "achat", "stream_chat", "astream_chat", "complete", "acomplete"),
-        *("retrieve", "aretrieve", "predict", "apredict", "generate", "agenerate", "synthesize"),
+        *("retrieve", "aretrieve", "predict", "apredict", "generate", "agenerate", "synthesize", "arun"),
         *("get_relevant_documents", "format", "format_messages", "format_prompt", "with_config", "bind"),
+        "transform",
     }
 )
-"""The names of the methods by which frameworks run their objects. If such a method changes an attribute
-of its object, this is the framework's own change, and does not count as a change by the user's code."""
+"""The names of the methods by which frameworks run their objects. An attribute that such a method changes
+counts as changed by the framework, and not by the user's code."""
 
 
 class Bearing:
@@ -75,10 +76,8 @@ class Bearing:
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self._codes = [*_running(snapshot.functions, set(_asked_for(snapshot.things)))]
-        self._not_of_models = [
-            node.thing.__code__ for node in snapshot.functions if node.owner not in OF_MODELS
-        ]
-        of_others = (node for node in snapshot.functions if node.owner not in OF_MODELS)
+        of_others = [node for node in snapshot.functions if node.owner not in OF_MODELS]
+        self._not_of_models = [node.thing.__code__ for node in of_others]
         self.named = frozenset(
             (
                 *(name for code in self._not_of_models for name in names_in(code)),

@@ -9,19 +9,23 @@ import gc
 import sqlite3
 import subprocess
 from collections.abc import Callable, Collection, Iterable, Iterator
-from types import FunctionType, ModuleType
-from typing import Any
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, TypeAlias
 
 from ..shared_state.files import Left
 from ..shared_state.statements import Statements
 from .asking import answer_of, asked_of
 from .module_calls import functions_of_modules
+from .outlasting import anything_changed, is_as_left, note_changed
 from .owners import package_of
 from .pipes import call_of_pipes
 from .system_settings import names_of_builtins
 from .whole_process import loggers_named, settings_of_loggers, settings_of_the_process
 from .workers import begun_to_write, processes_begun, worker_in
 
+_Key: TypeAlias = tuple[Any, ...]
+_SETTING, _LOGGER, _STATE, _ROWS = "setting", "logger", "state", "rows"
+"""The kinds of what is compared, which are the first items of its keys."""
 _DATABASES = frozenset({"aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony", "tortoise", "dataset"})
 """The packages whose objects may hold a SQLite connection at any depth."""
 _MOST_IN_LIBRARIES = 3000
@@ -100,6 +104,15 @@ class Beyond:
         self._settings = settings_of_the_process(named, self._calls)
         self._names_of_loggers = loggers_named(self._texts)
         self._loggers = settings_of_loggers(named, self._names_of_loggers)
+        functions = (each for each in found if isinstance(each, FunctionType))
+        self._codes = frozenset(code for each in functions for code in _with_inner(each.__code__))
+        self._earlier = [*self._left_earlier()]
+
+    def keep_for_later(self) -> None:
+        """Remembers what runs have changed, for later explanations."""
+        for key, thing, was, now in self._compared():
+            if now != was:
+                note_changed(key, now, self._codes, thing)
 
     def all_left(self, apart: Callable[[], Collection[int]] = tuple) -> Iterator[Left]:
         """Yields the changes found since this object was created.
@@ -108,6 +121,7 @@ class Beyond:
         objects refer (objects that have their own state in each run). Changes of databases that are
         reachable only through these objects are ignored.
         """
+        yield from self._earlier
         called = self._called()
         if called:
             yield Left(called, f"the code calls {called}(), which lasts for the process")
@@ -119,11 +133,9 @@ class Beyond:
         worker = self._worker or begun_to_write(self._named, self._texts, has_begun=has_begun)
         if worker:
             yield Left("multiprocessing", f"the code may talk to {worker}")
-        yield from self._of_settings()
-        for thing, ask, was in self._asked:
-            if answer_of(thing, ask) != was:
-                kind = thing.__name__ if isinstance(thing, type) else type(thing).__name__
-                yield Left(kind, f"a run has changed {kind}, which was there before it")
+        for key, thing, was, now in self._compared():
+            if now != was and key[0] != _ROWS:
+                yield self._left(key, thing, "a run has changed")
         if self._has_written(apart) and not self._is_only_written():
             wrote = (
                 "a run wrote to a database by a connection that was open before, and the code reads one"
@@ -137,15 +149,52 @@ class Beyond:
         of_modules = min((*waiting, *(_OF_A_MODULE & self._calls)), default="")
         return min(_OF_THE_SYSTEM & self._named, default="") or self._call_of_pipes or of_modules
 
-    def _of_settings(self) -> Iterator[Left]:
-        now = settings_of_the_process(self._named, self._calls)
+    def _compared(self) -> Iterator[tuple[_Key, object, object, object]]:
+        """Yields whatever is compared: its key in the process, the object whose state it is (None for a
+        setting of the process), the state before all runs, and the present state."""
+        settings = settings_of_the_process(self._named, self._calls)
+        loggers = settings_of_loggers(self._named, self._names_of_loggers)
+        for key, thing, was, ask in self._before():
+            if key[0] in {_SETTING, _LOGGER}:
+                yield key, thing, was, (settings if key[0] == _SETTING else loggers)[key[1]]
+            else:
+                yield key, thing, was, answer_of(thing, ask)
+
+    def _before(self) -> Iterator[tuple[_Key, object, object, Callable[[Any], object]]]:
         for name, was in self._settings.items():
-            if now[name] != was:
-                yield Left(name, f"a run has changed what {name} sets for the whole process")
-        now = settings_of_loggers(self._named, self._names_of_loggers)
+            yield (_SETTING, name), None, was, repr
         for name, was in self._loggers.items():
-            if now[name] != was:
-                yield Left(name, f"a run has changed the settings of the logger {name!r}")
+            yield (_LOGGER, name), None, was, repr
+        for thing, ask, was in self._asked:
+            yield (_STATE, id(thing), getattr(ask, "__code__", ask)), thing, was, ask
+        for connection, was in self._rows:
+            yield (_ROWS, id(connection)), connection, was, _state_of_rows
+
+    def _left_earlier(self) -> Iterator[Left]:
+        """Yields what runs of earlier explanations have changed, if it is as they left it."""
+        for key, thing, was, _ in self._before() if anything_changed() else ():
+            is_left = is_as_left(key, was, self._codes, thing, is_named=self._is_named(key))
+            if is_left and (key[0] != _ROWS or not self._is_only_written()):
+                yield self._left(key, thing, "a run of an earlier explanation has changed")
+
+    def _is_named(self, key: _Key) -> bool:
+        """Returns True iff the application may read the state with this key, whether or not it has any
+        code in common with the one whose runs left it."""
+        name = str(key[1])
+        if key[0] == _LOGGER:
+            return name in self._texts
+        if key[0] == _SETTING and name in settings_of_the_process(frozenset(), frozenset()):
+            return name.rpartition(".")[2] in self._named
+        return True  # code names what reads it, or it is an object of the application
+
+    def _left(self, key: _Key, thing: object, who: str) -> Left:
+        name = str(key[1])
+        if key[0] == _SETTING:
+            return Left(name, f"{who} what {name} sets for the whole process")
+        if key[0] == _LOGGER:
+            return Left(name, f"{who} the settings of the logger {name!r}")
+        kind = thing.__name__ if isinstance(thing, type) else type(thing).__name__
+        return Left(kind, f"{who} {kind}, which was there before it")
 
     def _connections(self, apart: Collection[int] = ()) -> list[sqlite3.Connection]:
         """Returns all reachable SQLite connections, also those that library objects hold.
@@ -186,6 +235,14 @@ class Beyond:
             # The statements that write are unknown, so they may write the table that is read.
             return False
         return bool(tables.any) and not tables.both and "" not in {*tables.written, *tables.read}
+
+
+def _with_inner(code: CodeType) -> Iterator[CodeType]:
+    """Yields the code, and that of the functions that it defines."""
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _with_inner(each)
 
 
 def _state_of_rows(connection: sqlite3.Connection) -> object:

@@ -6,11 +6,14 @@ runs then agree with each other, so they would not show that this state influenc
 """
 
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from types import MethodType
 from typing import Any, NamedTuple, cast
 from weakref import ref
+
+from ..shared_state.files import Left
+from .outlasting import LeftFiles
 
 _lock = threading.Lock()
 
@@ -61,11 +64,36 @@ class EarlierDoubts:
         is_known = found is not None and found.application() is lasting
         self._place = found.place if found is not None and is_known else ""
         self._files = frozenset(_files)
+        self._left = LeftFiles.now()
 
-    def place(self, read: Collection[str]) -> str:
-        """Returns the name of state that influences runs, as an earlier explanation found: state of this
-        application, or one of the files in ``read``. Returns an empty text if there is none."""
-        return self._place or next((each for each in read if each in self._files), "")
+    def found(
+        self,
+        read: Collection[str],
+        texts: Callable[[], Iterable[str]],
+        is_harmless: Callable[[str], bool],
+    ) -> Left | None:
+        """Returns state on which runs depend, or may depend, as earlier explanations found or left it: of
+        this application, or a file. Returns None if there is none.
+
+        ``read``: the files that runs read. ``texts``: returns the texts by which the application may name
+        files, if it asks which files are there. ``is_harmless``: returns True iff the user ignores the
+        state with this name."""
+        place = self._place or next((each for each in read if each in self._files), "")
+        if place and not is_harmless(place):
+            clause = (
+                f"an earlier explanation found that runs go by {place!r}, and has left that as it was"
+            )
+            return Left(place, clause)
+        place = self._left.read(each for each in read if not is_harmless(each))
+        if place:
+            return Left(place, f"runs of an earlier explanation wrote {place!r}, and a run reads it")
+        place = self._left.named(texts()) if self._left.made else ""
+        if place and not is_harmless(place):
+            clause = (
+                f"{place!r} is left by an earlier explanation, and the code asks which files are there"
+            )
+            return Left(place, clause)
+        return None
 
 
 def _lasting(application: object) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 from ..shared_state.computed_names import sets_computed_names
 from ..shared_state.contents import names_in
 from ..shared_state.name_reads import texts_in_code
+from .before_earlier import MISSING, before_earlier
 from .companies import is_of_own, is_own
 from .owners import Node, Owner, is_of_library
 from .parts import Part
@@ -104,6 +105,11 @@ def _set_from_now_on(thing: Any, names: frozenset[str] | None) -> Part:
     """Returns the part with the attributes that are set from now on. ``names``: their names; None for
     any, since code computes them."""
     known = {name: value for name, value in _attributes(thing).items() if names is None or name in names}
+    for name, was in before_earlier(thing, thing, known).items():
+        if was is MISSING or was is ABSENT:
+            known.pop(name, None)
+        elif names is None or name in names:
+            known[name] = was
     is_shared = isinstance(thing, (type, ModuleType, FunctionType))
 
     def read(thing: Any) -> dict[str, Any]:
@@ -125,7 +131,7 @@ def _set_from_now_on(thing: Any, names: frozenset[str] | None) -> Part:
         for name, value in content.items():
             _write(thing, name, value)
 
-    return Part(read, write, is_named=True)
+    return Part(read, write, is_named=True, known=known)
 
 
 def _is_the_users(value: Any, *, is_new: bool) -> bool:

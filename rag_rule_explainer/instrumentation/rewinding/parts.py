@@ -10,7 +10,7 @@ import random
 from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, cast
 
@@ -40,11 +40,13 @@ class Part:
     """A ``Part`` can read and write one kind of an object's content, such as its attributes.
 
     ``is_named``: True if the content is a dict whose keys are names, such as those of attributes.
+    ``known``: the earlier values of names that are read only once they have another value.
     """
 
     read: Callable[[Any], Any]
     write: Callable[[Any, Any], None]
     is_named: bool = False
+    known: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 def parts_of(thing: object) -> Iterable[Part]:

@@ -6,19 +6,15 @@ each other, so the influence would not be noticed.
 
 import threading
 from collections.abc import Callable, Iterable
-from contextvars import ContextVar
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
-from weakref import ref
 
+from .before_earlier import comparable_form, weakly
 from .snapshot import KeptPart
-from .values import ABSENT, DICT, LISTED, SET, is_plain
+from .values import ABSENT, DICT
 
 _lock = threading.Lock()
-_LONG_LIVED: Any = (ContextVar,)
-"""Types that allow no weak references to their objects. Such objects usually live as long as the process.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +22,8 @@ class _Left:
     """A ``_Left`` describes the state that runs left on one object.
 
     ``holder``: returns the object whose state it is, or None if that no longer exists. ``values``: for
-    each name, the value in the comparable form that ``_standing_for`` returns. ``place``: the name of the
-    object and the attribute in messages, such as ``Cache.entries``.
+    each name, the value in the form that ``comparable_form`` returns. ``place``: the name of the object
+    and the attribute in messages, such as ``Cache.entries``.
     """
 
     holder: Callable[[], Any]
@@ -43,23 +39,16 @@ def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
     whole content. ``place``: the name of the object in messages."""
     key = id(kept.node.thing)
 
-    def forget(reference: "ref[Any]") -> None:
+    def forget(reference: object) -> None:
         # The garbage collector may call this while the same thread holds the lock, so the lock cannot be
         # taken.
         found = _known.get(key)
         if found is not None and found.holder is reference:
             _known.pop(key, None)
 
-    owner: Any = kept.node.object()
-    try:
-        holder: Callable[[], Any] = ref(owner, forget)
-    except TypeError:
-        if not isinstance(owner, _LONG_LIVED):
-            return  # Some objects allow no weak reference.
-
-        def holder() -> Any:
-            return owner
-
+    holder = weakly(kept.node.object(), forget)
+    if holder is None:
+        return  # Some objects allow no weak reference.
     with _lock:
         _known[key] = _Left(holder, _values(kept.now(), names), place)
 
@@ -80,29 +69,13 @@ def remembered(kept: Iterable[KeptPart], is_named: Callable[[str], bool]) -> str
                 continue
             if isinstance(each.node.thing, ModuleType) and not any(map(is_named, found.values)):
                 continue
-            if _values(each.content, tuple(filter(None, found.values))) == found.values:
+            if _values(each.as_found, tuple(filter(None, found.values))) == found.values:
                 return found.place
     return ""
 
 
 def _values(content: Any, names: tuple[str, ...]) -> dict[str, Any]:
     if not names:
-        return {"": _standing_for(content)}
+        return {"": comparable_form(content)}
     held: dict[str, Any] = content if isinstance(content, DICT) else {}
-    return {name: _standing_for(held.get(name, ABSENT)) for name in names}
-
-
-def _standing_for(value: Any) -> Any:
-    """Returns a comparable form of the value: equal values have equal forms. The form keeps no object
-    alive, because it has the ``id()`` of an object in place of the object."""
-    if is_plain(value):
-        return value
-    if isinstance(value, DICT):
-        return {key if is_plain(key) else id(key): _by_itself(each) for key, each in value.items()}
-    if isinstance(value, (*LISTED, SET, frozenset)):
-        return sorted(repr(_by_itself(each)) for each in value)
-    return id(value)
-
-
-def _by_itself(value: Any) -> Any:
-    return value if is_plain(value) else id(value)
+    return {name: comparable_form(held.get(name, ABSENT)) for name in names}

@@ -4,12 +4,13 @@ import asyncio
 import sys
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from operator import is_
 from typing import Any
 
 from ..shared_state.contents import names_in
 from .additions import added_to, watched_for_additions
+from .before_earlier import MISSING, before_earlier, modules_before_earlier, size_before_earlier
 from .foreign_attributes import with_foreign_attributes
 from .going_on import own_threads
 from .library_objects import is_of_a_librarys_own
@@ -32,7 +33,8 @@ class KeptPart:
 
     ``is_all``: False if ``content`` is only a selection. Of a library's object, only texts, numbers and
     the like are selected. ``is_register``: True if the user's code calls a function of a library that
-    changes the part.
+    changes the part. ``inherited``: the values, by name, that runs of earlier explanations had left there
+    when the snapshot was taken; ``content`` has those from before these runs.
     """
 
     node: Node
@@ -40,6 +42,14 @@ class KeptPart:
     content: Any
     is_all: bool = True
     is_register: bool = False
+    inherited: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def as_found(self) -> Any:
+        """Returns the content that the part had when the snapshot was taken."""
+        if "" in self.inherited:
+            return self.inherited[""]
+        return {**self.content, **self.inherited} if self.inherited else self.content
 
     @property
     def is_of_additions(self) -> bool:
@@ -99,8 +109,8 @@ class Snapshot:
     def __init__(self, application: object) -> None:
         reachable = Reachable(application)
         self.functions = reachable.functions
-        self.caches = [(each, each.cache_info().currsize) for each in reachable.caches]
-        self.modules = frozenset(sys.modules)
+        self.caches = [(each, size_before_earlier(each)) for each in reachable.caches]
+        self.modules = modules_before_earlier()
         self.nodes = reachable.nodes
         known = set(map(id, reachable.others))
         beside: list[Any] = [*own_threads(), *_running_loop()]
@@ -108,7 +118,28 @@ class Snapshot:
         self.things = [node.thing for node in reachable.nodes]
         own = (node.thing for node in reachable.nodes if not is_of_a_librarys_own(node))
         self.asked = [*own, *self.others]
-        self.kept = [*_kept(reachable)]
+        self.kept = [*map(_before_earlier, _kept(reachable))]
+
+
+def _before_earlier(kept: KeptPart) -> KeptPart:
+    """Returns the part with the content that it had before the runs of earlier explanations."""
+    is_named = kept.part.is_named
+    held: dict[str, Any] = {**kept.content, "": kept.content} if is_named else {"": kept.content}
+    earlier = before_earlier(kept.node.thing, kept.node.object(), held)
+    if not earlier:
+        return kept
+    if "" in earlier:
+        return replace(kept, content=earlier[""], inherited={"": kept.content})
+    if not is_named:
+        return kept
+    known = {name: was for name, was in earlier.items() if kept.is_all or name in kept.content}
+    content = {**kept.content, **known}
+    # A part with a fixed choice of names has an entry for each, also for those without a value.
+    gone = [name for name, was in known.items() if was is MISSING]
+    for name in gone:
+        del content[name]
+    found = {name: kept.content.get(name, ABSENT) for name in known}
+    return replace(kept, content=content, inherited=found)
 
 
 def _running_loop() -> list[asyncio.AbstractEventLoop]:

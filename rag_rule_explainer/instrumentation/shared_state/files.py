@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from .file_contents import content_of, description_of, is_shared_memory
 from .folders import content_of_folder
+from .written_files import WrittenFiles
 
 _OF_IMPORTS = (".pyc", ".so")
 _CODE = (".py", ".pyi")
@@ -60,16 +61,19 @@ class Files:
 
     ``carried``: the first file by which a run influenced a later one. ``database``: the first such
     database. ``shared``: a file that a run read after writing it; parallel runs would disturb each other,
-    so runs are made one at a time. ``connects``: True if a run connected to a database file. ``touched``:
-    a file whose mode, time or size a run set. ``appended``: a new file that a run opened for appending.
-    The last two matter only if the code asks for such properties of files. ``programs``: the programs
-    that were started during runs, by name, if it is unknown what they store.
+    so runs are made one at a time. ``connects``: True if a run connected to a database file.
+    ``databases``: the files of the databases. ``written``: what was in the files that runs wrote.
+    ``touched``: a file whose mode, time or size a run set. ``appended``: a new file that a run opened
+    for appending. The last two matter only if the code asks for such properties of files. ``programs``:
+    the programs that were started during runs, by name, if it is unknown what they store.
     """
 
     carried: Left | None = None
     database: Left | None = None
     shared: str = ""
     connects: bool = False
+    databases: set[str] = field(default_factory=set[str])
+    written: WrittenFiles = field(default_factory=WrittenFiles)
     touched: str = ""
     appended: str = ""
     programs: dict[str, Left] = field(default_factory=dict[str, Left])
@@ -117,6 +121,7 @@ class Files:
         if self._made.get(path) != {run.number}:
             self._made[path].add(run.number)
             self._writers[path] = run
+            self.written.note(path)
         else:
             del self._made[path]
 
@@ -130,7 +135,9 @@ class Files:
         self.connects = True
         path = path if is_shared_memory(path) else _absolute(_of_uri(path))
         if path:
+            self.written.note(path)
             clause = self._difference(path, run)
+            self.databases.add(path)
             self.database = self.database or (Left(path, clause) if clause else None)
 
     def listed(self, path: str, run: Reader) -> None:
@@ -211,6 +218,7 @@ class Files:
         elif is_new:
             self.appended = self.appended or path
         self._writers[path] = run
+        self.written.note(path)
 
     def _read(self, path: str, run: Reader) -> None:
         writer = self._writers.get(path)

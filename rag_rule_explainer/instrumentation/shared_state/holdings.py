@@ -155,11 +155,11 @@ class Holdings:
         return held
 
     def _entries(self, thing: object) -> NamedValues:
-        is_dict = type(cast("object", thing)) is dict
-        entries = self._entries_of_dict(cast("Any", thing)) if is_dict else list(self._inside(thing))
+        kind: type = type(thing)
+        held = self._entries_of_dict(cast("Any", thing)) if kind is dict else list(self._inside(thing))
         if self._tools is None:
-            return entries
-        return [each for each in entries if not is_resting(thing, each[1], self._tools)]
+            return held
+        return [each for each in held if not is_resting(thing, each[1], self._tools)]
 
     def _entries_of_dict(self, thing: dict[Any, Any]) -> NamedValues:
         self.complete = self.complete and len(thing) <= MOST_INSIDE

@@ -22,15 +22,7 @@ from .held import Held, Plain
 from .holdings import Holdings, changed_values
 from .outside import Outside
 from .statements import Statements
-from .sticking import (
-    Sticking,
-    holders_of,
-    is_of_threads,
-    keeps,
-    place_of,
-    set_at_times,
-    sticking_in,
-)
+from .sticking import Sticking, holders_of, is_of_threads, keeps, place_of, set_at_times, sticking_in
 from .writing import writes_in
 
 _ASKING = frozenset(
@@ -173,7 +165,7 @@ class Lasting:
         left = files.left() or files.touched
         # Code rarely asks whether a log exists, but it may ask how large the log is.
         appended = files.appended if self._names_one_of(_ASKING_FOR_SIZES) else ""
-        left = left if left and self._names_one_of(_ASKING) else appended
+        left = left if left and self.asks_for_files else appended
         if left:
             found.append(
                 Left(left, f"{left!r} is left by a run, and the code asks which files are there")
@@ -221,13 +213,28 @@ class Lasting:
                 place = place_in(after, held, name)
                 yield Left(place, f"the baseline changed {place}, where the next run finds it")
 
-    def _of_databases(self) -> list[Left]:
-        files, statements = self.outside.files, self._statements
-        if statements is None:
+    @property
+    def asks_for_files(self) -> bool:
+        """Returns True iff the code asks which files are there, or for their properties."""
+        return self._names_one_of(_ASKING)
+
+    def files_read(self) -> list[str]:
+        """Returns the files that runs read. A database is left out if no run reads a table that another
+        one writes."""
+        files, statements = self.outside.files, self._read_statements()
+        is_harmless = statements.any and not statements.both
+        return [each for each in files.read if not (is_harmless and each in files.databases)]
+
+    def _read_statements(self) -> Statements:
+        if self._statements is None:
             # ``before`` never changes, so its statements are read once.
-            statements = self._statements = Statements.among(
+            self._statements = Statements.among(
                 value for held in self.before.all for _, value in held.plain if isinstance(value, str)
             )
+        return self._statements
+
+    def _of_databases(self) -> list[Left]:
+        files, statements = self.outside.files, self._read_statements()
         if files.database and (statements.both or not statements.any):
             return [Left(files.database.place, files.database.clause)]
         if statements.both and not files.connects:

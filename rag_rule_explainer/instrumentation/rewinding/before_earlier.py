@@ -1,0 +1,159 @@
+"""This module keeps what the runs of earlier explanations left on objects, with the values from before
+them.
+
+A later explanation begins with what they left. It has to compare its replays with the state from before
+all explanations: all its own runs find the same values, so they agree with each other."""
+
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import partial
+from types import ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary, WeakValueDictionary, ref
+
+from .values import ABSENT, DICT, LISTED, SET, is_plain
+
+_MOST = 500
+"""The most objects of which values are kept. The oldest are dropped."""
+_MOST_ALIVE = 100
+"""The most of them that allow no weak references, and so are kept alive."""
+_LONG_LIVED: Any = (ContextVar,)
+"""Types that allow no weak references to their objects. Such objects usually live as long as the process.
+"""
+
+MISSING = object()
+"""This object stands for the value of a name that a part did not have at all. (``ABSENT`` stands for a
+name that it always has, such as that of a slot, without a value.)"""
+
+_lock = threading.RLock()
+
+
+@dataclass(slots=True, eq=False)
+class _Before:
+    """A ``_Before`` has the values of one object from before the runs that changed them.
+
+    ``holder``: returns the object, or the one that holds it; None if that no longer exists. ``values``:
+    for each name, the earlier value and the comparable form of the value that the runs left."""
+
+    holder: Callable[[], Any]
+    values: dict[str, tuple[Any, Any]] = field(default_factory=dict[str, tuple[Any, Any]])
+
+
+_known: dict[int, _Before] = {}
+_caches: WeakKeyDictionary[Any, tuple[int, int]] = WeakKeyDictionary()
+"""For each cache of ``functools`` that runs have filled: the numbers of its entries before and after
+them. """
+_modules: WeakValueDictionary[str, ModuleType] = WeakValueDictionary()
+"""The modules that runs have added to ``sys.modules``, by name."""
+
+
+def note_before(thing: object, holder: object, values: Mapping[str, tuple[Any, Any]]) -> None:
+    """Keeps the values that an object had before runs changed them, for later explanations.
+
+    ``holder``: the object to which ``thing`` belongs; it is ``thing`` itself unless that is a collection.
+    ``values``: for each name, the earlier value (``ABSENT`` or ``MISSING`` for none) and the present
+    one; an empty name stands for the whole content."""
+    key = id(thing)
+    refers = weakly(holder, lambda gone: _forget(key, gone)) or partial(_itself, holder)
+    with _lock:
+        known = _known.pop(key, None)
+        if known is None or known.holder() is not holder:
+            known = _Before(refers)
+        known.values.update({name: (was, comparable_form(now)) for name, (was, now) in values.items()})
+        _known[key] = known
+
+
+def drop_oldest() -> None:
+    """Drops the oldest values, if there are too many."""
+    with _lock:
+        alive = [key for key, each in _known.items() if isinstance(each.holder, partial)]
+        for key in (*alive[:-_MOST_ALIVE], *[*_known][:-_MOST]):
+            _known.pop(key, None)
+
+
+def before_earlier(thing: object, holder: object, now: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the values that an object had before the runs of earlier explanations, by name; ``ABSENT``
+    or ``MISSING`` for those that did not exist. Only names whose values are still as these runs left
+    them are in it.
+
+    ``holder``: the object to which ``thing`` belongs. ``now``: the present values; the key of the whole
+    content is an empty name.
+    """
+    found = _known.get(id(thing))
+    if found is None:
+        return {}
+    with _lock:
+        if found.holder() is not holder:
+            return {}
+        return {
+            name: was
+            for name, (was, left) in found.values.items()
+            if comparable_form(now.get(name, ABSENT)) == left
+        }
+
+
+def note_filled(cached: Any, before: int) -> None:
+    """Keeps how many entries a cache of ``functools`` had before runs filled it."""
+    _caches[cached] = (before, cached.cache_info().currsize)
+
+
+def size_before_earlier(cached: Any) -> int:
+    """Returns the number of entries that a cache of ``functools`` had before runs of earlier explanations
+    filled it; its present number if other runs have changed it since."""
+    now: int = cached.cache_info().currsize
+    before, left = _caches.get(cached, (now, now))
+    return before if left == now else now
+
+
+def note_modules(names: Iterable[str]) -> None:
+    """Keeps which modules runs have added."""
+    for name in names:
+        with suppress(TypeError, KeyError):  # what code puts there need not be a module
+            _modules[name] = sys.modules[name]
+
+
+def modules_before_earlier() -> frozenset[str]:
+    """Returns the names of the loaded modules, without those that runs of earlier explanations have
+    added."""
+    known = {name: each for name, each in _modules.items() if sys.modules.get(name) is each}
+    return frozenset(sys.modules) - known.keys()
+
+
+def _itself(thing: Any) -> Any:
+    return thing
+
+
+def weakly(thing: Any, forget: Callable[[Any], None]) -> Callable[[], Any] | None:
+    """Returns a function that returns the object as long as it exists; None if the object allows no weak
+    reference. ``forget``: called with that function as soon as the object no longer exists."""
+    try:
+        return ref(thing, forget)
+    except TypeError:
+        return (lambda: thing) if isinstance(thing, _LONG_LIVED) else None
+
+
+def _forget(key: int, gone: object) -> None:
+    # The garbage collector may call this while another thread holds the lock, so the lock is not taken.
+    found = _known.get(key)
+    if found is not None and found.holder is gone:
+        _known.pop(key, None)
+
+
+def comparable_form(value: Any) -> Any:
+    """Returns a comparable form of the value: equal values have equal forms. The form keeps no object
+    alive, because it has the ``id()`` of an object in place of the object."""
+    if is_plain(value):
+        return value
+    if isinstance(value, DICT):
+        return {key if is_plain(key) else id(key): _by_itself(each) for key, each in value.items()}
+    if isinstance(value, (*LISTED, SET, frozenset)):
+        return sorted(repr(_by_itself(each)) for each in value)
+    return id(value)
+
+
+def _by_itself(value: Any) -> Any:
+    return value if is_plain(value) else id(value)

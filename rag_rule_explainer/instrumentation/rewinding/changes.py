@@ -1,0 +1,192 @@
+"""This module finds the state of an application that has changed since its snapshot, and what it was
+before."""
+
+import sys
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from ..shared_state.reaching import is_ours, is_users
+from .apart import things_in
+from .bearing import Bearing
+from .before_earlier import MISSING, drop_oldest, note_before, note_filled, note_modules
+from .reachable import Reachable
+from .renewed_caches import with_new_caches
+from .snapshot import KeptPart, Snapshot
+from .values import ABSENT, DICT, LISTED, SET
+
+
+@dataclass(frozen=True, slots=True)
+class StateChange:
+    """A ``StateChange`` is a part whose content before the baseline differs from its content now.
+
+    ``kept``: the part with its content before the baseline. ``names``: the names whose values are
+    restored; empty for the whole content. ``place``: the name of the part in messages.
+    """
+
+    kept: KeptPart
+    names: tuple[str, ...]
+    place: str
+
+    @property
+    def written_names(self) -> tuple[str, ...]:
+        """Returns the names by which code writes what has changed: of a collection its own name, and of
+        an object those of its attributes. Empty names are unknown to the code."""
+        own = next(iter(self.kept.node.names()), "")
+        is_object = self.names and not isinstance(self.kept.node.thing, (DICT, *LISTED, SET, deque))
+        return self.names if is_object else (own,)
+
+    @property
+    def is_inherited(self) -> bool:
+        """Returns True iff all of it has been so since before the snapshot: runs of an earlier
+        explanation have changed it."""
+        found = self.kept.inherited
+        now = self.kept.now()
+        if "" in found:
+            return not self.names and bool(found[""] == now)
+        return bool(self.names) and all(
+            name in found and found[name] is now.get(name, ABSENT) for name in self.names
+        )
+
+
+class Changes:
+    """A ``Changes`` compares an application with its snapshot.
+
+    ``is_harmless``, ``isolated``: see ``Rewinding``. ``tools``: the names of the only tools that may run
+    in replays; None if all may."""
+
+    def __init__(
+        self,
+        application: object,
+        snapshot: Snapshot,
+        bearing: Bearing,
+        is_harmless: Callable[[str], bool],
+        isolated: Callable[[], Iterable[Hashable]],
+    ) -> None:
+        self._application, self._snapshot, self._bearing = application, snapshot, bearing
+        self._is_harmless, self._isolated = is_harmless, isolated
+        self.tools: frozenset[str] | None = None
+        self._of_tools: list[Any] | None = None
+
+    def found(self) -> Iterator[StateChange]:
+        """Yields the changes that may influence a run and that the user does not ignore."""
+        apart = self._apart()
+        for kept in self._snapshot.kept:
+            if id(kept.node.thing) in apart:
+                continue
+            try:
+                found = [name for name in kept.changed() if self._bearing.matters(kept, name)]
+            except Exception:  # noqa: S112 -- an object of the user's may raise any error when read
+                continue
+            names = [name for name in found if not self._is_left_alone(kept, name)]
+            if names:
+                is_whole = "" in names
+                place = self._place(kept, "" if is_whole else names[0])
+                yield StateChange(kept, () if is_whole else tuple(names), place)
+
+    def keep_for_later(self) -> None:
+        """Keeps the values from before the snapshot of all that has changed, for later explanations. What
+        this application does not read is kept too, since another one may."""
+        apart = self._apart()
+        for kept in self._snapshot.kept:
+            with suppress(Exception):  # an object of the user's may raise any error when read
+                values = {} if id(kept.node.thing) in apart else _before_and_now(kept)
+                if values:
+                    note_before(kept.node.thing, kept.node.object(), values)
+        for cached, size in self._snapshot.caches:
+            if cached.cache_info().currsize != size:
+                note_filled(cached, size)
+        note_modules(self.new_modules())
+        drop_oldest()
+
+    def earlier(
+        self, changes: Iterable[StateChange], renewed: dict[int, Any]
+    ) -> Iterator[tuple[KeptPart, Any]]:
+        """Yields each part to be restored, with the content to which it is restored. ``renewed``: new,
+        empty caches for those that runs have filled, by the ``id()`` of the old ones."""
+        for change in changes:
+            yield change.kept, self.without_ignored(change.kept, change.kept.earlier(change.names))
+        for kept in self._snapshot.kept if renewed else ():
+            content = kept.now()
+            if isinstance(content, DICT):
+                new = {name: with_new_caches(value, renewed) for name, value in content.items()}
+                if any(value is not content[name] for name, value in new.items()):
+                    yield kept, new
+            elif isinstance(content, LISTED) and any(id(value) in renewed for value in content):
+                yield kept, type(content)(renewed.get(id(value), value) for value in content)
+
+    def without_ignored(self, kept: KeptPart, content: Any) -> Any:
+        """Returns the content to which a part is restored, with the present values of what the user
+        ignores."""
+        if not kept.part.is_named:
+            return content
+        now = kept.now()
+        alone = {name for name in {**now, **content} if self._is_left_alone(kept, str(name))}
+        kept_so = {name: now[name] for name in alone & now.keys()}
+        return {**{name: each for name, each in content.items() if name not in alone}, **kept_so}
+
+    def grown_caches(self) -> list[Any]:
+        """Returns the caches of ``functools`` that runs have filled."""
+        return [
+            cached
+            for cached, size in self._snapshot.caches
+            if cached.cache_info().currsize != size and not is_ours(cached.__wrapped__)
+        ]
+
+    def new_modules(self) -> list[str]:
+        """Returns the names of the modules that runs have added and that may hold state."""
+        new = sys.modules.keys() - self._snapshot.modules
+        # A module without a spec was created by code, so it may hold state of the application. Cython
+        # creates one such module for each of its versions; these are left out.
+        return [
+            name
+            for name in new
+            if is_users(name)
+            or (getattr(sys.modules[name], "__spec__", None) is None and not name.startswith("_cython_"))
+        ]
+
+    def _apart(self) -> set[int]:
+        return {*things_in(self._isolated()), *self._of_tools_at_rest()}
+
+    def _is_left_alone(self, kept: KeptPart, name: str) -> bool:
+        """Returns True iff the user ignores this value of a part. It is then neither compared nor
+        restored."""
+        path = [*filter(None, (name, *kept.node.names())), _name_of_holder(kept)]
+        return self._is_harmless(self._place(kept, name)) or self._is_harmless(".".join(path[::-1]))
+
+    def _of_tools_at_rest(self) -> frozenset[int]:
+        """Returns the ``id()`` of each object that is reachable only through functions of tools that no
+        replay runs."""
+        if self.tools is not None and self._of_tools is None:
+            every, others = Reachable(self._application), Reachable(self._application, self.tools)
+            known = {id(node.thing) for node in others.nodes}
+            # The objects are kept alive, so that no other object gets the ``id()`` of one of them.
+            self._of_tools = [node.thing for node in every.nodes if id(node.thing) not in known]
+        return frozenset(map(id, self._of_tools or ()))
+
+    def _place(self, kept: KeptPart, name: str) -> str:
+        names, called = list(kept.node.names()), _name_of_holder(kept)
+        # The key of an entry may be a whole request. The name of the dict then tells more.
+        own = name if name.isidentifier() else next(iter(names), "")
+        return f"{called}.{own}" if own else called
+
+
+def _before_and_now(kept: KeptPart) -> dict[str, tuple[Any, Any]]:
+    """Returns the earlier and the present value of each name that has changed in a part."""
+    names = kept.changed()
+    if "" in names:
+        return {"": (kept.content, kept.now())}
+    if not names:
+        return {}
+    was, now = {**kept.part.known, **kept.content}, kept.now()
+    values = {name: (was.get(name, MISSING), now.get(name, ABSENT)) for name in names}
+    return {name: each for name, each in values.items() if not any(map(is_ours, each))}
+
+
+def _name_of_holder(kept: KeptPart) -> str:
+    holder = kept.node.object()
+    owner: Any = holder if isinstance(holder, (type, ModuleType)) else type(holder)
+    return str(getattr(holder, "__name__", "") or owner.__name__)
