@@ -163,7 +163,10 @@ class Call(Generic[Item]):
         """Returns the same as ``asked``, but on the caller's event loop, with the async interface."""
         await self._ask_tracers()
         with ctrl_c_kept() as keep, self._as_one(), self.run.application.interception.intercepting():
+            # The call stops here if Ctrl-C came before. Coroutines that never suspend would not notice.
+            await asyncio.sleep(0)
             first = await self._made(self._baseline, asyncio.sleep)
+            await asyncio.sleep(0)
             keep()
             return first.output, await self._aasked(ask_of(first.output), first.recorded)
 

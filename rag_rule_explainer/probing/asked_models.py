@@ -41,11 +41,7 @@ def runs_users_code(part: Any) -> bool:
         part = tuple(cast("Mapping[Any, Any]", part).values())
     if isinstance(part, (tuple, list, set, frozenset)):
         return any(map(runs_users_code, cast("Collection[Any]", part)))
-    kind: Any = type(part)
-    if not kind.__module__.startswith(_PREDICATES):
+    if not type(part).__module__.startswith(_PREDICATES):
         return callable(part)
-    return any(runs_users_code(getattr(part, each, None)) for each in _fields(kind))
-
-
-def _fields(kind: Any) -> Collection[str]:
-    return getattr(kind, "__dataclass_fields__", ())
+    held: Collection[str] = getattr(part, "__dataclass_fields__", ())
+    return any(runs_users_code(getattr(part, each, None)) for each in held)
