@@ -256,7 +256,8 @@ __all__ = [
 
 
 __getattr__ = importing_late(__name__, _ROOM_OF)
-# The methods of results call these functions, whose packages know the results.
+# Methods of results, such as ``Explanation.report``, call these functions by name. The classes of results
+# cannot import the packages of the functions, because these packages import the classes.
 register_functions(
     __name__,
     {

@@ -106,8 +106,8 @@ def unknown_name(given: str, what: str, known: Iterable[str]) -> str:
 
 
 def check_no_others(given: Iterable[str], function: Callable[..., object]) -> None:
-    """Raises InvalidInput if a call of ``function`` had keywords that it does not accept. ``given``:
-    these keywords. The message suggests the nearest keyword that the function accepts."""
+    """Raises InvalidInput if ``given`` has an item. ``given``: the keywords of a call that ``function``
+    does not accept. The message suggests the nearest keyword that the function accepts."""
     for name in given:
         raise InvalidInput(
             unknown_name(name, f"keyword of {named_function(function)}", keywords_of(function)[1:])

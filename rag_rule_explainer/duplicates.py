@@ -24,7 +24,8 @@ may then differ."""
 
 _SHINGLE = 3
 _WORD = r"[^\W\u2e80-\U0010ffff]+|[^\W\u0000-\u2e7f]"
-# Floating-point products such as 0.7 * 10 can be slightly above the exact whole number.
+# Floating-point products such as 0.7 * 10 can be slightly above or below the exact whole number. This
+# much is corrected before they are rounded up or down.
 _ROUNDING = 1e-9
 
 
@@ -54,6 +55,7 @@ class Tie:
 
 def near_duplicates(texts: Mapping[str, str], threshold: float) -> tuple[Tie, ...]:
     """Returns the ties among the texts, in the order of their first ids. ``texts``: the texts by id.
+    ``threshold``: the similarity, from 0 to 1, from which two texts are tied.
 
     Identical texts are always tied. The result is exact: a pair is skipped only if it cannot reach
     ``threshold``.
@@ -90,7 +92,8 @@ class Tied:
         self._sizes = {first: len(tied) for first, tied in self.by_first.items()}
 
     def units_of(self, ids: Sequence[str]) -> frozenset[str]:
-        """Returns the units (ties, or sources in no tie) that contain at least one of these sources."""
+        """Returns the units (ties, or sources in no tie) that contain at least one of these sources, each
+        by the id of its first source."""
         if not self.first_of:
             return frozenset(ids)
         if ids and self.by_first.get(ids[0]) == ids:

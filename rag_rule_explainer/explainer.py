@@ -266,7 +266,7 @@ class Explainer:
         rule: tuple[Iterable[str], RuleKindLike] | None = None,
         series: "SessionSeries | None" = None,
     ) -> "Session":
-        """Returns a session. It verifies only ``rule``, and joins ``series``, if these are not None."""
+        """Returns a session of ``series``, if any. ``rule``: the one to verify; None to find rules."""
         from .probing.tracing.marks import TracedExplanation
         from .session.planning import choose, choose_to_verify
         from .session.session import Session

@@ -142,8 +142,8 @@ def cut_in_the_middle(text: str, limit: int) -> str:
 
 
 def amount(number: float, decimals: int = 0) -> str:
-    """Returns a number with thousands separators, such as "1,024". Numbers of 10^15 and above are
-    written as a power of two, such as "about 2^50"."""
+    """Returns a number with thousands separators, such as "1,024", and ``decimals`` digits after the
+    point. Numbers of 10^15 and above are written as a power of two, such as "about 2^50"."""
     if number < _MOST_READ:
         return f"{number:,.{decimals}f}"
     return f"about 2^{int(number).bit_length() - 1}"

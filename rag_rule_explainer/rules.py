@@ -32,10 +32,10 @@ class RuleKind(str, Enum):
     __hash__ = str.__hash__
 
     def flip(self, lattice: Lattice) -> Mask:
-        """Returns a mask M. ``S ^ M`` is the own subset of an antecedent S, and ``T ^ M`` is the
-        antecedent whose own subset is T. The own subset is the smallest subset to which the rule applies
-        for a retention rule (exactly S is retained), and the largest for an omission rule (exactly S is
-        omitted)."""
+        """Returns a mask M that turns an antecedent into its own subset and back: each of the two is the
+        other one ``^ M``. The own subset of a retention rule is the smallest subset to which the rule
+        applies (exactly its antecedent is retained); that of an omission rule is the largest (exactly its
+        antecedent is omitted)."""
         return 0 if self is RuleKind.RETENTION else lattice.full
 
     def subset(self, lattice: Lattice, antecedent: Antecedent) -> Subset:
@@ -76,10 +76,10 @@ class Claim:
     ``draws``: the number of random subsets that were tried, drawn with replacement; 0 if none were drawn.
     ``sampling``: how the subsets were drawn and what this guarantees, in words; empty for exact miners.
     ``kept``: for a *relative* claim, the units that the claim is about, including its antecedent. Other
-    units were in no antecedent that was tried. ``kept`` is 0 if the search treated whole groups of units
-    as one unit, and the claim says nothing about parts of these groups. ``tried``: empty, except if the
-    claimed antecedent was only tried together with further units. It then holds the smallest antecedents
-    that were tried, and the claim is true of these only.
+    units were in no antecedent that was tried. ``kept`` is 0 for all other claims, and also if the search
+    treated whole groups of units as one unit; the claim then says nothing about parts of these groups.
+    ``tried``: empty, except if the claimed antecedent was only tried together with further units. It then
+    holds the smallest antecedents that were tried, and the claim is true of these only.
     """
 
     kind: RuleKind

@@ -94,14 +94,14 @@ class Settings:
     this share is known to be wasted; probes that are already running may exceed it. ``lockstep``: probes
     run in rounds, so that the choice of probes depends only on verdicts, not on timing. ``seed``: the
     seed of all random draws. ``check_repeatable``: replays the full set a second time before mining.
-    ``false_condition``: what to do if the baseline's answer does not meet the condition.
+    ``false_condition``: "warn" or "error", for a baseline whose answer does not meet the condition.
 
     ``reuse_answers=False``: an arrangement (an ordered list of sources) that both kinds of rule need is
     replayed for each kind, which saves memory. Samples for votes are still shared.
     ``answer_without_sources``: the answer to the empty set, such as "N/A", used instead of a replay.
     ``accept_finish_reasons``: further finish reasons with which a reply counts as an answer: "length" for
-    all replies that were cut off at a length limit, or the exact word of a model. ``store``: keeps every
-    paid answer and judgement, and is searched before anything is paid.
+    all replies that were cut off at a length limit, or any other finish reason, exactly as the model
+    writes it. ``store``: keeps every paid answer and judgement, and is searched before anything is paid.
 
     Raises InvalidInput for a value that a field does not allow.
     """
@@ -148,7 +148,7 @@ class Settings:
         for name in ("minimal", "lockstep", "check_repeatable", "reuse_answers"):
             checked_flag(name, getattr(self, name))
         if self.accept_finish_reasons != ():
-            from .probing.wholeness import checked_reasons  # late: few users accept more reasons
+            from .probing.wholeness import checked_reasons  # imported late, because few users set this
 
             object.__setattr__(self, "accept_finish_reasons", checked_reasons(self.accept_finish_reasons))
         object.__setattr__(self, "timeout", plain_number(self.timeout))
@@ -236,7 +236,7 @@ class Settings:
         overrides: SettingsFields,
         beside: Callable[..., object] | None = None,
     ) -> "Settings":
-        """Returns settings with some fields replaced.
+        """Returns settings (None for the defaults) with the fields in ``overrides`` replaced.
 
         ``beside``: the function that was called with these fields. Error messages also suggest its other
         keywords; None for no suggestions. Raises InvalidInput for a name that is no field.

@@ -25,7 +25,7 @@ class ToolCall:
     arguments: Mapping[str, Any] | str = field(default_factory=dict[str, Any])
     step: int = 0
 
-    # The arguments are a dict, which cannot be hashed.
+    # A dict cannot be hashed, so the hash leaves out the arguments.
     def __hash__(self) -> int:
         return hash((self.name, self.step))
 

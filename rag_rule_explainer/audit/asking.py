@@ -40,8 +40,8 @@ from .questions import (
 )
 
 OF_THE_AUDIT = ("the audit's limit", "the audit was stopped")
-"""The beginnings of the reasons with which a meter refuses a run. A question that was stopped for such a
-reason is asked again when the audit goes on."""
+"""The beginnings of the reasons for which the audit, and not the question's own limit, ended a question.
+Such a question is asked again when the audit goes on."""
 TIED: Final = "near-duplicates were only retained or omitted together"
 PINNED: Final = "pinned documents were never omitted"
 _CONCURRENCY = 8
@@ -73,7 +73,8 @@ def explainer_for(job: AuditJob, meter: Meter) -> Any:
         name, loaded = application, load_application(application)
     else:
         name, loaded = type(application).__name__, application
-    # Most questions have a good answer, which is no error.
+    # Most answers do not meet the condition of bad answers. By default, an explainer would raise an error
+    # for them.
     options = {**job.options, "false_condition": "warn"}
     settings: Any = options.get("settings")
     if "store" not in options and getattr(settings, "store", None) is None:
@@ -137,14 +138,16 @@ def _failed(asked: AuditedQuestion, error: Exception, seconds: float) -> Audited
 
 def _conditions(job: AuditJob) -> list[Predicate]:
     bad, good = job.condition, job.good
-    # The opposites say which documents keep answers from being bad, or from being good.
+    # The rules of a negated condition say which documents keep answers from being bad, or from being
+    # good.
     opposite = negated(bad)
     return [bad, opposite] if good is None else [bad, good, negated(good), opposite]
 
 
 def _promised(job: AuditJob) -> list[tuple[RuleOutcome, RuleOutcome]]:
-    """Returns for each condition the outcomes that its retention and its omission rules promise, such as
-    ("bad", "not bad") for the condition of bad answers."""
+    """Returns for each of the ``_conditions`` two outcomes: that of the answers of which its retention
+    rules speak, and that of its omission rules. For the condition of bad answers these are "bad" and "not
+    bad"."""
     of_bad: list[tuple[RuleOutcome, RuleOutcome]] = [("bad", "not bad"), ("not bad", "bad")]
     if job.good is None:
         return of_bad
@@ -199,7 +202,8 @@ def _read(
 
 
 def _spent(found: Sequence[Explanation]) -> dict[str, Any]:
-    """Returns what the explanations of one question have spent together."""
+    """Returns what the explanations of one question have spent together, as fields of an
+    ``AuditedQuestion``: replays, answers taken from the store, tokens, and cost."""
     spent = [each.spent for each in found]
     return {
         "replays": sum(each.counts.replays for each in found),

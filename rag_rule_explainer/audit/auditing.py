@@ -116,8 +116,8 @@ class _Run:
         return cls(options, job, asked, folder, engine)
 
     def interrupt(self) -> bool:
-        """Ends the questions, or the replays that test which documents are to blame. What was found is
-        kept. Returns False if the audit has not begun."""
+        """Stops asking questions, or making the replays that test which documents are to blame. What was
+        found is kept. Returns False, and does nothing, if the audit has not begun; True otherwise."""
         if self._task is None:
             return False
         if not self._interrupted and self._may_end:
@@ -126,7 +126,8 @@ class _Run:
         return True
 
     async def audit(self) -> Audit:
-        """Asks the questions that the folder does not hold, and writes the report."""
+        """Asks the questions that the audit's folder does not hold (all of them without a folder), writes
+        the report into the folder, and returns the result."""
         self._task = asyncio.current_task()
         try:
             result = await self._found()
@@ -139,7 +140,7 @@ class _Run:
                 self.leave()
 
     def leave(self) -> None:
-        """Lets another run use the folder."""
+        """Unlocks the audit's folder, so that another run may use it. Does nothing without a folder."""
         if self.folder is not None:
             self.folder.close()
 
@@ -232,7 +233,8 @@ class _Run:
             ) from error
 
     async def _blamed(self, result: Audit) -> BlameList:
-        """Returns the documents to blame, after fresh replays."""
+        """Makes the fresh replays that test which documents are to blame, and returns these documents.
+        ``result``: what the audit has found."""
         asked = {each.id: each for each in self.questions}
         async with self._metered(result) as meter:
             spent = await anyio.to_thread.run_sync(meter.spent)
@@ -243,7 +245,8 @@ class _Run:
 
     @asynccontextmanager
     async def _metered(self, result: Audit) -> AsyncGenerator[Meter, None]:
-        """Provides, for the block, a meter by which the audit's limits also hold for further replays."""
+        """Yields, for the block, a meter for further replays. It starts with what the questions have
+        spent, so that the audit's limits hold for both together."""
         if isinstance(self.engine, MeteredEngine):
             async with self.engine.metered(self.job, self._began) as meter:
                 yield meter

@@ -48,9 +48,10 @@ class BlamedDocument:
     """A ``BlamedDocument`` is a document of a log with what is known against it.
 
     ``basis``: "proved" if a proved rule of a deterministic application names it; "tested" if fresh
-    replays were compared. ``p_value``: the exact probability of such a difference, or a larger one, if
-    the document changes nothing; None if it is proved. ``tables``: for each pair of subsets with and
-    without the document, how many of the fresh replays are bad.
+    replays were compared. ``p_value``: the exact probability of a difference between the fresh replays
+    with and without the document that is at least as large as the one seen, if the document changes
+    nothing; None if ``basis`` is "proved". ``tables``: for each pair of subsets with and without the
+    document, how many of the fresh replays are bad.
     """
 
     suspect: Suspect
@@ -70,7 +71,8 @@ class BlamedDocument:
 
     @property
     def evidence(self) -> str:
-        """Returns in words what the blame rests on."""
+        """Returns one sentence on what speaks against the document: the bad answers in which a rule names
+        it, and the outcomes of the fresh replays with it and without it."""
         named, shown = len(self.suspect.implicated), self.suspect.shown
         seen = f"named by rules in {named:,} of the {shown:,} bad answers"
         if self.p_value is None:

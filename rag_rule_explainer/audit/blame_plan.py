@@ -58,7 +58,8 @@ class Suspect:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A ``Trial`` is one fresh replay of a pair: the ``number``-th, with the document or without it."""
+    """A ``Trial`` is one fresh replay on one of the two subsets of a ``PivotPair``: the larger one if
+    ``with_document`` is True. ``number``: its place among the replays of the pair."""
 
     pair: PivotPair
     number: int
@@ -66,7 +67,8 @@ class Trial:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """Returns the ids of the documents that this replay serves, in order."""
+        """Returns the ids of the documents that are shown in this replay, in the order in which they are
+        shown."""
         return self.pair.kept if self.with_document else self.pair.without
 
 
@@ -159,7 +161,7 @@ def plan_blame(
 
 
 def check_rate(fdr: float) -> None:
-    """Raises InvalidInput unless this can be a false discovery rate."""
+    """Raises InvalidInput unless ``fdr`` is a float above 0 and below 1."""
     if not (type(fdr) is float and 0 < fdr < 1):
         raise InvalidInput(f"fdr is {brief(fdr)}; give a share above 0 and below 1, such as 0.05")
 
@@ -173,8 +175,9 @@ def _with_fewer_pairs(suspect: Suspect) -> Suspect:
 def _affordable(
     suspects: Sequence[Suspect], fdr: float, most: int | None
 ) -> tuple[tuple[Suspect, int], ...]:
-    """Returns the first suspects, as many as the limit of replays allows, each with the number of replays
-    on each subset of its pairs. The fewer suspects are tested, the fewer replays each of them needs."""
+    """Returns the suspects that can be tested with at most ``most`` replays (None: no limit), each with
+    the number of replays on each subset of its pairs. If not all can be tested, the last ones are left
+    out. The fewer are tested, the fewer replays each of them needs."""
     whole = _counted(suspects, fdr)
     if most is None or _replays(whole) <= most:
         return whole

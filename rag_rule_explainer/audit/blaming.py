@@ -41,10 +41,10 @@ _VERDICTS = {letter: verdict for verdict, letter in _LETTERS.items()}
 class Blaming:
     """A ``Blaming`` makes the replays of a plan, one question after the other.
 
-    ``explainer``: asks the application; an engine makes it. ``condition``: holds iff an answer is bad.
-    ``file``: keeps the verdicts, one line of JSON for each question; None to keep nothing. A run that is
-    started again makes only the replays that the file lacks. ``reasons``: by question, why some of its
-    replays have no verdict.
+    ``explainer``: the explainer with which the application is asked (see ``explainer_for``).
+    ``condition``: holds iff an answer is bad. ``file``: keeps the verdicts, one line of JSON for each
+    question; None to keep nothing. A run that is started again makes only the replays that the file
+    lacks. ``reasons``: by question, why some of its replays have no verdict.
     """
 
     explainer: Any
@@ -117,7 +117,8 @@ class Blaming:
                 try:
                     self._found = await self._tried(left, asked.get(question), audited[question])
                 finally:
-                    # The next run makes the replays that an interrupt or a limit prevented.
+                    # The verdicts so far are kept even after an error. If an interrupt or a limit
+                    # prevented replays, the next run of the audit makes only these.
                     found |= self._found.verdicts
                     if self._found.verdicts:
                         self._keep(question, digest, map(found.get, trials))
@@ -165,7 +166,8 @@ def _append(file: Path | None, line: Mapping[str, object]) -> None:
 
 
 def _lines(file: Path | None) -> Iterator[Any]:
-    """Yields the data in the lines of the file. A line that a killed run has half written is left out."""
+    """Yields the JSON data of each line of the file; nothing without a file. A line that a killed run has
+    half written is left out."""
     if file is None or not file.is_file():
         return
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -174,8 +176,8 @@ def _lines(file: Path | None) -> Iterator[Any]:
 
 
 def _kept(file: Path | None) -> dict[str, Sequence[Verdict | None]]:
-    """Returns the verdicts that the file keeps, by the digest of their trials; None for a trial that was
-    not made."""
+    """Returns the verdicts that the file keeps: under each digest of trials (see ``_digest``) their
+    verdicts in the same order, with None for a trial that was not made."""
     found = dict[str, Sequence[Verdict | None]]()
     for read in _lines(file):
         with suppress(KeyError, TypeError):
@@ -194,7 +196,8 @@ def _kept_budget(file: Path | None, mark: str) -> int | None:
 
 
 def _mark(suspects: Sequence[Suspect], options: AuditOptions, limits: Limits) -> str:
-    """Returns a text that is equal iff the same suspects are to be tested, within the same limits."""
+    """Returns a hash that is equal for two runs iff both test the same suspects within the same limits,
+    and so have the same plan."""
     given = options.fdr, options.deterministic, options.blame_replays, limits.replays
     return sha256(repr((given, tuple(suspects))).encode("utf-8", "replace")).hexdigest()
 
@@ -216,8 +219,8 @@ def _replay_of(explainer: Explainer) -> Replay:
 
 
 def _digest(trials: Iterable[Trial], before: AuditedQuestion) -> str:
-    """Returns a text that is equal iff the same subsets of the same texts are replayed in the same order,
-    for the same question, and the answers are compared with the same baseline."""
+    """Returns a hash that is equal for two runs iff both replay the same subsets of the same texts in the
+    same order, for the same question, and compare the answers with the same baseline."""
     shown = [[each.id, each.sha256] for each in before.shown]
     tried = [[each.pair.question, each.pair.document, each.number, each.kept] for each in trials]
     listed = [before.question, before.given, before.answer, shown, tried]

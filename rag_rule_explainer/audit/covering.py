@@ -1,6 +1,7 @@
-"""This module finds the smallest set of documents that contains, for each question, all documents of one
-of its choices. The solver python-sat does this. If it has to give up, the conflicts that it has found so
-far, which it calls cores, give a lower bound of the size."""
+"""This module finds the smallest set of documents whose removal ends the bad answer of each question.
+Each question has *choices*: sets of documents, each of which is enough to end its bad answer. The set
+must contain all documents of one choice of each question. The solver python-sat finds it. If the solver
+gives up, the conflicts that it has found so far (its *cores*) give a lower bound of the size."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
@@ -34,9 +35,9 @@ def cover(wanted: Iterable[Choices], most_cores: int = MOST_CORES) -> tuple[Choi
 
 
 def _forced(questions: set[Choices]) -> tuple[Choice, list[Choices]]:
-    """Returns the documents that every solution needs, because they are the only choice of a question.
-    Also returns the questions of which these documents contain no choice; their choices are returned
-    without these documents."""
+    """Returns the documents that every solution contains, because they are the only choice of a question.
+    Also returns the choices of the questions whose bad answers these documents do not end, without these
+    documents."""
     forced, left = frozenset[DocumentKey](), questions
     while single := [next(iter(each)) for each in left if len(each) == 1]:
         forced = forced.union(*single)
@@ -46,7 +47,8 @@ def _forced(questions: set[Choices]) -> tuple[Choice, list[Choices]]:
 
 
 def _parts(questions: Sequence[Choices]) -> list[list[Choices]]:
-    """Returns the questions in parts, such that no document is in two of them."""
+    """Returns the questions in groups. No document is in the choices of two groups, so each group can be
+    solved by itself."""
     part_of, parts = dict[DocumentKey, int](), list[list[Choices]]()
     for choices in questions:
         documents = {key for choice in choices for key in choice}
@@ -111,7 +113,7 @@ def _within(formula: Any, most_cores: int) -> tuple[list[int] | None, int]:
 
 
 class _GivenUp(Exception):
-    """This error ends a search of the solver that takes too long."""
+    """This error ends a search of the solver that has found too many conflicts; see ``most_cores``."""
 
 
 def _greedy(questions: Sequence[Choices]) -> Choice:
@@ -142,8 +144,8 @@ def _pruned(questions: Sequence[Choices], taken: set[DocumentKey]) -> Choice:
 
 
 def _apart(questions: Sequence[Choices]) -> int:
-    """Returns a lower bound of the size of the set: the number of documents that are needed for questions
-    whose choices have no document in common."""
+    """Returns a lower bound of the size of the set. It takes questions of which no two have a document in
+    common, and adds up the sizes of their smallest choices."""
     used, needed = set[DocumentKey](), 0
     for choices in sorted(questions, key=_order):
         documents = {key for choice in choices for key in choice}

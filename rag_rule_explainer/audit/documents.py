@@ -65,13 +65,14 @@ def keys_of(shown: Iterable[ShownDocument]) -> Mapping[str, DocumentKey]:
 
 
 def is_made_up_for(identity: str, *, given: bool) -> bool:
-    """Returns True iff an id has a form that explanations make up. ``given``: True iff the document was
-    given with its question, not retrieved."""
+    """Returns True iff an id has the form of those that explanations make up, such as "doc-1f2e3d4c".
+    ``given``: True iff the document was given with its question and not retrieved; only then, an id such
+    as "D3" may be made up, too."""
     return bool(_BY_TEXT.fullmatch(identity) or (given and _BY_PLACE.fullmatch(identity)))
 
 
 def names_of(documents: Sequence[SourceLike]) -> frozenset[str]:
-    """Returns the ids with which documents are given, and the names in their metadata."""
+    """Returns all ids and all names (in the metadata) with which a caller gives the documents."""
     found = list[object]()
     for each in documents:
         parts = given_parts(each)

@@ -47,11 +47,11 @@ _LONGEST_TEXT = 5_000
 class AuditFolder:
     """An ``AuditFolder`` is a folder that holds what an audit has found so far.
 
-    ``identity``: the name of the audit, which stays the same if its folder is moved; empty if it has
-    none. ``known``: what became of each question so far, by its id. ``form``: the form of saved
-    explanations; None to save none. ``settings``: the settings of this run, and of earlier ones, each
-    under a mark, which is a short hash. ``run``: the lock that keeps other runs from using the folder
-    until ``close``; None if there is no lock.
+    ``identity``: a name that the audit got when its folder was made, and that stays the same if the
+    folder is moved; empty if its file holds none. ``known``: what became of each question so far, by its
+    id. ``form``: the form of saved explanations; None to save none. ``settings``: the settings of this
+    run, and of earlier ones, each under a mark, which is a short hash. ``run``: the lock that keeps other
+    runs from using the folder until ``close``; None if there is no lock.
     """
 
     path: Path
@@ -90,7 +90,7 @@ class AuditFolder:
         return folder
 
     def close(self) -> None:
-        """Lets another run use the folder."""
+        """Unlocks the folder, so that another run of the audit may use it."""
         if self.run is not None:
             self.run.close()
 
@@ -219,7 +219,8 @@ def kept_questions(path: Path) -> Iterator[AuditedQuestion]:
 
 
 def kept_texts(path: Path) -> dict[str, str]:
-    """Returns the texts of the documents, by their hashes. A long text is cut off, and ends with "…"."""
+    """Returns the texts of the documents, by their hashes. A text of more than ``_LONGEST_TEXT``
+    characters is cut off, and ends with "…"."""
     return dict(_lines_of(path / _TEXTS, _text_of))
 
 

@@ -34,7 +34,7 @@ class FreshVerdicts:
     stopped: bool = False
 
     def note_unknown(self, trial: Trial, reason: str) -> None:
-        """Notes a replay without a verdict."""
+        """Records that a replay has no verdict, and why. Only the first ``reason`` is kept."""
         self.verdicts[trial] = Verdict.UNKNOWN
         self.reason = self.reason or reason
 

@@ -15,7 +15,8 @@ from ..progress.report import ProgressReport
 
 
 class SpentTogether(NamedTuple):
-    """A ``SpentTogether`` is what the questions of an audit have spent together so far."""
+    """A ``SpentTogether`` is what the questions of an audit have spent together so far. ``replays``: the
+    number of runs of the application."""
 
     replays: int = 0
     tokens: int = 0
@@ -97,8 +98,8 @@ class TokenMeter:
         self._reported: dict[int, tuple[int, float]] = {}
 
     def __call__(self, report: ProgressReport, /) -> None:
-        """Reports to the meter the tokens and the cost by which this report of an explanation exceeds its
-        last one."""
+        """Reports to the meter the tokens and the cost that this explanation has spent since its last
+        progress report."""
         tokens, cost = self._reported.get(report.call, (0, 0.0))
         now = report.tokens, report.cost or 0.0
         if report.done:

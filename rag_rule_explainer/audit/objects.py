@@ -84,7 +84,7 @@ def codes_in(code: CodeType) -> Iterator[CodeType]:
 
 
 def stored_by(code: CodeType) -> Iterator[str]:
-    """Yields the names of the attributes that a code sets."""
+    """Yields the names of the attributes that the code of a function sets, on any object."""
     return (str(each.argval) for each in get_instructions(code) if each.opname == "STORE_ATTR")
 
 
@@ -146,7 +146,7 @@ def _codes_of_use(members: Mapping[str, Any], entry: str | None) -> Iterator[Cod
 
 
 def _changed_by(code: CodeType) -> Iterator[str]:
-    """Yields the names of the attributes whose lists, sets or dicts a code changes, as in
+    """Yields the names of the attributes whose lists, sets or dicts the code of a function changes, as in
     ``self.seen.append(1)``. A change through another variable is not noticed."""
     loaded = list[str]()
     for each in get_instructions(code):

@@ -30,7 +30,8 @@ from .questions import AuditedQuestion, LoggedQuestion
 
 EngineName: TypeAlias = Literal["process", "ray"]
 AskedLike: TypeAlias = str | Mapping[str, Any] | LoggedQuestion
-"""A question is given as a text, as a ``LoggedQuestion``, or as a dict with its keys."""
+"""A question of an audit, as a caller gives it: a text, a ``LoggedQuestion``, or a dict whose keys are
+names of the fields of ``LoggedQuestion``."""
 _QUESTION_KEYS = tuple(each.name for each in fields(LoggedQuestion))
 
 

@@ -14,8 +14,9 @@ from .documents import DocumentNames
 from .questions import AuditedQuestion
 
 _Strength = tuple[int, int]
-"""The strength of the evidence of a pair: the number of samples on each of its subsets (0 if it was made
-from a rule), and the number of documents of the larger subset."""
+"""The strength of the evidence of a pair: the number of answers that the search saw on each of its
+subsets (the smaller of the two numbers; 0 if the pair was made from a rule), and the number of documents
+of the larger subset."""
 Named = Callable[[str, str], str]
 """A function that gets the id of a question and the id of a document in this question, and returns the
 name of the document in the log."""
@@ -70,8 +71,9 @@ class _Named:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A ``_Known`` holds what is known of one question. ``probes``: for each subset that was probed, its
-    documents in order, the number of samples, and HOLDS iff the bad outcome was seen."""
+    """A ``_Known`` holds what is known of one question. ``probes``: for each subset on which the
+    application was replayed, its documents in order, the number of answers (above 1 if they vote), and
+    HOLDS iff the outcome was bad."""
 
     shown: tuple[str, ...]
     pinned: frozenset[str]
@@ -171,9 +173,9 @@ def _best_pair(
 
 
 def _of_probes(known: _Known, tied: frozenset[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Compares each probe on a subset that contains the tied documents with the probe on the same subset
-    without them. If only the first is bad, yields the smaller of the two numbers of samples, the number
-    of documents of the larger subset, and these documents."""
+    """Yields the subsets that are bad with the ``tied`` documents and not bad without them, as far as
+    both were replayed. Yields for each the smaller of the two numbers of answers, the number of its
+    documents, and its documents."""
     for among, (kept, samples, badness) in known.probes.items():
         if badness is Verdict.HOLDS and tied <= among:
             _, others, without = known.probes.get(among - tied, ((), 0, Verdict.UNKNOWN))
@@ -182,8 +184,9 @@ def _of_probes(known: _Known, tied: frozenset[str]) -> Iterator[tuple[int, int, 
 
 
 def _of_rule(rule: _Named, known: _Known, tied: frozenset[str]) -> tuple[str, ...]:
-    """Returns a subset on which the outcome is bad, but is not bad without the ``tied`` documents, as far
-    as the outcome depends on this rule alone."""
+    """Returns a subset that, by this rule alone, is bad and would not be bad without the ``tied``
+    documents: for a retention rule its documents, for an omission rule all other documents and the tied
+    ones."""
     among = frozenset(rule.sources)
     if rule.kind is RuleKind.OMISSION:
         return tuple(each for each in known.shown if each not in among or each in tied)

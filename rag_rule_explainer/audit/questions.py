@@ -24,7 +24,8 @@ AnswerOutcome: TypeAlias = Literal["bad", "not bad", "undecided", "failed", "sto
 there is no explanation, because of an error. "stopped": a limit of the audit came first, so the question
 is asked again if the audit goes on."""
 RuleOutcome: TypeAlias = Literal["bad", "not bad", "good", "not good"]
-"""A ``RuleOutcome`` is the outcome that a rule promises."""
+"""A ``RuleOutcome`` says what a rule claims of the answers: "bad" or "not bad" by the condition of bad
+answers; "good" or "not good" by that of good answers. An answer may be neither bad nor good."""
 _SAVED = re.compile(r"explanations/[0-9a-f]{20}\.(?:html|json)")
 """The path of a saved explanation. Any other path may lead out of the folder."""
 _Count: TypeAlias = Annotated[int, Field(ge=0)]
@@ -78,12 +79,13 @@ class ShownDocument:
 
 @dataclass(frozen=True, slots=True)
 class AuditedRule:
-    """An ``AuditedRule`` is one minimal rule: whenever ``documents`` are retained (or omitted, as
-    ``kind`` says), the answer is what ``outcome`` says, as far as ``claim`` goes.
+    """An ``AuditedRule`` is one rule: whenever ``documents`` are retained (or omitted, as ``kind`` says),
+    the answer is what ``outcome`` says, as far as ``claim`` goes.
 
-    ``evidence``: the evidence of the claim in words. ``minimal``: as in a ``Finding``. ``confidence``:
-    the share of the subsets on which the rule held; 1 if no subset was seen to break it. ``limits``: the
-    subsets that the claim does not cover, in words; empty if it covers all.
+    ``evidence``: the evidence of the claim in words. ``minimal``: True iff no smaller set of these
+    documents is enough; None if this is not known. ``confidence``: the share of the subsets on which the
+    rule held; 1 if no subset was seen to break it. ``limits``: the subsets that the claim does not cover,
+    in words; empty if it covers all.
     """
 
     kind: RuleKind
@@ -102,7 +104,7 @@ class AuditedRule:
 
     @property
     def needs_each(self) -> bool:
-        """Returns True iff the rule is sure, and known to be minimal. Another rule may name a document
+        """Returns True iff the rule is sure, and known to be minimal. Any other rule may name a document
         that is not needed, for example because a limit ended the search for smaller rules."""
         return self.is_sure and self.minimal is True
 
@@ -168,7 +170,8 @@ class AuditedQuestion:
 
     @classmethod
     def from_json_line(cls, line: str | bytes) -> "AuditedQuestion":
-        """Returns the question that such a line holds. Raises InvalidInput for any other line."""
+        """Returns the question that a line written by ``as_json_line`` holds. Raises InvalidInput for any
+        other line."""
         try:
             read = _reader().validate_json(line)
         except ValidationError as error:

@@ -61,8 +61,8 @@ def stratified_p_value(tables: Iterable[PairTable]) -> Fraction:
 
 
 def benjamini_yekutieli(p_values: Sequence[Fraction], rate: float) -> list[bool]:
-    """Returns which hypotheses are rejected. The expected share of true hypotheses among the rejected
-    ones is at most ``rate``, whatever the dependence among the p-values.
+    """Returns for each p-value True iff its null hypothesis is rejected. The expected share of true
+    hypotheses among the rejected ones is at most ``rate``, whatever the dependence among the p-values.
 
     Source: Y. Benjamini and D. Yekutieli, The control of the false discovery rate in multiple testing
     under dependency, Annals of Statistics 29 (2001), theorem 1.3.
@@ -75,8 +75,8 @@ def benjamini_yekutieli(p_values: Sequence[Fraction], rate: float) -> list[bool]
 
 
 def smallest_threshold(count: int, rate: float) -> float:
-    """Returns the bound that the smallest of so many p-values is compared with; the second smallest is
-    compared with twice as much, and so on."""
+    """Returns the bound with which ``benjamini_yekutieli`` compares the smallest of ``count`` p-values.
+    It compares the second smallest with twice this bound, and so on."""
     return rate / (count * sum(1 / n for n in range(1, count + 1))) if count else rate
 
 
@@ -111,7 +111,8 @@ def _power(bound: float, count: int, error: float) -> float:
 
 
 def _added(one: Sequence[Fraction], other: Sequence[Fraction]) -> list[Fraction]:
-    """Returns the distribution of the sum of two independent counts."""
+    """Returns the probabilities of 0, 1, 2, ... as the sum of two independent counts. ``one``, ``other``:
+    the same probabilities of each count."""
     total = [Fraction(0)] * (len(one) + len(other) - 1)
     for here, chance in enumerate(one):
         for there, and_chance in enumerate(other):

@@ -74,7 +74,8 @@ class Removal:
 
 def smallest_removal(names: DocumentNames) -> Removal:
     """Returns the smallest set of documents whose removal ends the bad answers. Only sure omission rules
-    count. The solver may give up early; a set is returned in any case."""
+    count. If the solver gives up early, the set may be larger than necessary; see
+    ``Removal.is_smallest``."""
     reached, not_ended = list[AuditedQuestion](), list[tuple[str, str]]()
     for question in names.questions:
         if question.outcome != "bad":

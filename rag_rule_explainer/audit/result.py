@@ -82,7 +82,8 @@ class Audit:
 
     @property
     def summary(self) -> str:
-        """Returns the numbers of questions in one line. Questions that failed are always counted."""
+        """Returns in one line how many questions have which outcome, such as "3 of 3 questions, 1 bad, 1
+        not bad, 1 failed"."""
         counts = self.counts
         parts = [f"{len(self.questions):,} of {max(self.total, len(self.questions)):,} questions"]
         parts += [f"{counts.get(each, 0):,} {each}" for each in ("bad", "not bad")]

@@ -19,11 +19,13 @@ _IMPLICATING: frozenset[_Way] = frozenset(
     {(_RETENTION, "bad"), (_OMISSION, "not bad"), (_OMISSION, "good")}
 )
 TOWARDS_BAD: frozenset[_Way] = frozenset({*_IMPLICATING, (_RETENTION, "not good")})
-"""Rules by which a document makes answers bad: answers are bad with it, or better without it."""
+"""The kinds and outcomes of rules by which a document makes answers bad: they are bad (or not good) if it
+is retained, or not bad (or good) if it is omitted."""
 AWAY_FROM_BAD: frozenset[_Way] = frozenset(
     {(_RETENTION, "not bad"), (_RETENTION, "good"), (_OMISSION, "bad"), (_OMISSION, "not good")}
 )
-"""Rules by which a document makes answers better."""
+"""The kinds and outcomes of rules by which a document makes answers better, the reverse of
+``TOWARDS_BAD``."""
 _NEVER_SHOWN = "no question decides it"
 
 
@@ -68,19 +70,20 @@ class DocumentRow:
 
     @property
     def implicated_share(self) -> Share:
-        """Returns the share of the questions in which the document is implicated, among the questions
-        that decide whether it is."""
+        """Returns the number of questions in which the document is ``implicated``, divided by the number
+        of questions in which it is ``implicated`` or ``clear``. Others that show it are not counted."""
         return share(len(self.implicated), len(self.implicated) + len(self.clear), _NEVER_SHOWN)
 
     @property
     def bad_share(self) -> Share:
-        """Returns the share of bad answers among the answers that have a verdict and for which the
-        document was shown."""
+        """Returns the share of bad answers among the bad and the not bad answers to questions that show
+        the document."""
         return share(len(self.bad), len(self.bad) + len(self.not_bad), _NEVER_SHOWN)
 
     @property
     def open(self) -> int:
-        """Returns the number of questions that do not decide whether the document is implicated."""
+        """Returns the number of questions that show the document, and in which it is neither
+        ``implicated`` nor ``clear``."""
         return len(self.shown) - len(self.implicated) - len(self.clear)
 
     @property
@@ -142,7 +145,8 @@ class _Rule:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A ``_Reading`` notes in the rows of a question's documents what the question says of them."""
+    """A ``_Reading`` adds one question to the rows of the documents that it shows. ``rows``: these rows.
+    ``rules``: the rules of the question. ``pinned``: the documents that were never omitted."""
 
     question: AuditedQuestion
     rows: Mapping[DocumentKey, DocumentRow]
@@ -156,7 +160,8 @@ class _Reading:
         keys: Mapping[str, DocumentKey],
         rows: Mapping[DocumentKey, DocumentRow],
     ) -> "_Reading":
-        """Returns the reading of a question. ``keys``: the document for each id."""
+        """Returns a ``_Reading`` of a question. ``keys``: the document for each id in the question.
+        ``rows``: the row of each document of the log."""
         rules = [
             _Rule(
                 each.kind,

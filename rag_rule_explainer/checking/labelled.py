@@ -14,12 +14,12 @@ class LabelledCase:
     """A ``LabelledCase`` is an answer with a label.
 
     ``label``: True if the condition holds for the answer, else False. ``truth``: the answer that is known
-    to be right. ``reference``: the text that a criterion refers to. ``truth`` and ``reference`` are
-    needed only if they differ from case to case. ``baseline``: the answer with which ``same_answer``
-    compares. ``sources``, ``kept``: all sources, and the sources that were shown (None: all). ``cites``
-    and ``mentions_source`` use them. ``id``: the name of the case; by default "case" and its number.
-    Raises InvalidInput for an empty question, a label that is neither True nor False, and values of a
-    wrong type.
+    to be right. ``reference``: the text that a criterion refers to. If the truth or the reference is the
+    same for all cases, give it to the condition instead. ``baseline``: the answer with which
+    ``same_answer`` compares. ``sources``, ``kept``: all sources, and the sources that were shown (None:
+    all). ``cites`` and ``mentions_source`` use them. ``id``: the name of the case; by default "case" and
+    its number. Raises InvalidInput for an empty question, a label that is neither True nor False, and
+    values of a wrong type.
     """
 
     question: str

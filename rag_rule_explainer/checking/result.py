@@ -33,10 +33,11 @@ class JudgeCheck(InNotebooks, BaseModel):
     cases without a verdict. They are in none of the other figures, and ``undecided`` lists them.
     ``precision``: the share of cases labelled true among those with HOLDS. ``recall``: the share of cases
     with HOLDS among those labelled true. ``false_positive_rate``: the share of cases with HOLDS among
-    those labelled false. ``disagreements``: the cases counted as fp and fn, in their order.
+    those labelled false. If there are no such cases, the ``value`` of the share is None.
+    ``disagreements``: the cases counted as fp and fn, in their order.
 
     ``condition``: the predicate as text. ``cases``: the number of cases. ``distinct``: the number of
-    cases without repetitions. ``judge_requests``, ``tokens``, ``cost``: the requests, the tokens and the
+    different cases. ``judge_requests``, ``tokens``, ``cost``: the requests, the tokens and the
     money that the judge used; ``cost`` is None without prices. ``stop_reason``: the reason why not all
     cases were judged; empty if all were judged. ``warnings``: sentences to read before the figures.
     """

@@ -17,8 +17,8 @@ _WORDS = {Verdict.HOLDS: "judged true", Verdict.BREAKS: "judged false", Verdict.
 
 
 def check_lines(check: "JudgeCheck", show: int) -> Iterator[str]:
-    """Yields the lines of a check: warnings, figures, and the first disagreements and undecided cases.
-    No line ends in a space."""
+    """Yields the lines of a check: warnings, figures, and the first ``show`` disagreements and the first
+    ``show`` undecided cases. No line ends in a space."""
     yield from (line.rstrip() for line in _lines(check, show))
 
 

@@ -1,5 +1,5 @@
-"""This module judges labelled cases. Identical cases are judged once, and in batches if the judge
-allows it."""
+"""This module judges labelled cases: identical cases only once, and several cases in one request if the
+judge allows it."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -36,8 +36,8 @@ CheckProgress: TypeAlias = Callable[[int, int], object]
 
 @dataclass(slots=True, eq=False)
 class TrialItem:
-    """A ``TrialItem`` is a case to be judged. ``places``: the positions, in the list of cases, of all
-    cases with the same key, which get the same judgement."""
+    """A ``TrialItem`` is a case to be judged. ``places``: the positions, in the list of all cases, of
+    this case and of those that are identical for the judge. They all get the same judgement."""
 
     judging: Judging
     case: Case
@@ -130,8 +130,9 @@ class JudgeTrial:
 def _distinct(
     listed: Sequence[tuple[Predicate, Case]], store: "Opened | None", stopper: Stopper
 ) -> list[TrialItem]:
-    """Returns one item for each predicate and memo key, in order. A case without a memo key gets an
-    item of its own."""
+    """Returns the cases as items, in order. Cases with the same predicate and the same memo key (see
+    ``Predicate.memo_key``) get the same judgement, so they become one item. A case without a memo key
+    gets an item of its own."""
     predicates = tuple(dict.fromkeys(predicate for predicate, _ in listed))
     judging_of = dict(zip(predicates, judgings(predicates, store, stopper), strict=True))
     items: list[TrialItem] = []

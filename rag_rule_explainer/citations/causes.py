@@ -28,8 +28,8 @@ _STRONGEST_FIRST: tuple[ClaimStatus, ...] = (
 _LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive", "confidence"})
 """The names of the miners that request the verdict on every subset that can change the rules."""
 _SEVERAL = 3
-"""If at least this number of sources are each sufficient alone, the claim may have another cause than
-their texts."""
+"""If at least this number of sources are each sufficient alone, the claim may come from the model's own
+knowledge instead of their texts."""
 _MINERS_OF_ALL = frozenset({"exact", "exhaustive", "confidence", "sampled", "quick", "grouped"})
 """The names of the miners that search for rules over all sources. Other miners find only rules over some
 of the sources."""
@@ -96,8 +96,8 @@ class Causes:
                     yield frozenset(probe.kept), held is (kind is RuleKind.RETENTION)
 
     def _whole(self, rule: Finding) -> frozenset[str]:
-        """Returns all sources of a rule's antecedent, including those that the rule contains without
-        naming them (see ``Finding.with_others``)."""
+        """Returns all sources that a rule requires. A rule such as "a and all others except b" names only
+        some of them (see ``Finding.with_others``)."""
         if not rule.with_others:
             return frozenset(rule.sources)
         free = (source.id for source in self.explanation.sources if not source.pinned)
@@ -113,7 +113,7 @@ class Causes:
         if explanation.complete or explanation.stop_reason in {"", DROPPED}:
             return True
         # If a search of all subsets was stopped early, the explanation lists its unresolved subsets. If
-        # only the other kind of rule has such entries, the search for this kind was complete.
+        # all of these belong to omission rules, the search for retention rules was complete.
         return bool(open_kinds) and explanation.miner.name in _LOOK_AT_EVERYTHING
 
     def _why_nothing(self) -> str:
@@ -183,9 +183,9 @@ class Causes:
         return True if self.all_known and self.enough and not may_miss else None
 
     def never_without(self, identity: str) -> tuple[bool | None, Finding | None]:
-        """Returns True iff the claim is never made without this source, whichever other sources are
-        retained, and the omission rule that states this. Returns None in place of True if this is not
-        known."""
+        """Returns True and an omission rule, if this rule states that the claim is never made without
+        this source. Returns False and None if the claim can be made without it, and None and None if
+        this is not known."""
         if not self.explanation.conditions_are_opposite:
             return None, None
         unit = self._unit_of.get(identity, frozenset((identity,)))
@@ -220,8 +220,8 @@ class Causes:
 
     def _is_asked_without(self) -> bool | None:
         """Returns True iff the application calls its model for the answer even if there is no source;
-        None if this is not known. A request without sources proves nothing, because it may only rewrite
-        the question. If no request was sent, the model was certainly not called."""
+        None if this is not known. A model call in a replay without sources may only rewrite the question,
+        so it proves nothing. A replay without any model call proves that there is none for the answer."""
         probes = self.explanation.probes
         without = [answer for probe in probes if not probe.kept for answer in probe.answers]
         others = [answer for probe in probes if probe.kept for answer in probe.answers]
@@ -233,8 +233,8 @@ class Causes:
         return False if without and any(answer.usage for answer in others) else None
 
     def why_memory_is_open(self) -> str:
-        """Returns the reason why the model may make the claim from its own knowledge, although no probe
-        shows this. Returns an empty text if the rules decide that it does or that it does not."""
+        """Returns the reason why it is not known whether the model makes the claim from memory, which is
+        its own knowledge. Returns an empty text if this is known."""
         made, remark = self.without_sources()
         is_always_made = self.anyhow() is not None and not self.pinned
         if made is None and (is_always_made or self._each_alone_is_enough()):
@@ -253,15 +253,16 @@ class Causes:
         return bool(units) and all(frozenset(unit) in singles for unit in units)
 
     def tied(self, sources: Iterable[str]) -> tuple[str, ...]:
-        """Returns the first group of tied sources (retained or omitted only together) of which at least
-        two are in ``sources``; empty if there is none."""
+        """Returns the ids of the first group of tied sources (retained or omitted only together) that has
+        at least two of ``sources``; empty if no group has."""
         named = frozenset(sources)
         ties = (tie.sources for tie in self.explanation.ties)
         return next((tie for tie in ties if len(named.intersection(tie)) > 1), ())
 
     def uncited(self, cited: frozenset[str]) -> tuple[str, ...]:
-        """Returns the sources, in order, that some minimal rule contains and that are neither cited nor
-        tied to a cited source. Returns none if the model may make the claim from its own knowledge."""
+        """Returns the sources that some minimal rule contains and that are neither cited nor tied to a
+        cited source, in the order of the explanation. Empty if the model may make the claim from its own
+        knowledge."""
         if self.why_memory_is_open():
             return ()
         known = cited.union(*(self._unit_of.get(each, frozenset[str]()) for each in cited))

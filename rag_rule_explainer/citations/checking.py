@@ -47,8 +47,8 @@ def checked_citations(
 
 
 def _remarks(causes: Causes, without: bool | None, remark: str) -> tuple[str, ...]:
-    """Returns remarks on the claim that belong to no single citation. ``without`` and ``remark``: the
-    result of ``Causes.without_sources``."""
+    """Returns remarks on the claim that are not about a single citation, such as that some sources are
+    tied. ``without`` and ``remark``: the result of ``Causes.without_sources``."""
     remarks = list[str]()
     if without is None:
         remarks.append(f"whether the claim is also made without any source is not known: {remark}")
@@ -131,7 +131,8 @@ class _Sorting:
         return ""
 
     def _made_anyhow(self, citation: ReadCitation, source: str, anyhow: EnoughSources) -> CitationVerdict:
-        """Returns the verdict on a citation if the claim is made whichever sources are retained."""
+        """Returns the verdict on a citation of ``source`` if the claim is made whichever sources are
+        retained. ``anyhow``: the rule that states this."""
         pinned = self.causes.pinned
         found = CitationClass.DECORATIVE if pinned else CitationClass.FROM_MEMORY
         why = ""
@@ -162,7 +163,8 @@ class _Sorting:
     def _by_rules(
         self, citation: ReadCitation, source: str, rules: list[EnoughSources]
     ) -> CitationVerdict:
-        """Returns the verdict on a source that some minimal rules contain."""
+        """Returns the verdict on a citation of ``source``. ``rules``: the minimal rules that contain this
+        source; at least one."""
         causes = self.causes
         inside = [each for each in rules if each.sources <= self.cited]
         in_all = causes.needed_by_all(source)
@@ -206,8 +208,8 @@ class _Sorting:
         return weakest([*claims, self.causes.seen_claim])
 
     def _partners(self, source: str, rules: list[EnoughSources]) -> tuple[tuple[str, ...], ...]:
-        """Returns, for each rule, the other sources that it contains. If some of them are not cited,
-        returns only these for this rule."""
+        """Returns, for each of these rules, the sources that it contains beside ``source``: only the
+        uncited ones, or all of them if all are cited. Repeated and empty results are left out."""
         order = [each.id for each in self.causes.explanation.sources]
         partners = list[tuple[str, ...]]()
         for rule in rules:
@@ -251,10 +253,9 @@ class _Sorting:
         return any(tie & self.cited and not tie <= self.cited for tie in ties)
 
     def smallest(self) -> tuple[str, ...] | None:
-        """Returns the smallest set of sources that is sufficient for the statement. If there are several
-        of this size, returns the one with the most cited sources. Returns None if the set is not known.
-        It is not known if sources are pinned, or if it contains tied sources, because nothing is known
-        about such sources alone."""
+        """Returns the smallest set of sources that is sufficient for the statement. Among several sets of
+        the same size, the one with the most cited sources is returned. Returns None if the smallest set
+        is not known, for example because sources are pinned, or because the set contains tied sources."""
         causes = self.causes
         is_open = causes.pinned or causes.why_memory_is_open()
         if is_open or not causes.all_known or not causes.enough:

@@ -78,7 +78,8 @@ class StatementChecks:
     unchecked: tuple[CitedStatement, ...] = field(init=False, default=())
 
     def conditions(self, answer: Answer) -> Sequence[PredicateLike]:
-        """Returns the condition of each statement of the answer that is to be checked."""
+        """Returns one condition for each statement that is to be checked: that an answer makes it.
+        ``answer``: the answer to divide into statements."""
         self.reading = self._read(answer)
         found = statements_in(self.reading, self.shown, self.options.divided)
         wanted = [each for each in found if each.citations or self.options.every_statement]
@@ -88,8 +89,8 @@ class StatementChecks:
         return list(map(OfNextAction.of, wanted_of)) if self.of_next_action else wanted_of
 
     def _read(self, answer: Answer) -> CitingText:
-        """Returns the answer's text with all citations of the output. If the output contains another text
-        than the answer, the citations in that text get no position."""
+        """Returns the answer's text with all citations of the output. If the text of the output does not
+        contain the answer's text, citations that only the output has get no position."""
         output = self.output
         if output is None:
             output = answer.text if answer.value is None else answer.value

@@ -4,8 +4,7 @@ from enum import Enum
 
 
 class CitationClass(str, Enum):
-    """This enum has the classes of citations. ``meaning`` says what each class states, and nothing
-    more."""
+    """This enum has the classes of citations. ``meaning`` says in words what each class states."""
 
     DECISIVE = "decisive"
     DECISIVE_IN_FULL_CONTEXT = "decisive in full context"
@@ -33,8 +32,8 @@ class CitationClass(str, Enum):
     def is_faithful(self) -> bool | None:
         """Returns True if the answer makes the claim because of the cited source, alone or together with
         other cited sources. Returns False if it does not, and None if this is not known.
-        ``CitationVerdict.faithful`` is more exact: for an unresolvable citation of a source that was
-        shown, it is None."""
+        ``CitationVerdict.faithful`` is more exact: it is None, and not False, for an unresolvable
+        citation of a source that was shown."""
         return _FAITHFUL[self]
 
 

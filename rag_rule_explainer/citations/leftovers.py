@@ -115,7 +115,8 @@ def _of_subject(mark: str, after: str) -> Iterator[str]:
 
 
 def _in_brackets(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]:
-    """Yields the words beside a citation in the same round brackets, if there are only a few."""
+    """Yields the words beside a citation in the same round brackets, if they are at most ``_MOST`` + 1.
+    The parameters are those of ``why_unclear``."""
     for found in _ROUND.finditer(text, *place):
         inside = [each for each in marks if found.start() < each[0] and each[1] < found.end()]
         if inside and text[place[0] : found.start()].strip():
@@ -127,8 +128,8 @@ def _in_brackets(text: str, place: Place, marks: Sequence[Place]) -> Iterator[st
 
 
 def _behind_last(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]:
-    """Yields the words after the last citation of a statement if they are few and follow a short last
-    clause, as in "It is so, as [1] confirms."
+    """Yields the words after the last citation of a statement if they are at most ``_MOST`` and follow a
+    short last clause, as in "It is so, as [1] confirms." The parameters are those of ``why_unclear``.
     """
     start, end = marks[-1]
     after = text[end : place[1]]

@@ -23,7 +23,7 @@ _NUMBER = compiled_late(
     re.IGNORECASE,
 )
 _HEADED = compiled_late(r"(?:[ \t]*(?:#{1,6}[ \t][^\n]*|\*\*[^*\n]{1,80}\*\*:?[ \t]*)\n\s*)+")
-"""Matches the headings above a statement."""
+"""Matches the Markdown headings and lines in bold above a statement."""
 _FEWEST_WORDS = 3
 _BULLETS = compiled_late(r"(?:[-*•+>#–]{1,6}[ \t]+)+")
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
@@ -43,9 +43,9 @@ def is_number_alone(text: str) -> bool:
 
 
 def list_marks(statements: Sequence[str]) -> tuple[int, ...]:
-    """Returns, for each statement, the number of characters of its bullet or number. A number is taken
-    for that of a list item only if several statements have such numbers, and these go up one by one from
-    the first number."""
+    """Returns, for each statement, the number of characters before its content: those of headings above
+    it, and of its bullet or number. A number is the number of a list item only if several statements have
+    such numbers, and these go up one by one from the first."""
     heads = [_headed(each) for each in statements]
     points = [each[head:] for each, head in zip(statements, heads, strict=True)]
     numbered = [_numbered(each) for each in points]

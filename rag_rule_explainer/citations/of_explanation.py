@@ -48,7 +48,7 @@ def check_citations(
 
 
 def shown_in(explanation: Explanation, numbers_from: int = 1) -> CitableSources:
-    """Returns the sources of an explanation in the form in which citations are matched with them.
+    """Returns the sources of an explanation as ``CitableSources``, which matches citations with them.
     ``numbers_from``: the number of the first source. Raises InvalidInput if it is neither 0 nor 1."""
     if type(numbers_from) is not int or numbers_from not in {0, 1}:
         raise InvalidInput(
@@ -59,7 +59,8 @@ def shown_in(explanation: Explanation, numbers_from: int = 1) -> CitableSources:
 
 
 def claim_words(explanation: Explanation) -> str:
-    """Returns the claim in words: the condition of retention rules, or the answer if there is none."""
+    """Returns the claim in words: the condition of retention rules; empty if the explanation has no such
+    condition."""
     conditions = explanation.predicates
     return next((said for kind, said in conditions.items() if kind.value == "retention"), "")
 

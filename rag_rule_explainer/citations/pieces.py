@@ -121,9 +121,9 @@ def _moved(
 
 
 def _head(text: str, begin: int, end: int, ends: Mapping[int, int], before: Mapping[int, int]) -> int:
-    """Returns the position at which the piece really begins: after closing brackets and citations that
-    belong to the previous piece. ``ends``: the end of each citation, by its start. ``before``: as for
-    ``_uncut``."""
+    """Returns the position at which the piece from ``begin`` to ``end`` really begins: after closing
+    brackets and citations that belong to the previous piece. ``ends``: the end of each citation, by its
+    start. ``before``: as for ``_uncut``."""
     is_line = begin == 0 or text[begin - 1] == "\n"
     found = None if is_line else _CLOSING.match(text, begin, end)
     place = begin if found is None else found.end()

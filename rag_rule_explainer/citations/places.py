@@ -43,8 +43,8 @@ def _repeats(citation: ReadCitation, placed: Sequence[ReadCitation]) -> bool:
 
 def with_places(checks: Sequence[CitationCheck]) -> tuple[CitationCheck, ...]:
     """Returns the checks without the verdicts that belong to another statement. If a list cites a source
-    for several statements, its verdict is kept only for the statements that need the source or may need
-    it. If none does, it is kept for all."""
+    for several statements, only the statements that need the source, or may need it, keep the verdict on
+    this citation. If no statement needs the source, all of them keep the verdict."""
     found = dict[_Listed, bool | None]()
     for check in checks:
         listed = _listed(check)
@@ -57,8 +57,8 @@ def with_places(checks: Sequence[CitationCheck]) -> tuple[CitationCheck, ...]:
 
 
 def _listed(check: CitationCheck) -> dict[str | None, _Listed]:
-    """Returns the sources that this statement cites only by a list, each with the part of the text to
-    which the list belongs."""
+    """Returns a dict from the id of each source that this statement cites only by a list, to the source
+    and the part of the text to which the list belongs."""
     placed = {each.source for each in check.reading.citations if _is_placed(each)}
     found = dict[str | None, _Listed]()
     for each in check.reading.citations:
@@ -72,8 +72,8 @@ def _kept(check: CitationCheck, found: dict[_Listed, bool | None]) -> Iterator[C
     for verdict in check.verdicts:
         key = listed.get(verdict.source)
         is_needed = key is None or verdict.citation_class not in _NOT_NEEDED
-        # A verdict that is unknown for this statement is kept only if it would otherwise be given for no
-        # statement.
+        # A verdict that is unknown for this statement is kept only if no statement is known to need the
+        # source.
         is_unsure = verdict.faithful is None and key is not None and found[key] is None
         if is_needed or is_unsure or (key is not None and found[key] is False):
             yield verdict

@@ -118,7 +118,7 @@ class CitationCheck:
         raise KeyError(source)
 
     def of_mark(self, citation: ReadCitation) -> CitationVerdict | None:
-        """Returns the verdict on one citation of the text; None if there is none."""
+        """Returns the verdict on one citation of the text; None if the citation was not checked."""
         same = (each for each in self.verdicts if each.source == citation.source)
         return next((each for each in same if each.source or each.written == citation.written), None)
 

@@ -70,7 +70,8 @@ def sentences(text: str, language: str = "en") -> Sequence[str]:
 
 
 def _masked(found: re.Match[str]) -> str:
-    """Returns as many letters as the matched text has characters, so that no position changes."""
+    """Returns one letter for each character of the matched text. A segmenter does not divide a text
+    between letters, and no position changes."""
     return "w" * len(found[0])
 
 
@@ -129,7 +130,7 @@ def _places(
 
 def _pieces(text: str, split: SplitText) -> Iterator[Place]:
     """Yields the start and the end of each piece in the text. Raises InvalidInput if a piece does not
-    occur in the rest of the text."""
+    occur in the text after the previous piece."""
     after = 0
     for piece in split(text):
         if not isinstance(piece, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -146,9 +147,9 @@ def _marks(reading: CitingText, shown: CitableSources) -> list[Place]:
 
 
 def _within(citation: ReadCitation, spans: Sequence[Place], length: int) -> ReadCitation:
-    """Returns a citation unchanged if it belongs to a statement. Otherwise returns it with a ``scope``:
-    the part of the text with the statements to which it may belong. ``spans``: the positions of all
-    statements. ``length``: the end of that part."""
+    """Returns a citation unchanged if it belongs to a statement or has no position. Otherwise, its
+    ``scope`` becomes the whole text, because it may belong to any statement. ``spans``: the positions of
+    all statements. ``length``: the number of characters of the text."""
     if citation.start is None or any(
         _belongs(citation, span, first=not place) for place, span in enumerate(spans)
     ):
@@ -164,7 +165,7 @@ def _of(citations: Sequence[ReadCitation], place: Place, *, first: bool) -> Iter
 
 def _belongs(citation: ReadCitation, place: Place, *, first: bool) -> bool:
     """Returns True iff a citation belongs to the statement at this position. ``first``: True for the
-    first statement."""
+    first statement, to which citations before it belong too."""
     start, end = citation.scope or (citation.start or 0, citation.end or 0)
     if start == end:
         return place[0] < start <= place[1] or (first and start <= place[0])

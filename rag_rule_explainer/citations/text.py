@@ -36,7 +36,8 @@ def lines_of(check: "CitationCheck") -> Iterator[str]:
 
 
 def said_together(check: "CitationCheck") -> str:
-    """Returns a sentence about all citations of a statement together."""
+    """Returns a sentence about all citations of a statement together: whether the cited sources are
+    sufficient, which sources are not cited, and the smallest set of sources to cite."""
     if check.smallest_honest == ():
         return f"no citation is needed: {CitationClass.FROM_MEMORY.meaning}{_claim(check)}"
     parts = [_SUFFICIENT[check.sufficient]]

@@ -11,8 +11,9 @@ from .terminal import say
 
 
 def agree_on_cost(replays: int, retries: int, *, yes: bool) -> None:
-    """Prints the largest possible number of replays, and asks the user to agree if there are many. Raises
-    InvalidInput if the user does not agree, or cannot be asked."""
+    """Prints the largest possible number of replays, and asks the user to agree if it is above
+    ``ASK_ABOVE``. ``retries``: how often a failed replay is repeated. ``yes``: True if the user has
+    agreed. Raises InvalidInput if the user does not agree, or cannot be asked."""
     more = f", and {retries} more of each that fails" if retries else ""
     say(f"at most {amount(replays)} replays of the model{more}")
     if yes or replays <= ASK_ABOVE:

@@ -59,9 +59,9 @@ class AnnotateOptions:
                 tool.check_installed()
 
     def check_incident(self, incident: Incident | None) -> None:
-        """Checks, before anything is paid, that the annotations can be made. Raises InvalidInput if the
-        ids in the trace do not have the form that a named tool gives its ids, or if a file cannot be
-        written."""
+        """Checks, before anything is paid, that the annotations can be made; does nothing if no trace is
+        given. Raises InvalidInput if the ids in the trace do not have the form that a named tool gives
+        its ids, or if a file cannot be written."""
         for name in self.annotate or ():
             if incident is not None and incident.traced is not None:
                 annotated_tool(name).check_ids(incident.traced)
@@ -70,8 +70,8 @@ class AnnotateOptions:
                 check_place(annotations_file(self._folder, name, incident.traced.trace, ""))
 
     def made(self, explanation: Explanation, incident: Incident | None) -> list[Annotations]:
-        """Returns the annotations for each tool. Raises InvalidInput if the explanation is not about the
-        answer of the incident."""
+        """Returns the annotations for each named tool; none if ``incident`` is None. Raises InvalidInput
+        if the explanation is not about the answer of the incident."""
         return [Annotations(explanation, incident, each) for each in self.annotate or () if incident]
 
     def put(self, made: list[Annotations], *, stopped: bool = False) -> None:

@@ -144,8 +144,8 @@ class _Auditing:
                 )
 
     def application(self) -> tuple[Any, dict[str, Any]]:
-        """Returns the application, or an ``Explainer`` if the model or the offline reader answers the
-        questions. Also returns the keywords of the application's explainer."""
+        """Returns the name of the application, and the keywords of its explainer. Without ``--app``,
+        returns an ``Explainer`` that runs ``--model`` or the offline reader, and no keywords."""
         asking, recording, name = self._request.asking, self._recording, self._subject.app
         if name is None:
             settings = with_a_namespace(self._settings, asking)
@@ -164,7 +164,8 @@ class _Auditing:
         }
 
     def logged(self, questions: list[AskedQuestion]) -> list[LoggedQuestion]:
-        """Returns the questions, each with its input or its documents."""
+        """Returns the questions: with ``--app``, each with the application's input; otherwise, each with
+        the documents from which it is answered."""
         if self._subject.app is not None:
             application = load_application(self._subject.app)
             integration = Integration.of(application, self._subject.framework)

@@ -126,7 +126,7 @@ class AuditedBlame:
 
     def fields(self) -> dict[str, Any]:
         """Returns these options as keywords of ``audit``. Raises InvalidInput if ``fdr`` cannot be a
-        false discovery rate, and for the other options without ``fdr``."""
+        false discovery rate, or if it is None although another of these options is given."""
         if self.fdr is not None:
             check_rate(self.fdr)
         elif self.deterministic or self.blame_replays is not None:
@@ -180,8 +180,9 @@ class AuditedOutcomes:
     reference: Reference = None
 
     def predicates(self) -> tuple[Predicate, Predicate | None]:
-        """Returns the conditions of bad and of good answers. Raises InvalidInput for conditions that
-        cannot be read, and for a judge that cannot be used or has nothing to decide."""
+        """Returns the conditions of bad and of good answers; the second is None without ``--good``.
+        Raises InvalidInput for conditions that cannot be read, and for a judge that cannot be used or has
+        nothing to decide."""
         options = JudgeOptions(
             self.judge_model, self.judge_base_url, self.judge_samples, self.reference, self.judge_batch
         )
@@ -207,8 +208,8 @@ class AuditedTogether:
     tokens_per_minute: TokensPerMinute = None
 
     def engine_chosen(self) -> Any:
-        """Returns the engine. Raises InvalidInput for options of a cluster if the engine uses no
-        cluster."""
+        """Returns the engine that ``--engine`` names: "process", or an ``OnRay`` with the options of the
+        cluster. Raises InvalidInput for options of a cluster with "process"."""
         of_ray = (
             self.ray_address,
             self.actors,
@@ -223,7 +224,7 @@ class AuditedTogether:
                     "--engine ray; add it, or leave them out"
                 )
             return self.engine
-        # Imported late, because they load SQLAlchemy.
+        # Imported only here, because they load SQLAlchemy, which the engine "process" does not need.
         from ..audit.cluster.connecting import LOCAL
         from ..audit.cluster.ledger import Rates
         from ..audit.cluster.on_ray import OnRay
@@ -245,8 +246,8 @@ class AuditedTogether:
 
 
 def audit_settings(search: SearchOptions, *, free: bool) -> Settings:
-    """Returns the settings of each explanation. Raises InvalidInput if one kind of rule is left out,
-    because an audit needs both kinds."""
+    """Returns the settings of each explanation. ``free``: True if replays cost nothing. Raises
+    InvalidInput if one kind of rule is left out, because an audit needs both kinds."""
     if search.mining.rules != "both":
         raise InvalidInput("an audit needs rules of both kinds; leave --rules out")
     return search.settings(free=free)

@@ -24,9 +24,9 @@ _NEXT_ARGUMENT = re.compile(r"&(?=[A-Za-z_]\w*[=~])")
 
 
 def call_conditions(value: Callable[[str], object]) -> dict[str, Callable[[str], Predicate]]:
-    """Returns, by the name of each condition about calls, such as "calls", the function that parses the
-    text after the name, such as "send_email:to~attacker". ``value``: a function that parses the value of
-    a tool's argument."""
+    """Returns a dict from the name of each condition about calls to its parser. In
+    "calls:send_email:to~attacker", the name is "calls", and the parser gets "send_email:to~attacker".
+    ``value``: a function that parses the value of a tool's argument."""
 
     def called(make: Callable[..., Predicate]) -> Callable[[str], Predicate]:
         def parsed(written: str) -> Predicate:

@@ -81,8 +81,8 @@ class _Checking:
         is_free = subject.app is None and asking.model is None
         settings = search.settings(forbidden.kind, free=is_free)
         # The test of the quick search is too weak to decide whether there is any rule. So "auto" stands
-        # for another search here (see ``CheckSearch.settings``). For an agent, its replays are limited as
-        # those of the quick search would be.
+        # for another search here (see ``CheckSearch.settings``). If the application is an agent, the
+        # number of replays is limited as for the quick search.
         most = recording.most_replays if search.testing.miner == "auto" else ASK_ABOVE
         self._settings = capped(settings, agreed=asking.yes or is_free, most=most)
         self._is_capped = self._settings is not settings
@@ -197,7 +197,8 @@ def _documents(explanation: Explanation, subject: CheckedSubject) -> Iterator[tu
 
 
 def _names(identity: str, metadata: Mapping[str, object]) -> Iterator[str]:
-    """Yields the id and the metadata values of a source that may be the path of its file."""
+    """Yields the texts that may be the path of a source's file: its id and some values of its
+    metadata."""
     for each in (identity, *(metadata.get(key) for key in ("file_path", "source", "file_name"))):
         if isinstance(each, str) and 0 < len(each) < 1000 and each.isprintable():
             yield each

@@ -133,13 +133,13 @@ class CheckSearch:
     voting: VotingOptions
 
     def settings(self, kind: CheckedKind, *, free: bool) -> Settings:
-        """Returns these options as settings. ``free``: True if replays cost nothing, so that their number
-        need hardly be limited.
+        """Returns these options as settings. ``kind``: the kind of rules to search for. ``free``: True if
+        replays cost nothing, so that their number need hardly be limited.
 
         Two settings are stricter than for ``explain``, because otherwise a check could decide nothing.
         With several samples, every subset is voted on. If rules are tested on random subsets, the
-        guarantee holds for all of these rules together, also if the tests are random only because there
-        are many sources. Raises InvalidInput for options that do not fit together.
+        confidence holds for all of these rules together, and not only for each alone. Raises InvalidInput
+        for options that do not fit together.
         """
         voting, testing = self.voting, self.testing
         if voting.samples > 1 and voting.vote is None and not voting.recheck:

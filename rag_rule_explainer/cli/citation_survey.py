@@ -28,7 +28,7 @@ class SurveyedAnswer:
 
     @property
     def states_nothing(self) -> bool:
-        """Returns True iff the answer cites, but makes no statement."""
+        """Returns True iff the answer has citations, but contains no statement."""
         return self.cited is not None and bool(self.cited.unstated)
 
     @property

@@ -59,8 +59,8 @@ class AskedCitations:
         return own, logged
 
     def worded(self, error: Exception, folder: Path) -> str:
-        """Returns the message of an error with the name of the user's file in place of a file that
-        ``write`` wrote. ``folder``: where ``write`` wrote it."""
+        """Returns the message of an error. If it names a file that ``write`` wrote into ``folder``, this
+        name is replaced by the user's file and line, because the user knows only that file."""
         return str(error).replace(f"{self._documents(folder)}, line", f"{self.where}, document")
 
     def _documents(self, folder: Path) -> Path:

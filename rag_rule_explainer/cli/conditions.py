@@ -41,7 +41,7 @@ class JudgedConditions:
     """A ``JudgedConditions`` makes predicates that a judge decides. It holds the judge and its options.
 
     ``reference``: the text that a criterion refers to, read from a file; None if there is none.
-    ``samples``: the number of opinions on each answer. ``batch``: the number of answers in one request.
+    ``samples``: how often the judge judges each answer. ``batch``: the number of answers in one request.
     """
 
     judge: Judge
@@ -62,12 +62,14 @@ class JudgedConditions:
 
 
 def needs_judge(written: str | None) -> bool:
-    """Returns True for ``judged:TEXT``, which only a judge can decide."""
+    """Returns True for ``judged:TEXT`` and ``not:judged:TEXT``, which only a judge can decide. Returns
+    False for other conditions, and for None."""
     return written is not None and _named(written) == "judged"
 
 
 def may_be_judged(written: str | None) -> bool:
-    """Returns True for a predicate with which a judge may decide some or all answers."""
+    """Returns True for the conditions that can use a judge: "judged", "consistent-with" and
+    "same-answer", each also after "not:". Returns False for other conditions, and for None."""
     return written is not None and _named(written) in _JUDGEABLE
 
 

@@ -39,9 +39,9 @@ def run_command_line(arguments: Sequence[str] | None = None) -> None:
     """
     try:
         write_in_any_encoding()
-        # Users can also start the program by "python -m". Help texts must call it ``rag-rules`` even
-        # then, because the shell completes only this name.
         _check_given_once(sys.argv[1:] if arguments is None else arguments)
+        # ``prog_name`` is the name that help texts show. Without it, Typer would show another name if the
+        # user starts the program by "python -m".
         code = _command()(args=arguments, prog_name=_NAME, standalone_mode=False)
     except RagRuleError as error:
         say(f"rag-rules: {shortened(as_typed(str(error)), 1200)}")
@@ -51,7 +51,7 @@ def run_command_line(arguments: Sequence[str] | None = None) -> None:
         command = _command_of(error, given)
         message = _message(error)
         if command.endswith(_ASKING):
-            from .meant_options import meant_instead  # it imports every condition
+            from .meant_options import meant_instead  # Imported late: it loads all conditions.
 
             message = meant_instead(message, command, given)
         say(f"rag-rules: {message}{_advice(error, command)} See {command} --help.")
@@ -91,7 +91,8 @@ def _command_of(error: TyperException, given: Sequence[str]) -> str:
 
 
 def _commands_in(given: Sequence[str]) -> Iterator[str]:
-    """Yields the names of the command and its subcommand, with which the arguments begin."""
+    """Yields the names of commands and subcommands at the beginning of the arguments: "store" and "prune"
+    for ``store prune --namespace a``."""
     command: Any = _command()
     for name in given:
         command = getattr(command, "commands", {}).get(name)

@@ -155,7 +155,8 @@ def _replay_of(
 
 
 def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions, *, as_json: bool) -> None:
-    """Prints the estimated cost of an explanation. Calls no judge, and no model with the sources."""
+    """Prints the estimated cost of an explanation. Calls no judge, and no model with the sources.
+    ``assuming``: what the user expects, such as the tokens of an answer."""
     judge = None if request.condition.judge_model is None else NamedJudge(request.condition.judge_model)
     predicates = _predicates(request, judge)
     incident = request.incident()

@@ -41,9 +41,8 @@ def _options(taker: Callable[..., Any]) -> Iterator[Parameter]:
 
 
 def _shown(hint: Any) -> Any:
-    """Returns the annotation of an option. For a flag, the help then shows no type after its name.
-
-    The option is copied, because several commands may share it.
+    """Returns the annotation of an option: for a flag, changed so that the help shows no type after its
+    name; otherwise unchanged. The option of a flag is copied, because several commands may share it.
     """
     kind, *written = get_args(hint) or (hint,)
     if kind is not bool or not (written and isinstance(option := written[0], OptionInfo)):

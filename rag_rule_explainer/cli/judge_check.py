@@ -88,8 +88,7 @@ class CheckedJudge:
     reference: Fallback = None
 
     def options(self) -> JudgeOptions:
-        """Returns the options as ``JudgeOptions``, which all commands use to check and to make a
-        judge."""
+        """Returns the options as ``JudgeOptions``, which checks them and makes the judge."""
         return JudgeOptions(
             self.judge_model,
             self.judge_base_url,
@@ -192,8 +191,9 @@ def _needed(written: str) -> dict[str, str]:
 
 
 def _predicate(written: str, judged_conditions: JudgedConditions | None, case: LabelledCase) -> Predicate:
-    """Returns the predicate for one line of the file. It uses the truth and the reference of the line,
-    if the line has them."""
+    """Returns the predicate for one line of the file, ``case``. It uses the truth and the reference of
+    this line, if the line has them. ``written``: the predicate as the user wrote it.
+    ``judged_conditions``: the judge; None if there is none."""
     if written.removeprefix("not:") == EACH_ITS_OWN:
         written = f"{written}:{case.truth}"
     if judged_conditions is not None and case.reference is not None:

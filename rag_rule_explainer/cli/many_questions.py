@@ -14,10 +14,10 @@ Done = TypeVar("Done")
 
 
 def capped(settings: Settings, *, agreed: bool, most: int = ASK_ABOVE) -> Settings:
-    """Returns the settings, with a limit of ``most`` replays for each question if they have none and the
-    user has not ``agreed`` to pay. A command with many questions must not stop in the middle to ask
-    whether it may pay. The miner "quick" gets this limit only if verdicts are voted on; otherwise its own
-    limit is lower.
+    """Returns the settings, with a limit of ``most`` replays for each question. They are returned
+    unchanged if the user has ``agreed`` to pay, if they already limit the replays, and for the miner
+    "quick" without votes, whose own limit is lower. The limit is set because a command with many
+    questions must not stop in the middle to ask whether it may pay.
     """
     is_quick = settings.miner == "quick" and settings.noise.samples == 1
     if agreed or is_quick or settings.limits.replays is not None:

@@ -23,10 +23,11 @@ _KINDS = {
 
 
 def meant_instead(message: str, command: str, arguments: Sequence[str]) -> str:
-    """Returns an error message that suggests the option that the user meant.
+    """Returns an error message that suggests the option that the user meant, for example for
+    ``--contains TEXT`` the option ``--predicate contains:TEXT``.
 
-    Users may write the name of a predicate or of a kind of rule as an option, such as ``--contains``. A
-    message about anything else is returned unchanged.
+    ``message``: the message of Typer; it is returned unchanged if it is about anything else.
+    ``command``: the name of the command. ``arguments``: what the user wrote.
     """
     found = _NO_OPTION.match(message)
     if found is None:

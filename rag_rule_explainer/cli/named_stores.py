@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def store_at(url: str, namespace: str | None = None) -> Store:
-    """Returns the store at the URL, with this namespace unless it is None. Raises InvalidInput if the
-    folder of its file does not exist, because the path is then probably misspelt."""
+    """Returns the store at the URL. ``namespace``: None for a store without a namespace. Raises
+    InvalidInput if the folder of its file does not exist, because the path is then probably misspelt."""
     address = Address.of(url)
     folder = Path(address.target).parent
     if address.dialect == "sqlite" and not folder.is_dir():
@@ -29,8 +29,9 @@ def store_at(url: str, namespace: str | None = None) -> Store:
 
 
 def with_a_namespace(settings: Settings, asking: "AskingOptions") -> Settings:
-    """Returns the settings with a namespace for their store. If the store has none, the namespace is
-    made of the options about the model."""
+    """Returns the settings. If their store has no namespace, it gets one that is made of the options
+    about the model (see ``namespace_of``), and the namespace is printed. Settings without a store are
+    returned unchanged."""
     store = settings.store
     if store is None or store.namespace is not None:
         return settings
@@ -40,7 +41,8 @@ def with_a_namespace(settings: Settings, asking: "AskingOptions") -> Settings:
 
 
 def namespace_of(asking: "AskingOptions") -> str:
-    """Returns the namespace that is made of the options about the model."""
+    """Returns a namespace that contains the model, its endpoint and its temperature, so that answers of
+    other models are not taken from the store. Example: "gpt-4o, temperature 0"."""
     place = endpoint(asking.base_url) if asking.model else None
     temperature = None if asking.temperature is None else f"temperature {asking.temperature:g}"
     parts = (asking.model or "offline reader", place, temperature)

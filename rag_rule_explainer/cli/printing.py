@@ -126,6 +126,7 @@ def hand_over(text: str, summary: str, out: Path | None) -> None:
         write_result(out, text)
         say(f"{summary}; written to {out}")
         return
-    # Printing ends the program if the reader of the output has closed the pipe.
+    # Printing ends the program if the reader of the output has closed the pipe. That is suppressed, so
+    # that the caller's exit code is right even then.
     with suppress(SystemExit):
         print_lines([text.removesuffix("\n")])

@@ -106,6 +106,6 @@ def _of_json(line: str, number: int, path: Path) -> AskedQuestion:
 
 def _why_unknown(key: str) -> str:
     known = list(QuestionLine.model_fields)
-    # These keys need not resemble "sources", so they are looked up in a table.
+    # ``_SOURCES`` has keys that do not resemble "sources", so ``did_you_mean`` would not find them.
     meant = "did you mean 'sources'? " if key in _SOURCES else did_you_mean(key, known)
     return f"a question has no {shortened(repr(key), 100)}; {meant}its keys are {', '.join(known)}"

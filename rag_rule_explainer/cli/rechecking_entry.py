@@ -16,8 +16,9 @@ from ..testing.ranking import best_matches
 class RecheckAsked:
     """A ``RecheckAsked`` holds the change of the corpus that the user named. ``exclude``: the ids of the
     documents to leave out; None for the documents that the explanation's first sure fix removes (see
-    ``Fix``). ``corpus``: all documents of ``--sources``; None for an application. ``top_k``: how many of
-    them are retrieved at most."""
+    ``Fix``). ``corpus``: all documents of ``--sources``; None for an application, which searches itself.
+    ``top_k``: the maximum number of documents of ``corpus`` that are retrieved; None without ``corpus``.
+    """
 
     exclude: tuple[str, ...] | None
     replace: Mapping[str, str]

@@ -113,7 +113,7 @@ class ScreenGroup(TyperGroup):
 
     @override
     def get_help_option_names(self, ctx: Any) -> list[str]:
-        # The names come from a set, whose order differs from process to process.
+        # The names come from a set, whose order differs from process to process, so they are sorted.
         return sorted(ctx.help_option_names, key=len, reverse=True)
 
     @override
@@ -136,7 +136,8 @@ class ScreenGroup(TyperGroup):
 
 
 def _fitting(sentence: str, width: int) -> str:
-    """Returns the longest beginning of a sentence that fits the width and ends at a comma or colon."""
+    """Returns the sentence, shortened to the width if it is longer: cut at a comma or colon, which
+    becomes a full stop. The first part of a sentence is never cut."""
     while len(sentence) > width:
         shorter = max(sentence.rfind(mark, 0, len(sentence) - 1) for mark in (", ", ": "))
         if shorter < 0:

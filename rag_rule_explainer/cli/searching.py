@@ -178,7 +178,8 @@ class VotingOptions:
     recheck: AskedAgain = 0
 
     def noise(self, min_confidence: float = 1.0) -> Noise:
-        """Returns these options as ``Noise``. Raises InvalidInput for values that are not allowed."""
+        """Returns these options as ``Noise``. ``min_confidence``: the share of subsets on which a rule
+        must hold. Raises InvalidInput for values that are not allowed."""
         return Noise(self.samples, self.vote, self.recheck, min_confidence)
 
 
@@ -264,8 +265,8 @@ def _parsed_price(written: str) -> tuple[str, Price]:
 
 
 def _store_of(url: str | None, namespace: str | None) -> Store | None:
-    """Returns the store at the URL; None if there is no URL. If the user gave no namespace, a later step
-    adds one to the store.
+    """Returns the store at the URL; None if there is no URL. If the user gave no namespace, the store has
+    none; ``with_a_namespace`` can add one.
 
     Raises InvalidInput if there is a namespace but no URL.
     """

@@ -152,8 +152,8 @@ def _from_stdin() -> str:
 def _in_lines(content: str, where: str) -> list[Source]:
     """Returns the sources in a text that has one source on each line, or a JSON list of sources.
 
-    A source without an id gets a name from its metadata, else "D" and its position. ``where``: the name
-    of the file, for error messages.
+    A source without an id gets one from its metadata, or else "D" and its position, such as "D3".
+    ``where``: the name of the file, for error messages.
     """
     begun = content.lstrip()
     # The whole JSON list may stand on one line, so the form (a list, or lines) is recognised by the first

@@ -56,8 +56,8 @@ class TraceOptions:
         """Raises InvalidInput for options that cannot be given together with a trace, or that need a
         trace.
 
-        ``answers``: True if an application or a model is named. ``others``: options that a trace
-        replaces, with their values.
+        ``answers``: True if an application or a model is named, which a trace needs. ``others``: options
+        that a trace replaces, with their values; None for an option that is not given.
         """
         self.check_alone()
         if self.trace is None:
@@ -139,9 +139,9 @@ def shown_to_the_model(incident: Incident) -> Incident:
 
 
 def recorded_baseline(incident: Incident | None) -> Baseline | str | None:
-    """Returns the logged answer to explain; None if there is none. If the request to the model was
-    recorded, the state of the baseline is a digest of the request, so that a store does not mix answers
-    to different requests."""
+    """Returns the logged answer to explain; None if there is none. If the trace has the request to the
+    model, the ``state`` of the returned ``Baseline`` is a digest of the request, so that a store does not
+    mix answers to different requests."""
     if incident is None or incident.request is None:
         return None if incident is None else incident.answer
     state = hashlib.sha256(repr(incident.request).encode("utf-8", "surrogatepass")).hexdigest()[:32]

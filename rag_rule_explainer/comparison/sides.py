@@ -170,9 +170,9 @@ class Side:
         yield from broken.items()
 
     def _antecedent(self, kept: Iterable[str]) -> Mask:
-        """Returns the largest antecedent that a rule may have if it applies to a subset: for retention
-        rules, the sources that the subset retains; for omission rules, the sources that it omits,
-        without pinned ones. ``kept``: the ids of the sources that the subset retains."""
+        """Returns the sources that a rule may name if it applies to a subset: for retention rules, those
+        that the subset retains; for omission rules, those that it omits. Pinned sources are left out.
+        ``kept``: the ids of the sources that the subset retains."""
         mask = self._mask(kept)
         return mask if self.kind is RuleKind.RETENTION else self.units & ~mask
 

@@ -110,7 +110,7 @@ def draw_efficiency(rows: Sequence[EfficiencyRow], subject: str, out: Path) -> I
 def _values(
     rows: Sequence[EfficiencyRow], miner: WalkedMiner, of: Callable[[EfficiencyRow], float | None]
 ) -> Mapping[int, Sequence[float]]:
-    """Returns ``of(row)`` for each question and one miner, by the number of sources."""
+    """Returns the results of ``of`` for the miner's rows, except None, by the number of sources."""
     found = defaultdict[int, list[float]](list)
     for row in rows:
         if (row.miner, row.kind) == (miner.family, miner.kind) and (value := of(row)) is not None:
@@ -129,7 +129,7 @@ def _curves(rows: Sequence[EfficiencyRow], column: str, miners: Sequence[WalkedM
 def _draw_bars(
     rows: Sequence[EfficiencyRow], sizes: Sequence[int], subject: str, path: Path
 ) -> Iterator[Path]:
-    """Draws the nodes that two Monos visit, beside the nodes that Dual visits."""
+    """Draws the nodes that both Mono Rule Miners visit, beside those that the Dual Rule Miner visits."""
     parts = [_values(rows, miner, lambda row: row.explored) for miner in (*_MONOS, WalkedMiner.DUAL)]
     without = WalkedMiner.DUAL_WITHOUT_MEMORY
     parts.append(_values(rows, without, lambda row: row.repeated / (1 << row.n)))
@@ -207,7 +207,7 @@ def draw_benchmark(rows: Sequence[BenchmarkRow], subject: str, out: Path) -> Ite
     left = RULES, WITH, NOTHING
     sides = [[row for row in shown if (row.group in left) is is_left] for is_left in (True, False)]
     most = max(len({row.measure for row in side}) + len({row.group for row in side}) for side in sides)
-    # All lines get the same room, so the height of the figure depends on their number.
+    # Each measure and each heading takes one line, so the height depends on the number of lines.
     figure.set_size_inches(13.6, 1.5 + 0.31 * (most + 0.6 * len(models)))
     for panel, side in zip(panels, sides, strict=True):
         _draw_measures(panel, side, models)

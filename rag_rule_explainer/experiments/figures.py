@@ -118,7 +118,8 @@ def save(figure: FigureCanvas, path: Path) -> Path:
     """Writes the figure as PNG and returns the path. Drawing the same figure again gives the same bytes.
     Raises InvalidInput if the file cannot be written."""
     content = BytesIO()
-    # By default, the file contains the version of Matplotlib, so an update would change the bytes.
+    # By default, the file names the version of Matplotlib. This is left out, because an update of
+    # Matplotlib would otherwise change the bytes.
     figure.savefig(content, format="png", metadata={"Software": None})
     write_bytes(path, content.getvalue())
     return path

@@ -48,8 +48,8 @@ class Injections:
 
 
 def injections_in(path: Path) -> Injections:
-    """Returns the adversarial texts in a file. Also reads PoisonedRAG's ``adversarial_texts``. Raises
-    InvalidInput if the file cannot be read, for a malformed line, and if there is no text."""
+    """Returns the adversarial texts and the payloads in a file. The file may also be one of the data set
+    PoisonedRAG. Raises InvalidInput if it cannot be read, for a malformed line, and if it has no text."""
     texts, payloads = list[str](), list[Payload]()
     with readable(path, EXPECTED_INJECTIONS) as file:
         for number, line in enumerate(file, start=1):

@@ -57,8 +57,8 @@ class JudgedAnswer(BaseModel):
 
     @property
     def id(self) -> str:
-        """Returns an id for the judgement. The same verdict on the same answer has the same id, even if
-        different models gave this answer."""
+        """Returns an id for the judgement. It is the same for the same verdict on the same answer to the
+        same question, whichever model gave the answer."""
         parts = self.judge, self.question, self.truth, self.answer, self.verdict.value
         content = "".join(f"{len(part)}:{part}" for part in parts)
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]

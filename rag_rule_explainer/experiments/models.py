@@ -96,8 +96,8 @@ class Endpoint:
     @classmethod
     def of(cls, written: str, usual: "Endpoint | None" = None) -> "Endpoint":
         """Returns the endpoint that a user described on the command line, as ``MODEL_SYNTAX`` says.
-        ``usual``: has the values of all options that the user left out. Raises InvalidInput for any other
-        text."""
+        ``usual``: has the values of all options that the user left out; None for the defaults. Raises
+        InvalidInput for any other text."""
         name, *options = written.split(",")
         given = dict[str, Any]()
         for option in options:

@@ -59,7 +59,8 @@ def paired_comparison(
     first: Mapping[str, float | None], second: Mapping[str, float | None], seed: int = 0
 ) -> PairedComparison:
     """Returns the comparison of two conditions, each given as values by question. A question that lacks
-    one of its values is left out. Raises InvalidInput if no question has both."""
+    one of its values is left out. ``seed``: the seed of the random sample for many questions (see
+    ``_EXACT``). Raises InvalidInput if no question has both values."""
     pairs = [(a, second.get(name)) for name, a in sorted(first.items())]
     changes = [a - b for a, b in pairs if a is not None and b is not None]
     if not changes:

@@ -239,8 +239,8 @@ class _Run:
         return explanation
 
     def _add_round(self, number: int, groups: int, asked: Sequence[bool]) -> None:
-        """Adds a round to ``rounds``. ``asked``: for each probe of the round, True if the model was
-        called."""
+        """Adds a round to ``rounds``. ``number``: the number of the round, from 0. ``groups``: the number
+        of its groups. ``asked``: for each probe of the round, True if the model was called."""
         self.rounds.append(
             RedTeamRound(self.number, self.approach, number, groups, len(asked), sum(asked))
         )

@@ -259,9 +259,9 @@ class _Run:
         count: int,
         scores: Mapping[tuple[RuleKind, int], list[Score]],
     ) -> str:
-        """Mines the rules from the votes of the first ``count`` samples, adds a score for each kind of
-        rule to ``scores``, and returns an empty text. If a verdict is missing, adds nothing and returns
-        the reason."""
+        """Mines the rules from the votes of the first ``count`` samples in ``table``, which has the
+        samples of one question. Adds a score for each kind of rule to ``scores``, and returns an empty
+        text. If a verdict is missing, adds nothing and returns the reason."""
         asked = table.asked
         found = mined(table.votes(count))
         if found.unresolved:

@@ -79,6 +79,6 @@ class PerfectJudge:
     judge_name = "the perfect judge"
 
     def __call__(self, request: JudgeRequest, /) -> dict[str, bool]:
-        """Returns an opinion on each candidate (an answer to be judged)."""
+        """Returns, by the id of each candidate (an answer to be judged), True iff it is this answer."""
         truth = _said(request.matter.truth or "")
         return {each.id: each.answer == truth for each in request.candidates}

@@ -43,7 +43,8 @@ class WalkedMiner(str, Enum):
 
     @property
     def family(self) -> str:
-        """Returns the miner's name without the kind of rule. For both Monos it is "mono"."""
+        """Returns the miner's name without the kind of rule: "mono" for the Mono Rule Miners for
+        retention and for omission, otherwise the name on the command line."""
         return "mono" if self in _KINDS else self.value
 
     @property
@@ -63,8 +64,8 @@ class Walk:
     """A ``Walk`` holds the subsets that one miner visited, and the numbers of rules that it found.
 
     ``replayed``: the replayed subsets, in order; a subset that is replayed twice occurs twice.
-    ``nodes``: the number of visited nodes (subsets) of the lattice. Two Monos walk two lattices, so
-    ``nodes`` can be twice the number of nodes of one lattice. ``rules``: the number of all valid rules.
+    ``nodes``: the number of visited nodes (subsets) of the lattice. A miner that walks one lattice for
+    each kind of rule can have up to twice as many. ``rules``: the number of all valid rules.
     ``minimal_rules``: the number of minimal rules.
     """
 
@@ -103,8 +104,8 @@ def walk(miner: WalkedMiner, verdicts: WalkedVerdicts) -> Walk:
 
 
 _REMEMBERING = {WalkedMiner.EXHAUSTIVE, WalkedMiner.DUAL}
-"""The miners that remember verdicts: a subset that both of their searches request is replayed only
-once."""
+"""The miners that remember verdicts. If their search for retention rules and their search for omission
+rules need the same subset, it is replayed only once."""
 
 
 def _searches(miner: WalkedMiner, lattice: Lattice) -> tuple[RuleSearch, ...]:

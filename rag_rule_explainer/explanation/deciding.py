@@ -45,8 +45,9 @@ class Decision:
     ``rules``: the reported rules from which the decision follows, or would follow if they were certain
     enough. ``witness``: a probe that breaks the rule in question; None if there is none. ``error``: an
     upper bound of the chance that the decision is wrong. ``assuming``: the assumption of this bound, in
-    words. ``open``: if it is undecided, ids of sources that may be such a rule. ``why``: the reason why
-    it is undecided; empty if it is decided.
+    words; empty if the bound is 0. ``open``: if it is undecided, the ids of one set of sources that
+    together may be such a rule; empty if nothing is said about any set. ``why``: the reason why it is
+    undecided; empty if it is decided.
     """
 
     holds: bool | None
@@ -61,7 +62,8 @@ class Decision:
 def decide_rule(
     explanation: Explanation, kind: RuleKind, sources: Iterable[str], max_error: float = MAX_ERROR
 ) -> Decision:
-    """Returns whether these sources are a valid rule of this kind, minimal or not."""
+    """Returns whether these sources are a valid rule of this kind, minimal or not. ``max_error``: a
+    decision that may be wrong with a larger chance is not made."""
     return _Deciding(explanation, kind, max_error).rule(tuple(dict.fromkeys(sources)))
 
 
@@ -74,7 +76,7 @@ def decide_any_rule(
 ) -> Decision:
     """Returns whether there is a valid rule of this kind, minimal or not, that names only sources of
     ``within`` and at most ``max_size`` of them. With None, ``within`` means all sources, and ``max_size``
-    any number."""
+    any number. ``max_error``: as for ``decide_rule``."""
     return _Deciding(explanation, kind, max_error).any_rule(
         None if within is None else tuple(dict.fromkeys(within)), max_size
     )
@@ -138,7 +140,9 @@ class _Deciding:
     def _none_of_share(self, among: Mask, reported: Sequence[Finding], errors: list[float]) -> Decision:
         """Returns the decision that there is no rule if a complete search found none; otherwise an
         undecided decision. This method is for explanations in which a rule needs to hold only on a share
-        of its subsets. A single probe cannot refute such a rule."""
+        of its subsets. A single probe cannot refute such a rule. ``among``: the sources that the rule may
+        name. ``reported``: the reported rules with these sources. ``errors``: the chances of error of
+        other decisions, for the reason why nothing is decided."""
         if self._is_settled() and not reported and not self.seen.splits(among):
             errors = [*errors, self._error_of_share()]
             if errors[-1] <= self.max_error:

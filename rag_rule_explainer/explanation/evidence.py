@@ -43,7 +43,7 @@ def evidence_of(finding: "Finding") -> str:
         groups = "1 group" if beside == 1 else f"{beside} groups"
         remarks += f"; {groups} of other near-duplicates kept or left out as a whole"
     remarks += f"; {printable(finding.pinned)}" if finding.pinned else ""
-    # Where some subsets have no verdict, the condition may hold on more of them.
+    # If some of the subsets have no verdict, the condition may hold on more than the observed ones.
     least = "" if finding.observed + finding.broken == finding.applicable else "at least "
     wording = {
         "proved": f"proved on all {subset_count(finding.applicable)} subsets"

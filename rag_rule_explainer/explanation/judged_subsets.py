@@ -14,10 +14,10 @@ from .records import Finding, Witness
 
 @dataclass(frozen=True, slots=True)
 class JudgedSubset:
-    """A ``JudgedSubset`` is a subset with its verdict. ``antecedent``: the sources of the largest rule
-    that applies to the subset. These are its retained sources for retention rules, and its omitted
-    sources for omission rules. ``chance``: an upper bound of the chance that a subset is wrongly judged
-    and gets votes as clear as these; see ``Misjudging.chance``."""
+    """A ``JudgedSubset`` is a subset with its verdict. ``antecedent``: for retention rules, all sources
+    that the subset retains; for omission rules, all that it omits. A rule applies to the subset iff all
+    sources of the rule are among these. ``chance``: an upper bound of the chance that a subset is wrongly
+    judged and gets votes as clear as these; see ``Misjudging.chance``."""
 
     antecedent: Mask
     verdict: Verdict
@@ -83,10 +83,9 @@ class JudgedSubsets:
         return [each for each in self.applying(antecedent) if each.verdict is Verdict.BREAKS]
 
     def seen_whole(self, antecedent: Mask) -> float:
-        """Returns how uncertain it is that this antecedent makes a rule, if the condition was seen to
-        hold on every subset to which the rule applies. The result is an upper bound of the chance that
-        there is no such rule. Returns 1 if the condition was not seen to hold on all of them, or if no
-        bound is known (see ``is_shared`` and ``splits``)."""
+        """Returns an upper bound of the chance that these sources are no rule. It is below 1 only if
+        every subset to which the rule would apply was probed, and the condition held on all of them. It
+        is also 1 if ``is_shared``, and if some of the sources are tied."""
         if self.is_shared or self.splits(antecedent):
             return 1.0
         applying = {each.antecedent: each for each in self.applying(antecedent)}
@@ -95,17 +94,19 @@ class JudgedSubsets:
         return max(each.chance for each in applying.values()) if is_whole else 1.0
 
     def applicable(self, antecedent: Mask) -> int:
-        """Returns the factor f of this bound: the chance that any verdict is wrong, among those on the
-        subsets to which a rule with this antecedent applies, is at most f times the chance that a single
-        verdict is wrong. f is the number of these subsets, or ``asked()`` if that is smaller."""
+        """Returns an upper bound of the number of verdicts that can be wrong among the subsets to which a
+        rule with this antecedent applies: the number of these subsets, or ``asked()`` if that is smaller.
+        The chance that any of them is wrong is at most this number times the chance for a single one."""
         return min(1 << self._free_units(antecedent), self.asked())
 
     def asked(self) -> int:
-        """Returns the factor f of this bound: the chance that any verdict of the search is wrong is at
-        most f times the chance that a single verdict is wrong. Returns 1 without votes.
+        """Returns a number f: the chance that any verdict of the search is wrong is at most f times the
+        chance that a single verdict is wrong. Without votes, f is 1, because verdicts are then taken to
+        be right.
 
-        f is the number of all subsets, or n(n + 1) if that is smaller, where n is the number of probed
-        subsets. f is larger than n, because earlier votes influence which subsets are probed later.
+        With votes, f is the number of all subsets, or n(n + 1) if that is smaller, where n is the number
+        of probed subsets. n alone is not enough, because earlier votes influence which subsets are probed
+        later.
         """
         count = self.explanation.counts.probes
         return min(2 ** len(self.explanation.units), count * (count + 1)) if self.noise.wrong else 1
@@ -116,7 +117,7 @@ class JudgedSubsets:
         return any(self.mask(tie.sources) & mask for tie in self.explanation.ties)
 
     def fulfilled(self, kept: Iterable[str]) -> Mask:
-        """Returns the sources of the largest rule that applies to the subset ``kept``: for retention
+        """Returns the sources that a rule may name if it applies to the subset ``kept``: for retention
         rules the retained sources, for omission rules the omitted ones."""
         mask = self.mask(kept)
         return mask if self.kind is RuleKind.RETENTION else self.lattice.full & ~mask

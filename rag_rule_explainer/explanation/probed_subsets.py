@@ -30,8 +30,8 @@ class ProbedSubsets:
     """
 
     def __init__(self, explanation: "Explanation", tied: Tied, counted: Collection[str]) -> None:
-        """Reads the probes of an explanation. ``tied``: its ties. ``counted``: the units whose probes
-        are counted: those that occur in a rule."""
+        """Reads the probes of an explanation. ``tied``: its ties. ``counted``: the units that occur in
+        any of its rules; ``count`` can be asked about these only."""
         self._places = {unit: place for place, unit in enumerate(counted)}
         self._rows = defaultdict[_Key, bytearray](bytearray)
         self._columns = dict[tuple[_Key, int], int]()
@@ -64,7 +64,8 @@ class ProbedSubsets:
         earlier: dict[int, tuple[str, ...]],
     ) -> str:
         """Returns a sentence about an error in the retained sources of a probe; empty if there is no
-        error. ``earlier``: the retained sources of earlier probes, by the hash of their units."""
+        error. ``ids``, ``kept``: these sources and their units. ``everything``: all units. ``earlier``:
+        the retained sources of earlier probes, by the hash of their units; this probe is added."""
         if not kept <= everything:
             return "a probe kept a source that there is not"
         if self._tied.size_of(kept) != len(ids) or (self._tied.first_of and len({*ids}) != len(ids)):
@@ -81,7 +82,8 @@ class ProbedSubsets:
         self, kind: RuleKind, verdict: Verdict, named: Collection[str], others: frozenset[str]
     ) -> int:
         """Returns the number of subsets with this verdict that retain (for omission rules: omit) all
-        units of ``named`` and of ``others``. A witness without a probe counts as a probe."""
+        units of ``named`` and of ``others``. A subset of which only a witness is known, and no probe, is
+        counted too: its verdict is BREAKS."""
         key = kind, verdict
         left = self._of_all(key, others)
         for unit in named:
@@ -91,7 +93,7 @@ class ProbedSubsets:
         return left.bit_count()
 
     def _of_all(self, key: _Key, others: frozenset[str]) -> int:
-        # Many rules have the same others, so the result is cached.
+        # Many rules have the same ``others`` (see ``_Region``), so the result is cached.
         if (key, others) not in self._together:
             width = len(self._places) + 1
             left = int.from_bytes(b"\1" * (len(self._rows[key]) // width), "little")
@@ -110,7 +112,8 @@ class ProbedSubsets:
         return self._columns[key, place]
 
     def _row(self, kept: frozenset[str]) -> bytes:
-        # A row ends in one more byte, so that it is never empty and rows can be counted.
+        # One more byte is added, so that a row is not empty even if no units are counted. The number of
+        # rows then follows from the number of bytes.
         return bytes(map(kept.__contains__, self._places)) + b"\1"
 
 

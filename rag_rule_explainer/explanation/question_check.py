@@ -16,7 +16,7 @@ CheckOutcome: TypeAlias = Literal["clean", "finding", "undecided"]
 @dataclass(frozen=True, slots=True)
 class FilePlace:
     """A ``FilePlace`` is a line in a file. ``path``: the path of the file, relative to the folder in
-    which the command runs. ``line``: the number of the line."""
+    which the command runs. ``line``: the number of the line, counted from 1."""
 
     path: str
     line: int = 1
@@ -43,8 +43,8 @@ class CheckedQuestion:
 
     @property
     def outcome(self) -> CheckOutcome:
-        """Returns *finding* if it is decided that there is a forbidden rule, *clean* if it is decided
-        that there is none, and *undecided* otherwise."""
+        """Returns *finding* if there is a forbidden rule, *clean* if it is certain that there is none,
+        and *undecided* otherwise."""
         decided = [each.holds for each in self.decisions.values()]
         if any(decided):
             return "finding"
@@ -52,12 +52,12 @@ class CheckedQuestion:
 
     @property
     def rules(self) -> tuple[Finding, ...]:
-        """Returns the forbidden rules for which it is decided that they are valid."""
+        """Returns the rules that make the outcome a *finding*; empty for any other outcome."""
         return tuple(rule for each in self.decisions.values() if each.holds for rule in each.rules)
 
     @property
     def open_rules(self) -> tuple[Finding, ...]:
-        """Returns the forbidden rules that were reported, but that are not certain enough."""
+        """Returns the reported rules that are forbidden, but not certain enough for a finding."""
         undecided = (each for each in self.decisions.values() if each.holds is None)
         return tuple(rule for each in undecided for rule in each.rules)
 

@@ -64,10 +64,10 @@ class ProbeRecord:
 
     ``kept``: the ids of the sources shown. ``answers``: the answer of each sample. If samples vote, the
     first answer is one whose own verdict equals the result of the vote. ``answers`` is empty if the
-    replay failed (``error`` then gives the reason), or if the explanation keeps no answers.
-    ``verdicts``: the judgement, by the kind of rule. ``votes``: the votes on the samples, by the kind of
-    rule; empty without votes. ``latency``: the seconds of the replay; for a stored answer, the seconds
-    of its original replay. None if the application did not run.
+    replay failed (``error`` then gives the reason), or if the explanation keeps no answers. ``verdicts``:
+    the judgement, by the kind of rule. ``votes``: the votes on the samples, by the kind of rule; empty
+    without votes. ``latency``: the seconds of the run that made the answer; for an answer from the store,
+    this run was earlier. None if no run made an answer.
     """
 
     kept: tuple[str, ...]
@@ -234,7 +234,7 @@ class Importance:
     The indices are those of the cooperative game in which a set of sources wins iff it contains the
     sources of a rule. So they are as certain as the rules. ``error``: 0 if the indices are exact;
     otherwise the largest error of the estimates, with 95 % confidence. ``tied``: the source's
-    near-duplicates. The index is that of the whole group.
+    near-duplicates; both indices are then those of the whole group. Empty if there are none.
     """
 
     kind: RuleKind
@@ -260,10 +260,10 @@ class Counts:
     """A ``Counts`` counts the probes, replays and other things that one call used.
 
     ``probes``: different lists of retained sources that were judged. ``replays``: runs of the
-    application; ``baseline``, ``repeat_check``, ``samples`` and ``retries`` say for which purpose.
-    ``reused``: answers taken from memory. ``stored``: answers taken from the store. ``wasted``: probes
-    that were made early, in case the search would need them, and were not needed. ``judge_requests``:
-    requests sent to a judge.
+    application, which is the sum of ``baseline``, ``repeat_check``, ``samples`` and ``retries``, the runs
+    for each purpose. ``reused``: answers that this process still had from an earlier run. ``stored``:
+    answers taken from the store. ``wasted``: probes that were made early, in case the search would need
+    them, and were not needed. ``judge_requests``: requests sent to a judge.
     """
 
     probes: int = 0

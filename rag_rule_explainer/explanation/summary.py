@@ -12,7 +12,8 @@ _MODEL = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_buil
 
 class RuleSummary(BaseModel):
     """A ``RuleSummary`` holds one rule. ``sources``: the ids that it names. ``rule``: the rule as a
-    sentence, which does not say how certain the rule is. ``claim``, ``evidence``: how certain it is."""
+    sentence, which does not say how certain the rule is. ``claim``: in one word, how certain it is, such
+    as "proved". ``evidence``: the same in a phrase, such as "proved on all 4 subsets"."""
 
     model_config = _MODEL
 

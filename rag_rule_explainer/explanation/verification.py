@@ -31,8 +31,8 @@ class Verification(InNotebooks):
         condition did not hold on the subset with only the rule's sources retained (or omitted).
 
         The claim is *proved* if the condition held on every subset to which the rule applies. It is
-        *unverified* if the trial ended before the rule was decided, or if the judge got several answers
-        in one request.
+        *unverified* if the verification ended before the rule was decided, or if the judge got several
+        answers in one request.
         """
         return next(iter(self.explanation.rules), None)
 
@@ -45,8 +45,8 @@ class Verification(InNotebooks):
     @property
     def holds(self) -> bool | None:
         """Returns False if a probe breaks the rule, and True if the condition held on all subsets that
-        had to be tried. Returns None if neither is known: the search was stopped, the replays cannot be
-        trusted (``explanation.doubted``), or the judge got several answers in one request."""
+        had to be tried. Returns None if neither is known: the verification was stopped, the replays
+        cannot be trusted (``explanation.doubted``), or the judge got several answers in one request."""
         if self._distrusted:
             return None
         if self.witness is not None:

@@ -24,7 +24,7 @@ def phrase(shown: Sequence[str]) -> str:
 def phrase_within(shown: Sequence[str], limit: int | None) -> str:
     """Returns printable names as a phrase of about ``limit`` characters at most; None for no limit. A
     phrase that would be longer ends in the number of the names that it leaves out, such as "A, B and 310
-    more". So what follows it in a sentence need not be cut."""
+    more"."""
     length = 0
     for fit, name in enumerate(shown):
         length += len(name) + 2
@@ -41,7 +41,8 @@ def few_of(ids: Iterable[str], limit: int = 240) -> str:
 
 
 def pinned_in_words(ids: Sequence[str]) -> str:
-    """Returns that the pinned sources were always retained, as a phrase; empty if there are none."""
+    """Returns a phrase which says that these pinned sources were always retained; empty if ``ids`` is
+    empty."""
     return f"with {few_of(ids, 40)} always retained" if ids else ""
 
 

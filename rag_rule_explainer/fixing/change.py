@@ -102,7 +102,8 @@ class CorpusChange:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Returns the ids of all documents that are left out."""
+        """Returns the ids of all documents that are left out, then the names of those whose id is
+        unknown."""
         return tuple(dict.fromkeys((*(each.id for each in self.excluded), *self.names)))
 
 
@@ -113,9 +114,9 @@ def change_of(
     added: Sequence[Any],
     corpus: Sequence[Source] = (),
 ) -> CorpusChange:
-    """Returns the change that the arguments of a caller describe. ``before``: the explanation whose
-    sources the ids name. ``corpus``: further documents that the ids may name; empty if they are not
-    known.
+    """Returns the change that these arguments describe (see ``ChangeOptions``). ``before``: the
+    explanation whose sources the ids in ``exclude`` and ``replaced`` name. ``corpus``: further documents
+    that the ids may name; empty if they are not known.
 
     Without ``exclude``, ``replaced`` and ``added``, the change leaves out the sources of the first sure
     fix. Raises InvalidInput if there is no sure fix, and for arguments of a wrong type.
@@ -139,7 +140,8 @@ def change_of(
 
 
 def first_fix(before: Explanation) -> Fix:
-    """Returns the first sure fix of an explanation. Raises InvalidInput if there is none."""
+    """Returns the first fix of an explanation that is sure (see ``fixes.SURE``). Raises InvalidInput if
+    no fix is."""
     fixes = fixes_of(before)
     if fixes.first_sure is None:
         raise InvalidInput(_NO_FIX.format(why=fixes.why or "none passed its test"))

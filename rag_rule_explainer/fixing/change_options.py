@@ -29,7 +29,7 @@ class ChangeOptions:
     ``exclude``: a fix, a rule, or ids of sources that are left out. If ``exclude``, ``replace`` and
     ``add`` are all missing, the first sure fix of the explanation is left out. ``replace``: new texts by
     id. ``add``: documents that are added. ``rounds``: the maximum number of rounds; each round after the
-    first also leaves out the next fix.
+    first also leaves out the first sure fix of the round before.
     """
 
     exclude: Excluded | None = None

@@ -41,9 +41,9 @@ def recheck_corpus(
 ) -> Recheck:
     """Returns whether the bad outcome is gone after a change of the corpus. Blocks.
 
-    Each round ranks the changed corpus again, including new texts and added documents, shows the
-    application the first ``top_k`` of them, and explains the new answer. As long as the bad outcome is
-    not gone, the next round also leaves out the next fix.
+    Each round ranks the changed corpus, shows the application the first ``top_k`` documents, and explains
+    the new answer. As long as the bad outcome is not gone, the next round also leaves out the first sure
+    fix of the new answer. ``fields``: the change; see ``ChangeOptions``.
 
     ``before``: an explanation of this explainer, whose sources are documents of ``corpus``, under the
     same ids. ``top_k``: how many documents production shows at most; None for the number of sources of
@@ -105,8 +105,9 @@ def _named(change: CorpusChange, corpus: Sequence[Source]) -> CorpusChange:
 
 
 def explainer_for_recheck(explainer: Explainer) -> Explainer:
-    """Returns a copy of the explainer with the settings for a recheck: it searches for rules of both
-    kinds, and raises no error if the condition does not hold, because the bad outcome is then gone."""
+    """Returns a copy of the explainer with the settings for a recheck. The copy searches for rules of
+    both kinds. It raises no error if the bad outcome does not occur, because the change was then
+    successful."""
     asking = copy(explainer)
     asking.settings = replaced_fields(explainer.settings, rules="both", false_condition="warn")
     return asking
@@ -127,8 +128,8 @@ def answer_to_nothing(explainer: Explainer, before: Explanation, given: Answer |
 
 
 def with_verdict_of_all(explainer: Explainer, explanation: Explanation) -> Explanation:
-    """Returns the explanation with a verdict of the condition of omission rules on the answer from all
-    sources. A search may have ended without this verdict. Blocks until the condition has judged the
+    """Returns the explanation, in which the answer from all sources has a verdict: whether it is the bad
+    outcome. A search may have ended without this verdict. Blocks until the condition has judged the
     answer."""
     count = len(explanation.sources)
     is_sought = RuleKind.OMISSION in explanation.predicates

@@ -23,8 +23,8 @@ from .goods import GoodEffect, Goods
 
 _SURENESS: tuple[ClaimStatus, ...] = ("proved", "voted", "tested", "confident", "relative", "unverified")
 SURE: frozenset[ClaimStatus] = frozenset(_SURENESS[:4])
-"""The statuses of rules that are sure: a rule with such a status passed every test and vote that the
-user's settings demanded."""
+"""The statuses of rules that are sure: *proved*, *voted*, *tested* and *confident*. A rule with such a
+status passed every test and vote that the user's settings demanded."""
 _LONGEST_LIST = 400
 _MOST_FLIPS = 100
 _NONE_SOUGHT = "no omission rules were looked for; explain with rules='both'"
@@ -48,7 +48,7 @@ class Fix:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Returns the ids of the sources to leave out, or to repair."""
+        """Returns the ids of the sources to leave out, or whose texts to correct."""
         return self.rule.sources
 
     @property
@@ -58,8 +58,7 @@ class Fix:
 
     @property
     def is_sure(self) -> bool:
-        """Returns True iff the rule is proved, or has passed the votes or tests that the settings
-        demanded."""
+        """Returns True iff the status of the fix's rule is sure (see ``SURE``)."""
         return self.claim in SURE
 
     def __str__(self) -> str:
@@ -123,7 +122,7 @@ class Fixes(Sequence[Fix]):
 
     @property
     def first_sure(self) -> Fix | None:
-        """Returns the first fix that is sure; None if there is none."""
+        """Returns the first fix that is sure (see ``SURE``); None if no fix is."""
         return next((each for each in self.found if each.is_sure), None)
 
     def __str__(self) -> str:

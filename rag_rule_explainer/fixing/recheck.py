@@ -71,15 +71,15 @@ class RecheckRound:
 
     @property
     def fixes(self) -> Fixes:
-        """Returns the fixes of the new answer."""
+        """Returns the fixes of the new answer; none if nothing was retrieved any more."""
         if self.explanation is None:
             return Fixes((), why=_NOTHING_LEFT)
         return fixes_of(self.explanation)
 
     @property
     def lasting(self) -> Finding | None:
-        """Returns the rule, with its claim, that the bad outcome occurs on no subset of the new sources.
-        Returns None if no such rule is about all subsets (see ``is_about_all``)."""
+        """Returns the rule which says that the bad outcome occurs on no subset of the new sources; None
+        if no such rule is about all subsets (see ``is_about_all``)."""
         rules = () if self.explanation is None else self.explanation.omission_rules
         about_all = (rule for rule in rules if not rule.sources and is_about_all(rule))
         return next(about_all, None)
@@ -110,8 +110,7 @@ class RecheckRound:
 
     @property
     def _through_new(self) -> str:
-        """Returns a phrase that names the documents which cause the bad outcome again, and says why each
-        of them is shown now."""
+        """Returns in words which documents cause the bad outcome again, and why they are shown now."""
         shown = () if self.explanation is None else sources_in(self.explanation)
         by_origin = dict[str, list[str]]()
         for each in shown:
@@ -143,7 +142,7 @@ class Recheck:
     ``before``: the explanation before any change. ``rounds``: the retrievals after the changes, in order;
     each round after the first also leaves out the first sure fix of the round before. ``why_ended``: the
     reason why there was no further round although the outcome is not gone; empty otherwise. ``notes``:
-    remarks for the reader on the retrievals, for example that pinned sources were not pinned.
+    remarks for the reader, such as that sources pinned in ``before`` are no longer pinned.
     """
 
     before: Explanation
@@ -163,7 +162,7 @@ class Recheck:
 
     @property
     def is_gone(self) -> bool | None:
-        """Returns True iff the bad outcome is gone, False if it is not; None if this is undecided."""
+        """Returns True if the bad outcome is gone, False if it is not, and None if this is undecided."""
         return None if self.outcome == "undecided" else self.outcome == "gone"
 
     @property
@@ -183,7 +182,7 @@ def rechecking(
     """Tries the change, and then further fixes, for at most ``rounds`` rounds. This is a generator: it
     yields each change, the result after the change is sent to it, and it returns the ``Recheck``.
 
-    ``ids_last``: True if a document has the same id in each retrieval.
+    ``ids_last``: True if each document has the same id in all retrievals.
     """
     earlier, done, why = before, list[RecheckRound](), ""
     while True:
@@ -270,8 +269,8 @@ def _by_which_rule(
 def _rules_before(
     earlier: Explanation, explanation: Explanation
 ) -> Iterator[tuple[RuleKind, frozenset[str]]]:
-    """Yields each rule of the earlier explanation about the bad outcome, as its kind and the ids of
-    those of its documents that are still shown. The ids are those in ``explanation``."""
+    """Yields the earlier rules about the bad outcome that still apply to the documents shown now: the
+    kind of each rule, and the ids (in ``explanation``) of those of its documents that are still shown."""
     now = list(sources_in(explanation))
     names = {
         old.id: next((each.id for each in now if is_same_document(old, each)), "")
@@ -279,13 +278,14 @@ def _rules_before(
     }
     for rule in _of_bad_outcome(earlier):
         shown = frozenset(filter(None, (names[each] for each in rule.sources)))
-        # A document that is not shown any more counts as omitted, so only retention rules need it.
+        # A retention rule no longer applies if one of its documents is not shown.
         if rule.kind is RuleKind.OMISSION or len(shown) == len(rule.sources):
             yield rule.kind, shown
 
 
 def _of_bad_outcome(explanation: Explanation) -> tuple[Finding, ...]:
-    """Returns the rules whose condition is about the bad outcome, of one kind or of both."""
+    """Returns the omission rules; also the retention rules if both kinds have opposite conditions, so
+    that they are about the same bad outcome."""
     return explanation.rules if explanation.conditions_are_opposite else explanation.omission_rules
 
 

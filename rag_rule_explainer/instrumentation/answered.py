@@ -10,16 +10,16 @@ from ..probing.budget import summed
 from ..probing.wholeness import CALLS, Said
 from ..tool_calls import ToolCall
 from ..verdicts import Answer
+from .executed_calls import ExecutedCall
 from .options import Manner
 from .reading import unread_in
 from .run_context import ModelWatch, Participation
 from .run_failures import unusable
-from .tool_replay import ExecutedCall
 
 
 def whole_answer(manner: Manner, output: Any, run: Participation) -> Answer:
     """Returns the answer that is read from an output, with the tokens that the run spent and the tools
-    that it called. Raises InvalidInput if there is none."""
+    that it called. Raises InvalidInput if the output holds no answer."""
     answer = Answer.of(manner.answer_of(output))
     if answer.value is None and not manner.reads_answers:
         answer = replace(answer, unread=unread_in(output, answer.text))
@@ -98,9 +98,9 @@ def with_calls(
     ran.
 
     All calls are known if the replies of the models were recorded, and each reply that calls a tool says
-    which one. If a tool ran although no reply names it, the application itself called it, or a model
-    that writes calls as text. The calls of such a tool are known if they were recorded when the tool
-    ran.
+    which one. Some tools run although no reply names them: the application calls them by itself, or a
+    model writes its calls as plain text. The calls of such a tool are known if they were recorded when
+    the tool ran.
     """
     said = list(watch.said)
     if answer.calls is not None or not said:

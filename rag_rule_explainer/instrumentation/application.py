@@ -75,7 +75,7 @@ class Application(Protocol[Item]):
 
     def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:  # noqa: ARG002 -- an integration uses it
         """Groups everything that the framework traces during the block: it appears under one run, or one
-        span, of the tracing service."""
+        span, of the tracing service. ``trace``: the data about the explanation that the service gets."""
         return _as_one_span(trace)
 
     def is_traced(self) -> bool:
@@ -128,7 +128,8 @@ class Application(Protocol[Item]):
 
     def lasting_content(self, remembered: Any) -> Any:
         """Returns the content of a memory object of the application, without the ids and times that the
-        framework makes up. Memories with equal content give equal descriptions in every process."""
+        framework makes up. If two memory objects have equal content, the results are equal, even in
+        different processes."""
         return remembered
 
     def result_content(self, result: Any) -> ResultContent:

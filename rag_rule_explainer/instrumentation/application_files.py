@@ -17,11 +17,11 @@ _SUFFIX = ".py"
 
 
 def file_named(written: str, name: str, option: str = "--app") -> Path | None:
-    """Returns the Python file that stands before the colon of ``--app``; None if a module stands there.
+    """Returns the Python file that the user named before the colon; None if a module is named there.
 
-    ``written``: the text before the colon. ``name``: the whole value of the option, for error messages.
-    Raises InvalidInput if the file does not exist or cannot be imported by Python, and if the text is
-    neither a file nor a module.
+    ``written``: the text before the colon. ``name``: the whole value of the option ``option``; both are
+    for error messages. Raises InvalidInput if the file does not exist or cannot be imported by Python,
+    and if the text is neither a file nor a module.
     """
     is_module = all(map(str.isidentifier, written.split(".")))
     if is_module and not written.endswith(_SUFFIX):

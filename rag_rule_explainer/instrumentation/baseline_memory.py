@@ -58,8 +58,9 @@ class BaselineMemory:
         """Raises StateShared if a request of the replay holds a date or an id from the baseline.
 
         There are two cases. In the first, one of the baseline's models or tools made the date or the id.
-        In the second, the baseline sent a request with the same text but with a date of another year, so
-        one of the two dates must have been kept.
+        In the second, the baseline sent a request with the same text but with a date of another year. The
+        two runs take place shortly after each other, so the application must have stored one of the
+        dates.
         """
         frames = {self.steady(text): years_in(self.steady.volatile_in(text)) for text in self._requests}
         for exchange in run.watch.exchanges:

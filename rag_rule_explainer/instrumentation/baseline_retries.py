@@ -78,8 +78,8 @@ async def made(
 
 
 def _error_of(failed: Failed, retries: Retries) -> BaselineFailed:
-    """Returns the error of an attempt that is not repeated. Its message says so if a repetition might
-    help."""
+    """Returns the error of an attempt that is not repeated. If a repetition might have helped, the
+    message says why there was none."""
     from ..probing.retrying import may_help
 
     if not may_help(retries, failed.reply):

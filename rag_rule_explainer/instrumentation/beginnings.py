@@ -1,5 +1,5 @@
-"""This module prepares a run that is about to begin for the kinds of sources that the user wants, and for
-the way in which replays are made."""
+"""This module prepares a run that is about to begin. What it prepares depends on the kinds of sources and
+on the way to replay that the user chose (``source_kinds``, ``replay_of``)."""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
@@ -28,7 +28,8 @@ _UNRESOLVED = (
 
 
 def begin_baseline(run: Participation, manner: Manner) -> None:
-    """Makes a baseline record the data that its replays will need."""
+    """Makes a baseline record what its replays will need: results of tools, models' replies and parts of
+    prompts, as far as the user's options use them."""
     run.takes_results = "tools" in manner.source_kinds
     if manner.replay_of == "next_action":
         run.conversation = Conversation(run.watch)
@@ -53,7 +54,8 @@ def begin_replay(
         answering = run.tool_replay = tool_replay_of(first, manner, run, ids)
         check_none_ran(run)
         run.watch.exchanges.before_sending.append(lambda _: answering.check())
-        # Another replay may have run a forbidden tool meanwhile. If so, this replay ends as well.
+        # A replay that runs at the same time may meanwhile have run a tool that must not run in replays.
+        # If so, this replay ends as well.
         run.watch.exchanges.after_reply.append(lambda _: end_if_one_ran(run))
         if first.action is None:
             _end_at_new_tools(run, first, answering)
@@ -95,8 +97,9 @@ def _served_in(run: Participation) -> Sequence[Source]:
 
 def _end_at_new_tools(run: Participation, first: Participation, answering: ToolReplay) -> None:
     """Makes a replay end at a reply that calls a new tool (one that the baseline did not call), before
-    the application can run it as a plain function. Also ends it at a reply that calls a tool for which
-    it is not known what the application runs.
+    the application can run it as a plain function. A reply that calls one of the tools in
+    ``first.calls.unresolved`` also ends it: for these, it was not seen in the baseline which code the
+    application runs.
 
     In two cases, a new tool does not end the replay at the reply, but only where the application runs
     the tool: if it is unknown what ran for some other call of the baseline, or if the application ran no
@@ -125,9 +128,9 @@ def _end_at_new_tools(run: Participation, first: Participation, answering: ToolR
 
 
 def note_reply(key: Hashable, raw: Any, said: Said) -> None:
-    """Records the reply to a request of the current run, if replays will be given it again. Call it
-    before the run goes on. ``key``: identifies the request; ``raw``: the reply in the framework's type,
-    None if it cannot be given again; ``said``: the text and the tool calls of the reply."""
+    """Records the reply to a request of the current run, if replays get recorded replies. Call it before
+    the application gets the reply. ``key``: identifies the request; ``raw``: the reply in the framework's
+    type, None if it cannot be given to a replay; ``said``: the text and the tool calls of the reply."""
     run = participation()
     if run is not None and run.conversation is not None:
         run.conversation.note(key, raw, said)
@@ -141,9 +144,9 @@ def recorded_reply(key: Hashable) -> Any:
 
 
 def ends_at_next_action() -> bool:
-    """Returns True iff a replay of the next action is running, outside of retrievals. Such a replay ends
-    at the model's reply, before a tool can run for it. So the application must get no part of a streamed
-    reply before its end."""
+    """Returns True iff the current run is a replay with ``replay_of="next_action"``, and no retrieval is
+    running. Such a replay ends at the model's reply, before the application can run a tool that the reply
+    calls. So the application must get no part of a streamed reply before the reply is complete."""
     run = participation()
     is_replay = run is not None and run.conversation is not None and run.tool_replay is not None
     return is_replay and not inside_retrieval.get()

@@ -16,8 +16,8 @@ from ..sources import Source
 FACTOR = 5.0
 """The default limit of a replay, as a multiple of the baseline's requests, steps and tool calls."""
 FEWEST_STEPS = 24
-"""The number of steps that the graph of a replay may always take, even if the baseline took fewer. The
-default limits of the frameworks are higher."""
+"""The number of steps that the graph of a replay may always take, even if the baseline took fewer. This
+is below the default limits of the frameworks, so it is reached before them."""
 FEWEST_TOOL_CALLS = 10
 FEWEST_RETRIEVALS = 25
 FEWEST_SECONDS = 60.0
@@ -34,7 +34,7 @@ class BeyondBaseline(Exception):
 
 
 class ReplayEnded(BaseException):
-    """This error ends a replay that continues although its calls are refused. It derives from
+    """This error ends a replay that continues although its calls raise errors. It derives from
     BaseException, so ``except Exception`` in the application does not catch it."""
 
 
@@ -105,7 +105,7 @@ class Bound:
 
     def check_retrievals(self, made: int) -> None:
         """Raises the errors of ``check_requests`` if ``made``, the number of retrievals including the
-        next one, exceeds the limit. Called before each retrieval is served."""
+        next one, exceeds the limit. Called before each retrieval is answered."""
         if made > self.most.retrievals:
             self._refuse("retrievals", self.most.retrievals, self.baseline.retrievals)
 

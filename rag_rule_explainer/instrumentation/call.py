@@ -95,7 +95,7 @@ class Call(Generic[Item]):
         return unexplained(self.outputs[-1], error)
 
     def streamed(self, output: Any) -> Explained[Any]:
-        """Returns the output of a baseline that was streamed to its end, and its rules. Blocks."""
+        """Returns the output of a baseline that was streamed to its end, with the rules. Blocks."""
         with kept():
             return Explained(output, self.mined(self.run.recorded(output), self.run.replay))
 
@@ -119,7 +119,7 @@ class Call(Generic[Item]):
             return unexplained(output, error)
 
     def verified(self, antecedent: Iterable[str], kind: RuleKindLike) -> Verification:
-        """Runs the baseline, and returns whether one rule of its answer holds. Blocks."""
+        """Runs the baseline, and returns whether the rule of these sources holds. Blocks."""
         verify = partial(self.explainer.verify, named_ids(antecedent), as_kind(kind))
         return self.asked(lambda _: verify)[1]
 
@@ -263,8 +263,8 @@ class Call(Generic[Item]):
             return self.mined(recorded, self.run.areplay)
 
     async def abaseline(self) -> Any:
-        """Runs the baseline on the caller's loop, as one of the calls that the limiter allows at a time,
-        and returns its output.
+        """Runs the baseline on the caller's event loop, and returns its output. Waits first until the
+        limiter allows one more call at the same time.
 
         Raises BaselineFailed after the timeout. The user's own run has no timeout.
         """

@@ -32,8 +32,9 @@ class CallKeys:
     arguments are equal.
 
     Arguments are compared as they are: numbers of any size, dates, dataclasses and pydantic models by
-    their values, in any order of the names. Any other object equals only itself; it is kept alive, so
-    that no later object gets its ``id()``. A call whose arguments cannot be read equals no call.
+    their values. The order of keys in a dict does not matter. Any other object equals only itself; it is
+    kept alive, so that no later object gets its ``id()``. A call whose arguments cannot be read equals no
+    call.
     """
 
     _kept: dict[int, Any] = field(default_factory=dict[int, Any])

@@ -1,5 +1,5 @@
-"""This module checks that the reply chosen as the next action fits the condition, so that rules about it
-do not contradict what happened in the whole run."""
+"""This module checks one reply of a run: the *chosen reply*, which is explained if the user sets
+``replay_of="next_action"``. Rules about this reply must not contradict what happened in the whole run."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -55,7 +55,8 @@ def check_chosen(
 
 
 def _check_has_a_text(condition: Any, chosen: Answer) -> None:
-    """Raises InvalidInput if one of several conditions is about a text, and the reply is only a call."""
+    """Raises InvalidInput if one of several conditions is about a text, and the chosen reply is only a
+    tool call, without a text."""
     parts = condition.parts if isinstance(condition, AnyOf) else ()
     for each in parts if is_only_calls(chosen) else ():
         if isinstance(each, OfNextAction) and not reads_calls(each):
@@ -79,8 +80,8 @@ def _check_no_text_is_missing(
 
 
 def _check_none_may_meet(condition: Any, answers: Sequence[Answer], question: str) -> None:
-    """Raises InvalidInput if it is unknown whether a reply meets a condition about calls, because the
-    arguments of one of its calls are no JSON object."""
+    """Raises InvalidInput if there is a reply for which it is unknown whether it meets a condition about
+    calls, because the arguments of one of its calls are no JSON object."""
     if condition is None or isinstance(condition, AnyOf) or not reads_calls(condition):
         return
     for each in answers:

@@ -28,8 +28,9 @@ def cite_options_from(keywords: dict[str, Any]) -> CiteOptions:
 
 
 def cited(call: Call[Item], options: CiteOptions, logged: Any) -> CitedAnswer:
-    """Returns which citations of the answer are real. Blocks. ``logged``: the logged answer or output to
-    check; None for the answer that the application gives now."""
+    """Returns, for each citation of the answer, whether the cited source brings the statement about.
+    Blocks. ``logged``: the logged answer or output to check; None for the answer that the application
+    gives now."""
     of_next = _of_the_last_reply(call)
     return call.asked(partial(asking_citations, call.explainer, options, logged, of_next_action=of_next))[
         1
@@ -44,8 +45,9 @@ async def acited(call: Call[Item], options: CiteOptions, logged: Any) -> CitedAn
 
 
 def _of_the_last_reply(call: Call[Item]) -> bool:
-    """Returns True iff only the next action is replayed. If so, makes the last reply the next action, by
-    dropping the explainer's own condition, which may choose another reply."""
+    """Returns True iff replays repeat only one request to a model (``replay_of="next_action"``). If so,
+    removes the explainer's condition from the call, because it may choose an earlier reply. The last
+    reply is then the one that is replayed."""
     manner = call.run.manner
     if manner.replay_of != "next_action":
         return False

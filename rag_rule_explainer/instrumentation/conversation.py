@@ -1,5 +1,5 @@
-"""This module records the replies of a baseline's models, and serves them in replays that ask a model
-only for its next action."""
+"""This module records the replies of a baseline's models, and gives them to replays that send only one
+request to a model (``replay_of="next_action"``)."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from .watches import ModelWatch
 
 class NotedReply(NamedTuple):
     """A ``NotedReply`` is a reply of a model. ``raw``: the reply in the framework's type; None if it
-    cannot be served again. ``said``: its text and tool calls."""
+    cannot be given to a replay. ``said``: its text and tool calls."""
 
     raw: Any
     said: Said
@@ -37,7 +37,8 @@ class Conversation:
         return self.watch.exchanges
 
     def note(self, key: Hashable, raw: Any, said: Said) -> None:
-        """Records the reply to the request with this key, before the run goes on."""
+        """Records the reply to the request with this key. Call it before the application gets the
+        reply."""
         place = self.exchanges.place_of(key)
         if place is not None:
             self.noted[place] = NotedReply(copied(raw), said)

@@ -66,9 +66,9 @@ IGNORE = (
 def why_not_compared(*, sampled: bool, no_requests: bool, failed: str) -> str:
     """Returns the note which says that replays were not compared with the baseline, and why.
 
-    ``sampled``: True if a model's reply differed, so that later requests could not be compared.
-    ``no_requests``: True if no model reported the baseline's requests. ``failed``: the reason why a
-    replay on all sources failed; empty if none failed.
+    ``sampled``: True if a model replied differently to the same request in a replay, so that later
+    requests could not be compared. ``no_requests``: True if no model reported the baseline's requests.
+    ``failed``: the reason why a replay on all sources failed; empty if none failed.
     """
     if sampled:
         return NOTHING_COMPARED + SAMPLED

@@ -1,5 +1,6 @@
-"""This module decides where replays of a whole run end early: at a model's reply with a tool call for
-which it is unknown what the application runs."""
+"""This module decides where replays of a whole run end early: at a model's reply that calls an
+*unresolved* tool. A tool is unresolved if this package did not see which code the application runs for
+its calls."""
 
 from collections.abc import Collection
 from contextlib import suppress
@@ -21,8 +22,8 @@ from .source_kinds.gathering import running_tools
 
 def until_decided(first: Participation, manner: Manner, output: Any) -> Participation:
     """Returns the part of a finished baseline's record that replays repeat. It ends at the first reply
-    with a call for which it is unknown what the application ran, if this reply decides the condition.
-    Replays then end there too, and nothing runs for the call. Otherwise returns the whole record.
+    that calls an unresolved tool, if this reply decides the condition. Replays then end there too, and
+    the application runs nothing for the call. Otherwise returns the whole record.
 
     Records on ``first`` the tools that may have run. ``output``: the output of the baseline.
     """
@@ -50,9 +51,9 @@ def until_decided(first: Participation, manner: Manner, output: Any) -> Particip
 
 
 def _unresolved_tools(first: Participation, manner: Manner) -> set[str]:
-    """Returns the names of the tools whose calls replays may reach, although it is not known what the
-    application runs for them. Leaves out tools that may run: those that retrieve, and those named safe or
-    unexecuted. Returns no names if all tools run in replays."""
+    """Returns the names of the unresolved tools that replays may call. Leaves out tools that may run:
+    those that retrieve, and those in ``safe_tools`` or ``unexecuted_tools``. Returns no names if all
+    tools run in replays."""
     if manner.on_new_tool_call == "live" or not manner.replays_tools:
         return set()
     allowed = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools

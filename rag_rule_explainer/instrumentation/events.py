@@ -12,11 +12,11 @@ class Events(Protocol):
 
     @property
     def sync(self) -> Progress | None:
-        """Returns the object to which a blocking explanation reports its progress; None if there
-        is none."""
+        """Returns the object to which a blocking explanation reports its progress; None if no progress is
+        reported."""
         ...
 
     def on_loop(self) -> AbstractAsyncContextManager[Progress | None]:
         """Yields the object to which an explanation on the running event loop reports its progress; None
-        if there is none."""
+        if no progress is reported."""
         ...

@@ -1,4 +1,4 @@
-"""This module checks the answer of a first run."""
+"""This module finds the answer of a first run, and checks that it can be explained."""
 
 from typing import Any
 
@@ -12,8 +12,9 @@ from .run_context import Participation
 
 
 def first_answer(manner: Manner, output: Any, first: Participation) -> Answer:
-    """Returns the answer of the first run: the next action if only that is explained, otherwise the
-    answer that is read from the run's output. Raises InvalidInput if there is none."""
+    """Returns the answer of the first run: the explained reply if only one reply of a model is explained
+    (``replay_of="next_action"``), otherwise the answer that is read from the run's output. Raises
+    InvalidInput if the output holds no answer."""
     return first.action.answer if first.action else whole_answer(manner, output, first.uncut or first)
 
 

@@ -63,8 +63,8 @@ class FrameworkFields(ExplainerFields, total=False):
 
 
 def explains_agent(source_kinds: Sequence[SourceKind], replay_of: object) -> bool:
-    """Returns True iff these options are for an agent: it has sources that are not documents, or only
-    its next action is replayed. Raises InvalidInput for kinds of sources that do not exist."""
+    """Returns True iff these options are for an agent: they name sources that are not documents, or
+    ``replay_of`` is "next_action". Raises InvalidInput for kinds of sources that do not exist."""
     return checked_source_kinds(source_kinds) != ("documents",) or replay_of == "next_action"
 
 
@@ -81,7 +81,8 @@ def for_agents(settings: Settings) -> Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainerOptions:
-    """An ``ExplainerOptions`` holds the settings of an integration's explainer, without ``Settings``.
+    """An ``ExplainerOptions`` holds the settings of an integration's explainer that are not fields of
+    ``Settings``.
 
     An integration derives its options from this class, with its own ``question_of`` and ``answer_of``.
     Raises InvalidInput for values that cannot be used.

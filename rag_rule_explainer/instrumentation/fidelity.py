@@ -42,10 +42,10 @@ class Fidelity:
     changed since the first replay began. ``rewinding``: restores the state before the baseline.
     ``first``: the baseline's requests and replies. ``doubt``: the reason to doubt all rules, or empty.
 
-    Findings from replays on all sources: ``compared``: one of them equalled the baseline. ``reordered``:
-    one differed only in the order of documents. ``sampled``: a model's reply differed, so that later
-    requests could not be compared. ``failed``: why one failed, or empty. ``remembered``: a model was sent
-    a text that the baseline made. ``missed``: a request of the baseline was not sent.
+    Findings from replays on all sources: ``compared``: a replay equalled the baseline. ``reordered``: a
+    replay differed only in the order of documents. ``sampled``: a model replied differently, so that
+    later requests could not be compared. ``failed``: why a replay failed, or empty. ``remembered``: a
+    model got a text that the baseline made. ``missed``: a request was not sent.
     """
 
     steady: Steady
@@ -104,9 +104,9 @@ class Fidelity:
     def compare(self, run: Participation) -> None:
         """Compares a replay on all sources with the baseline. Raises StateShared if they differ.
 
-        An application may use its memory only for its searches. So if the models' replies are equal, the
-        queries are compared too. A new query must not contain a text written during the baseline,
-        not even a short one, because it would come from memory.
+        If the models' replies are equal, the queries of searches are compared too: a new query must not
+        contain a text that the baseline's models or tools made, not even a short one, because the
+        application must have stored this text.
         """
         if self.first is None:
             return
@@ -126,9 +126,9 @@ class Fidelity:
     def compare_answer(
         self, run: Participation, answer: Answer, kept: Sequence[Source], sources: Hashable
     ) -> None:
-        """Compares a replay's answer with an earlier replay's on the same ``sources``, with equal model
-        replies. If they differ, state that earlier replays left has changed the answer. Sets ``doubt``
-        then, but only if a replay on all sources gave the baseline's answer."""
+        """Compares a replay's answer with that of an earlier replay with the same key ``sources`` and
+        equal model replies. If they differ, state that earlier replays left has changed the answer. Sets
+        ``doubt`` then, but only if a replay on all sources gave the baseline's answer."""
         is_all, served = sources == EVERYTHING, [*(source.text for source in kept), *run.made]
         changed = self._answers.take(
             sources, answer, list(run.watch.exchanges), served, whatever=self.rewinding.is_wanted
@@ -224,7 +224,7 @@ class Fidelity:
         self.doubt = self.doubt or refusal
 
     def count(self, counted: Counted | None) -> None:
-        """Sets ``doubt`` if every run changes a number or flag (``counted``) that the code reads."""
+        """Sets ``doubt`` if every run changes a number or flag (``counted``, or None) that code reads."""
         if counted is not None:
             self.note(self._refusals.counts(counted), counted.place)
 
@@ -245,8 +245,7 @@ class Fidelity:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Returns notes for the explanation's reader about differences that these checks cannot
-        detect."""
+        """Returns notes for the reader on differences that these checks cannot detect."""
         short = any(is_too_short(text) for text in self._memory.made)
         return (SHORT_TEXTS,) if short and self.first is not None and self.first.steps else ()
 
@@ -260,7 +259,7 @@ class Fidelity:
 
     @property
     def beginning(self) -> str:
-        """Returns a digest of the baseline's first requests; empty if no model reported any."""
+        """Returns a digest of the baseline's requests before its first reply; empty if none."""
         return "" if self.first is None else self.first.beginning
 
     def recognise(self, fingerprint: str) -> str:

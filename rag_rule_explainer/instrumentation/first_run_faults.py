@@ -84,8 +84,9 @@ def check_unrecorded(manner: Manner, first: Participation) -> None:
     """Raises InvalidInput if tool calls of replays are to be answered from the record, but it is unknown
     which function a called tool is, so that replays would run this function again.
 
-    Tools that retrieve or are named safe may run, so they are ignored. So are calls after the point at
-    which replays end: the next action, or a reply that decides the condition.
+    Tools that retrieve or are named safe may run, so they are ignored. So are calls after the reply at
+    which replays end: the explained reply (``replay_of="next_action"``), or a reply that decides the
+    condition.
     """
     allowed = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools
     running, answers = running_tools(first, manner), manner.on_new_tool_call != "live"
@@ -118,7 +119,7 @@ def tools_that_acted(manner: Manner, first: Participation) -> list[str]:
     """Returns the names of the tools because of which a failed first run must not be repeated: they would
     run twice. These are the tools that ran, and those that a model called, because a plain function may
     have run for the call. Leaves out tools that retrieve, have a stub, are named safe or unexecuted, or
-    failed before they began. Returns none if tools run in replays too."""
+    failed before they began. Returns an empty list if tools run in replays too."""
     if not manner.replays_tools or manner.on_new_tool_call == "live":
         return []
     ran = Counter(each.call.name for each in (*first.executed, *first.unexecuted))

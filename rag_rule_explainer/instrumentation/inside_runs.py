@@ -1,5 +1,5 @@
-"""This module puts the records and patches of a run in force while it goes on, and mutes replays'
-prints."""
+"""This module makes a run the current one while it lasts, so that its calls are recorded. It also hides
+what replays print."""
 
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext

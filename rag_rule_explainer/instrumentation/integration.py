@@ -91,9 +91,9 @@ def _found_for(application: Any) -> str:
 
     If the application's class belongs to a framework, this framework decides. For a function, the imports
     of its module decide, if they name exactly one integration, or no integration and exactly one
-    framework. Otherwise a function without parameters is called, and the class of its result decides. All
-    other functions get the integration for plain functions; empty if it is not installed. Raises
-    InvalidInput if the module imports several integrations or frameworks.
+    framework. Otherwise a function without parameters is called, and the class of its result decides. If
+    that decides nothing either, raises InvalidInput if the module imports several integrations or
+    frameworks, and otherwise returns the integration for plain functions; empty if it is not installed.
     """
     found = _built_with(application)
     if found is not None:

@@ -10,11 +10,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from .bounds import ReplayEnded
 from .copies.patching import Patches
+from .executed_calls import ToolOutcome
 from .isolation.callbacks import keep_loop_quiet
 from .isolation.whereabouts import as_begun_here, current_task
 from .run_context import Participation, has_run, run_begun
 from .stray_calls import stray_use
-from .tool_replay import ToolOutcome, UsedTool
+from .tool_replay import UsedTool
 
 _LATE = (
     "the tool {name!r} does not run: a task or a thread of a replay called it after the end of the replay"
@@ -71,7 +72,7 @@ def late_use(name: str, arguments: Callable[[], object]) -> UsedTool | None:
     if name in {*replay.retrieving, *replay.safe}:
         return None
     if current_task() is not None:
-        # A task that fails, and that nobody waits for, is logged as an error of the application.
+        # If nobody waits for the task, asyncio would log any other error as one of the application.
         raise asyncio.CancelledError(_LATE.format(name=name))
     error = ReplayEnded(_LATE.format(name=name))
     keep_loop_quiet(error)

@@ -1,5 +1,5 @@
-"""This module chooses the next action that an explanation is about, and cuts the record of a baseline off
-there.
+"""This module chooses the reply of a model that is explained if the user sets
+``replay_of="next_action"``, and cuts the record of the baseline off at this reply.
 
 A replay of the next action gets the recorded replies up to one request of the baseline. Only this request
 is sent to the model, with the omitted sources missing in it, and its reply is the answer.
@@ -22,6 +22,7 @@ from .answered import with_spent
 from .bounds import ReplayEnded
 from .chosen_reply import check_chosen, holds_at_once
 from .conversation import Conversation, NotedReply
+from .executed_calls import ExecutedCall
 from .options import Manner
 from .requests.conversations import check_is_whole
 from .requests.exchanges import Exchange, Exchanges
@@ -29,7 +30,6 @@ from .requests.source_recognition import Request
 from .run_context import ModelWatch, Participation
 from .run_failures import unusable
 from .source_kinds.gathering import running_tools
-from .tool_replay import ExecutedCall
 
 KNOWN = "the next action is known"
 NOT_REACHED = (
@@ -57,7 +57,8 @@ _AWAITED = (
 
 @dataclass(slots=True, eq=False)
 class WatchedSoFar:
-    """A ``WatchedSoFar`` holds the record of a run up to one of its requests; see ``ModelWatch``."""
+    """A ``WatchedSoFar`` holds the first part of a run's record, in the place of the run's
+    ``ModelWatch``: the requests and replies up to the point at which replays end."""
 
     exchanges: Exchanges
     said: Sequence[Said]
@@ -78,8 +79,9 @@ class ActionPoint:
     """An ``ActionPoint`` is the request of a baseline whose reply is explained.
 
     ``served``: the replies before it. ``answer``: the reply as an answer. ``at``: the moment of the
-    request. ``number``: which of the baseline's ``of`` requests this is, counted from 1. ``within``: the
-    tools inside which it was sent. ``meets``: True iff the reply is known to meet the condition.
+    request, as a number (see ``moment``). ``number``: the position of the request among the baseline's
+    requests, counted from 1; ``of``: the number of these requests. ``within``: the tools inside which it
+    was sent. ``meets``: True iff the reply is known to meet the condition.
     """
 
     served: tuple[Any, ...]
@@ -92,7 +94,7 @@ class ActionPoint:
 
     @property
     def note(self) -> str:
-        """Returns a note for the reader of the explanation."""
+        """Returns a note for the reader of the explanation, which says which request was repeated."""
         return (
             f"the answer is the reply to request {self.number} of {self.of} of the run; each replay was "
             "given the recorded replies before it, and only this request was sent"
@@ -102,11 +104,12 @@ class ActionPoint:
 def at_next_action(first: Participation, manner: Manner, question: str) -> Participation:
     """Returns the record of a baseline up to the request whose reply is explained. This is the first
     request whose reply meets the condition. It is the last request if no reply meets the condition, or if
-    a reply without text and calls would meet it too.
+    even an empty reply would meet it.
 
     Requests made inside tools that do not run in replays are not repeated, so they do not count. If whole
-    runs are replayed, returns the record as it is. Raises InvalidInput if no reply was recorded, if one
-    cannot be given again, and if the condition is awaited and several replies may meet it.
+    runs are replayed, returns the record as it is. Raises InvalidInput if no reply was recorded, if a
+    recorded reply cannot be given to a replay, and if the condition is async and several replies may meet
+    it.
     """
     conversation = first.conversation
     if conversation is None or first.action is not None:
@@ -212,15 +215,17 @@ def begin_action(run: Participation, action: ActionPoint) -> None:
             return
         run.tool_replay.cut = run.tool_replay.cut or KNOWN
         if conversation.acted.said.called:
-            # Nothing may run for the calls, not even a function that the application calls itself. A
-            # reply without calls may ask for a tool in words, which only the application reads.
+            # Nothing may run for the calls, not even a function that the application calls itself. So the
+            # replay ends here. After a reply without calls it goes on, because the reply may ask for a
+            # tool in words that only the application can read.
             raise ReplayEnded(run.tool_replay.cut)
 
     run.watch.exchanges.after_reply.append(end)
 
 
 def action_in(run: Participation) -> Answer:
-    """Returns the answer of a replay of the next action. Raises UnusableReply if there is none."""
+    """Returns the model's reply to the only request that a replay with ``replay_of="next_action"`` sends,
+    as the replay's answer. Raises UnusableReply if the replay sent no request or got no reply."""
     acted, replay = None if run.conversation is None else run.conversation.acted, run.tool_replay
     if acted is None:
         cut = "" if replay is None else replay.cut

@@ -40,13 +40,13 @@ class Manner:
     """A ``Manner`` holds the options for recording and replaying an application, which apply to all its
     inputs.
 
-    ``retrievers``: the only retrievers that are recorded and served; empty for all. ``accepts``: finish
-    reasons that mark a reply as complete in addition to the usual ones. ``ignore``: patterns of texts
-    that may differ between the requests of the baseline and of a replay on all sources; ``steady`` puts a
-    fixed text in the place of such texts. ``replay_bound``: the limit of a replay, as a multiple of the
-    baseline's requests, tool calls and steps. ``accepts_calls``: True if a condition is about tool calls,
-    so that an answer may be only a tool call. See the integrations' ``RuleExplainer`` for the other
-    options.
+    ``retrievers``: the only retrievers whose searches are recorded, and answered from the record in
+    replays; empty for all. ``accepts``: finish reasons that mark a reply as complete in addition to the
+    usual ones. ``ignore``: patterns of texts that may differ between the requests of the baseline and of
+    a replay on all sources; ``steady`` puts a fixed text in the place of such texts. ``replay_bound``:
+    the limit of a replay, as a multiple of the baseline's requests, tool calls and steps.
+    ``accepts_calls``: True if a condition is about tool calls, so that an answer may be only a tool call.
+    See the integrations' ``RuleExplainer`` for the other options.
     """
 
     answer_of: AnswerOf
@@ -84,23 +84,24 @@ class Manner:
         _one_of("on_no_retrieval", self.on_no_retrieval, get_args(OnNoRetrieval))
 
     def new_queries(self, called: Collection[str]) -> OnNewQuery:
-        """Returns how replays are served for queries that the baseline did not make. ``called``: the
-        names of the tools that the baseline called."""
+        """Returns how searches of replays are answered if the baseline did not make their query.
+        ``called``: the names of the tools that the baseline called."""
         return self.on_new_query or _by_default(called)
 
     @property
     def replays_tools(self) -> bool:
         """Returns True iff the tool calls of replays are answered from the record of the baseline: if the
         user wants it, a condition is about tool calls, anything but retrieved documents is a source, or
-        only the next action is replayed."""
+        ``replay_of`` is "next_action"."""
         wanted = self.on_new_tool_call is not None or bool(self.safe_tools)
         of_agents = self.source_kinds != ("documents",) or self.replay_of == "next_action"
         return wanted or self.accepts_calls or of_agents
 
     @property
     def recorded_retrievers(self) -> tuple[object, ...]:
-        """Returns the only retrievers that are recorded and served; empty for all. If retrieved documents
-        are no sources, returns an object that is no retriever, so that none is recorded."""
+        """Returns the only retrievers whose searches are recorded, and answered from the record in
+        replays; empty for all. If retrieved documents are no sources, returns an object that is no
+        retriever, so that none is recorded."""
         return self.retrievers if "documents" in self.source_kinds else (_NO_RETRIEVER,)
 
     @property
@@ -190,12 +191,13 @@ class CallInput:
 
     ``given``: the application's input. ``keywords``: the keyword arguments with which every run calls the
     application. ``documents``, ``add_documents``: as the caller passed them. ``config``: the framework's
-    configuration of the run. ``baseline``: a logged answer, or an output of the application. ``live``:
-    True if the baseline is the user's own run, which writes to real histories, checkpoints and memories.
-    ``before``: a copy of ``config`` from before any run. ``unreadable``: the error that ``question_of``
-    raised, if the user's own run is made nevertheless. ``own_errors``: if True, an error that the
-    application raises in the baseline is not replaced by a BaselineFailed. ``refetch``: the change of the
-    corpus for the first run; None for the corpus as it is.
+    configuration of the run. ``baseline``: an answer or output that was logged earlier, and that is
+    explained instead of the first run's; None to explain the first run's answer. ``live``: True if the
+    baseline is the user's own run, which writes to real histories, checkpoints and memories. ``before``:
+    a copy of ``config`` from before any run. ``unreadable``: the error that ``question_of`` raised, if
+    the user's own run is made nevertheless. ``own_errors``: if True, an error that the application raises
+    in the baseline is not replaced by a BaselineFailed. ``refetch``: the change of the corpus for the
+    first run; None for the corpus as it is.
     """
 
     given: Any
@@ -272,7 +274,8 @@ def ids_in(pinned: Sequence[str]) -> tuple[str, ...]:
 
 
 def documents_in(name: str, given: Any) -> Sequence[Any]:
-    """Returns the caller's documents. Raises InvalidInput for an object that cannot be a list of them."""
+    """Returns the caller's documents. Raises InvalidInput for an object that cannot be a list of them.
+    ``name``: the name of the argument, for the message."""
     if not isinstance(given, Iterable) or (isinstance(given, (str, bytes, Mapping)) and not given):
         raise InvalidInput(
             f"{name} is {brief(cast('object', given))}; give a list of documents, or of their texts"

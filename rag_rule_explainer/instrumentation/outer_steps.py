@@ -21,11 +21,12 @@ def repeated_part(
     first: Participation, manner: Manner, question: str, ended: Sequence[Any] = ()
 ) -> Participation:
     """Returns the part of a baseline's record that replays are to repeat, without what happened inside
-    tools that do not run. The part ends at the next action if only the next action is replayed.
-    Otherwise it ends at the reply at which replays are ended, if there is one.
+    tools that do not run. With ``replay_of="next_action"``, the part ends at the reply that is explained.
+    Otherwise it ends at the reply at which replays are ended early (see ``until_decided``), or else at
+    the end of the run.
 
-    Raises the errors of ``at_next_action`` and ``check_unrecorded``. ``ended``: has the application's
-    output as its only item; empty if the run has not ended.
+    Raises the errors of ``at_next_action`` and ``check_unrecorded``. ``ended``: a list of one item, the
+    application's output; empty if the run has not ended.
     """
     part = _outer_part(first, manner, question)
     check_unrecorded(manner, part)

@@ -34,11 +34,10 @@ def look_up(
     """Searches an input or output for a value, such as the question, and returns the first value found,
     or None.
 
-    ``one`` is called first, with the whole object. For a list, ``of_list`` is called next, if there is
-    one. If ``of_list`` finds nothing, the last item of the list is searched as the whole object was, but
-    only in three cases: the list has no other item, it is a (role, text) pair, or the item is a message.
-    Without ``of_list``, the last item is always searched. For a dict, the entries under ``keys`` are
-    searched in this order.
+    First, ``one`` is called with the whole object. If it finds nothing in a dict, the entries under
+    ``keys`` are searched in the same way, in this order. If it finds nothing in a list, ``of_list`` (if
+    given) is called, and then the last item is searched in the same way. With ``of_list``, the last item
+    is only searched if it is the only item or a message, or if the list is a (role, text) pair.
     """
     found = one(given)
     if found is not None:

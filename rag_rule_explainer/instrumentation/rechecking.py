@@ -77,9 +77,9 @@ def recheck_options_from(keywords: dict[str, Any]) -> RecheckOptions:
 @dataclass(frozen=True, slots=True)
 class RecheckRun:
     """A ``RecheckRun`` is one explanation that a recheck needs. ``added``: documents that are added to
-    what is retrieved. ``baseline``: the bad answer, with which the new one is compared; None for the
-    first explanation. ``refetch``: the change of the corpus. ``before``: the explanation of the
-    bad answer."""
+    what is retrieved. ``baseline``: the bad answer, with which the new answer is compared. ``refetch``:
+    the change of the corpus. ``before``: the explanation of the bad answer. The last three are None if
+    the bad answer itself is explained."""
 
     added: Sequence[Any] = ()
     baseline: Answer | None = None

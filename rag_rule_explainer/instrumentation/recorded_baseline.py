@@ -71,7 +71,7 @@ class RecordedBaseline(Generic[Item]):
 
     def given_anyway(self) -> Iterator[str]:
         """Yields all texts that a run may send to its models whichever sources are retained: input,
-        configuration, memory, queries, and sources that are never served."""
+        configuration, memory, queries, and sources that no replay gets (``held_out``)."""
         run = self.replays
         yield from run.application.texts_in(run.case.given)
         yield from map(described, (run.case.config, run.manner.stub_tools))
@@ -156,8 +156,8 @@ class RecordedBaseline(Generic[Item]):
             yield WAITED.format(reason=self.replays.captured.waited)
 
     def _served_otherwise(self) -> str:
-        """Returns a warning if a replay was served all retained sources for a new query, although a real
-        search would have found different ones; empty if there was no such replay."""
+        """Returns a warning if a search of a replay returned all retained sources because its query was
+        new, although a real search would have found different ones; empty if there was no such search."""
         return ASKED_ANEW if self.replays.captured.asked_anew else ""
 
     def _late_notes(self) -> Iterator[str]:
@@ -242,8 +242,8 @@ class RecordedBaseline(Generic[Item]):
 
     def _acting(self) -> set[str]:
         """Returns the names of the tools that the first run called and that may change something, because
-        they retrieved nothing and have no stub. They run again in every replay, unless its tool calls are
-        answered from the record."""
+        they retrieved nothing and have no stub. They run again in every replay. Returns no names if the
+        tool calls of replays are answered from the record."""
         first = self.replays.first
         if self.replays.manner.replays_tools:
             return set()

@@ -35,8 +35,8 @@ class Refusals:
         return StateShared.WAYS_OUT + (f": {self.making}" if self.making else "")
 
     def differs(self, found: Difference, writer: str) -> StateShared:
-        """Returns the error for a request that differs from the baseline's. ``writer``: words that say
-        which run made the added text; may be empty."""
+        """Returns the error for a request that differs from the baseline's. ``writer``: the end of the
+        message, which says whose text the replay's request contains in addition; may be empty."""
         return StateShared(
             f"request {found.number} to a model differs between {BASELINE} and a replay on all sources: "
             f"{shortened(found.clause, 600)}{writer}",
@@ -150,7 +150,7 @@ class Refusals:
 
     def answers_otherwise(self, changed: Changed, kept: Sequence[Source] | None) -> str:
         """Returns the doubt (a warning for the user) for an answer that differs from an earlier answer on
-        the same sources. The models' replies are equal, unless the earlier state was restored.
+        the same sources. ``changed``: both answers.
 
         ``kept``: the sources of the replay; None for all sources.
         """

@@ -143,8 +143,8 @@ class Replays(Generic[Item]):
         """Returns a key that identifies these sources. Two replays have equal keys iff they retain the
         same sources in the same order."""
         ids = tuple(source.id for source in kept)
-        # If all sources are served in another order, the models' input differs from the baseline's. Such
-        # a replay must not be compared with it.
+        # If a replay gets all sources in another order, its requests differ from the baseline's for that
+        # reason. So it must not be compared with the baseline.
         is_baselines = self.exposure.is_all(ids) and not self.captured.other_order(ids)
         return EVERYTHING if is_baselines else ids
 
@@ -271,8 +271,8 @@ class Replays(Generic[Item]):
             self.fidelity.compare(run)
         except StateShared as error:
             if self.exposure.held_out and not self.fidelity.remembered:
-                # The baseline retrieved the held-out sources, and the replay was not served them. They
-                # are the likely cause, so the error names them.
+                # The baseline retrieved the held-out sources, and the replay did not get them. They are
+                # the likely cause of the difference, so the error names them.
                 raise self.exposure.unseen_needed(self.captured.that_found) from error
             serving = next((each for each in self.first.begun if each.is_alive()), None)
             if serving is not None and self.fidelity.missed:

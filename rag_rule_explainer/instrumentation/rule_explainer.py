@@ -67,15 +67,15 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     ) -> Explanation:
         """Returns the rules of the application's answer to ``input``. Blocks; see ``Explainer.explain``.
 
-        ``documents``: served in place of the results of every search. They are the framework's documents,
-        texts, or JSON objects from a log. ``add_documents``: added to the result of every retrieval.
-        ``pinned``: ids of sources that are always retained and in no rule. ``baseline``: a logged answer
-        (or output) to explain. If a condition judges the application's present answer differently, the
-        first warning says so. If only the wording of the present answer differs, a note says so.
+        ``documents``: every search returns these in place of its results. They are the framework's
+        documents, texts, or JSON objects from a log. ``add_documents``: added to the result of every
+        search. ``pinned``: ids of sources that are always retained and in no rule. ``baseline``: a logged
+        answer (or output) to explain. The first warning says so if a condition judges the application's
+        present answer differently; a note says so if only its wording differs.
 
         Raises NoSourcesCaptured if no retrieval was seen, ReplayMissedGate if a replay did not retrieve,
-        SourceLeak if the model was sent an omitted source, StateShared, UnknownQuery, and the errors of
-        ``Explainer.explain``.
+        SourceLeak if the model was sent an omitted source, StateShared if a run influences later runs,
+        UnknownQuery (see ``on_new_query``), and the errors of ``Explainer.explain``.
         """
         case = self._case(input, documents, add_documents, pinned, baseline)
         return self._call(case).explained().explanation
@@ -184,14 +184,14 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     ) -> Recheck:
         """Returns whether the bad answer to ``input`` is gone after a change of the corpus. Blocks.
 
-        The application runs again, and its searches are really made, but without the documents that are
-        left out. Each result is filled up with further documents to its former length, as in production.
-        The explainer's condition judges the new answer, with the old answer as the baseline, and the new
-        answer is explained. As long as the bad answer is not gone, a further round also leaves out the
-        documents of the next fix.
+        The application runs again, with its real searches, on the corpus with the change that ``fields``
+        describe (see ``ChangeOptions``); by default, the documents of a fix are left out. Results without
+        these are filled up to their former length, as in production. The explainer's condition judges the
+        new answer, with the old answer as the baseline, and the new answer is explained. If the bad
+        answer is not gone, another round also leaves out a fix of the new answer.
 
         Raises NoBackfill if a search found a document that is left out, and the number of its results
-        cannot be read. Raises InvalidInput if there is no sure fix to try, and the errors of ``explain``.
+        cannot be read, InvalidInput if no fix is sure (``Fix.is_sure``), and the errors of ``explain``.
         """
         options = taken(RecheckOptions, fields, type(self).explain, ("input",))
 

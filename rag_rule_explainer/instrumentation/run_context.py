@@ -14,6 +14,7 @@ from ..tool_calls import ToolCall
 from .bounds import Bound, ReplayEnded
 from .conversation import Conversation
 from .copies.state import State
+from .executed_calls import ExecutedCall, ToolOutcome
 from .isolation.callbacks import keep_loop_quiet
 from .isolation.lasting_work import LastingWork
 from .isolation.whereabouts import executing, run_here
@@ -25,15 +26,7 @@ from .requests.tools_in_use import call_in_use, tools_in_use
 from .run_failures import unusable
 from .shared_state.temporaries import Shared
 from .source_kinds.prompt_sources import PromptEditing
-from .tool_replay import (
-    ExecutedCall,
-    NewToolCall,
-    ResultSources,
-    ToolOutcome,
-    ToolRecord,
-    ToolReplay,
-    UsedTool,
-)
+from .tool_replay import NewToolCall, ResultSources, ToolRecord, ToolReplay, UsedTool
 from .watches import Audited, ModelWatch
 
 
@@ -41,31 +34,33 @@ from .watches import Audited, ModelWatch
 class Participation:
     """A ``Participation`` holds one run of the application (the baseline or a replay) and its state.
 
-    ``gate``: records or serves the run's searches. ``watch``: records its model requests. ``state``: the
-    run's copies of memory objects. ``refused``: an error of this package that was raised during the run;
-    it is stored because an agent may swallow it. ``shared``: the state that all runs share, as it was
-    before the first run. ``trace``: receives the id of the explained run; None in replays. ``made``:
-    texts that did not come from a model, such as tool results. ``bound``: the limits of a replay; None if
-    there are none. ``stubbed``: the names of the tools whose result was replaced by a stub. ``outside``:
-    receives the run's use of files and environment variables. ``before_search``: functions that are
-    called before each search. ``muted``: True if the run's prints are hidden. ``calls``: the tool calls
-    in the models' replies. ``unexecuted_tools``: the names of the tools for whose calls the application
-    runs nothing. ``executed``: the calls of tools that ran; ``inside``: those that ran in the baseline
-    inside tools of which a replay gets the recorded results. ``closed``: the tools of a baseline that do
-    not run in replays, and inside which models were asked or other tools ran; what happened inside is not
-    in this record. ``tool_record``: the results of tools in a baseline; ``tool_replay``: answers the tool
-    calls of a replay; None if tools run. ``takes_results``: True if results of tools are sources;
+    ``gate``: records the searches of a baseline, or answers those of a replay. ``watch``: records the
+    run's model requests. ``state``: the run's copies of objects that keep a memory, such as a chat
+    memory. ``refused``: an error of this package that was raised during the run; it is stored because an
+    agent may swallow it. ``shared``: the state that all runs share, as it was before the first run.
+    ``trace``: receives the id of the explained run; None in replays. ``made``: texts that did not come
+    from a model, such as tool results. ``bound``: the limits of a replay; None if there are none.
+    ``stubbed``: the names of the tools whose result was replaced by a stub. ``outside``: receives the
+    run's use of files and environment variables. ``before_search``: functions that are called before each
+    search. ``muted``: True if the run's prints are hidden. ``calls``: the tool calls in the models'
+    replies. ``unexecuted_tools``: the names of the tools for whose calls the application runs nothing.
+    ``executed``: the calls of tools that ran; ``inside``: those that ran in the baseline inside tools of
+    which a replay gets the recorded results. ``closed``: the tools of a baseline that do not run in
+    replays, and inside which models were asked or other tools ran; what happened inside is not in this
+    record. ``tool_record``: the results of tools in a baseline; ``tool_replay``: answers the tool calls
+    of a replay; None if tools run. ``takes_results``: True if results of tools are sources;
     ``tool_sources``: the sources in a baseline's results. ``unmarked``: the tools whose calls cannot be
     answered, because nothing says which functions they are. ``unkept``: the tools whose results have
     messages of the conversation, so that no replay can be given them. ``stray``: the tools called in
-    threads of which it is not known to which run they belong. ``conversation``: records and serves the
-    models' replies; None if whole runs are replayed. ``action``: the request of a baseline whose reply is
-    explained, an ``ActionPoint``; None for the whole run. ``prompts``: edits the requests before they are
-    sent; ``prompt_sources``: the sources in a baseline's requests. ``begun``: the threads that the run
-    started; ``work``: threads and tasks that may go on after its end. ``waits``: why the run waits for a
-    human, with advice; empty if it does not. ``doubts``: warnings about the results of its searches.
-    ``ends_at``: the moment of the baseline's reply that decides the condition, at which replays end; None
-    if they do not end early; ``uncut``: the record before it was cut off there.
+    threads of which it is not known to which run they belong. ``conversation``: records the models'
+    replies of a baseline, and returns them in a replay; None if whole runs are replayed. ``action``: the
+    request of a baseline whose reply is explained, an ``ActionPoint``; None for the whole run.
+    ``prompts``: edits the requests before they are sent; ``prompt_sources``: the sources in a baseline's
+    requests. ``begun``: the threads that the run started; ``work``: threads and tasks that may go on
+    after its end. ``waits``: why the run waits for a human, with advice; empty if it does not.
+    ``doubts``: warnings about the results of its searches. ``ends_at``: the moment of the baseline's
+    reply that decides the condition, at which replays end; None if they do not end early; ``uncut``: the
+    record before it was cut off there.
     """
 
     gate: GoingOn
@@ -110,7 +105,7 @@ class Participation:
 
     @property
     def before(self) -> int | None:
-        """Returns the moment of a baseline at which its replays end; None for the whole run."""
+        """Returns the moment of the baseline at which its replays end; None if they do not end early."""
         return self.ends_at if self.action is None else self.action.at
 
     @property
@@ -155,10 +150,10 @@ class Participation:
         way: str = "",
         tool: object = None,
     ) -> UsedTool:
-        """Counts a tool call, and returns it, with the result that the call gets if its tool must not
-        run. Raises an error if the replay exceeds its limit or ends at this call. ``name``: the tool's
-        name; None if the call is only counted. ``identity``: the id that the model gave the call; None if
-        it is not known. ``way``: see ``recording_calls``; ``tool``: see ``NamedTools``."""
+        """Returns a ``UsedTool`` for a tool call that begins. It has the result that the call gets if the
+        tool must not run. Raises an error if the replay exceeds its limit or ends at this call. ``name``:
+        the tool's name; None if the call is only counted. ``identity``: the id that the model gave the
+        call; None if it is unknown. ``way``: see ``recording_calls``. ``tool``: see ``NamedTools``."""
         self.tool_calls += 1
         call = ToolCall.written(name, arguments)
         replies, within, now = len(self.watch.said), tools_in_use.get(), moment()
@@ -215,8 +210,8 @@ def run_begun() -> Participation | None:
 
 @contextmanager
 def participating(run: Participation) -> Generator[None, None, None]:
-    """Makes ``run`` the current run for the duration of the block. At the end of the block the run is
-    closed, in its threads as well."""
+    """Makes ``run`` the current run for the duration of the block. Afterwards no code counts as part of
+    the run any more, not even in threads that the run started."""
     try:
         with taking_part_again(run):
             yield
@@ -226,8 +221,8 @@ def participating(run: Participation) -> Generator[None, None, None]:
 
 @contextmanager
 def taking_part_again(run: Participation) -> Generator[None, None, None]:
-    """Makes ``run``, which another context began, the current run for the duration of the block. The run
-    is not closed at the end."""
+    """Makes ``run``, which began in another context, the current run for the duration of the block. The
+    run goes on afterwards."""
     ours, inside = _participation.set(run), inside_retrieval.set(False)
     try:
         with rejoining(run.gate):
@@ -259,7 +254,8 @@ def check_not_ended(run: Participation) -> None:
 
 @contextmanager
 def using_tool(name: str, used: UsedTool | None) -> Generator[None, None, None]:
-    """Attributes the retrievals and the tool calls in the block to this call of a tool."""
+    """Records the block's retrievals and tool calls as made by the tool ``name``. ``used``: the tool's
+    call; None if it is unknown."""
     token = tools_in_use.set((*tools_in_use.get(), name))
     call = call_in_use.set(0 if used is None else used.at)
     run = participation()

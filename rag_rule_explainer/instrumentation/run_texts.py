@@ -33,8 +33,8 @@ class RunTexts:
     ) -> None:
         """Stores the texts of the baseline.
 
-        ``given``: the texts of the input, which any request may hold. ``constants``: the application's
-        own texts; any request may hold them, also in combinations.
+        ``given``: the texts of the input, which any prompt may contain. ``constants``: the application's
+        own texts; any prompt may contain them, also several of them joined together.
         """
         requests = [each.request.text for each in run.watch.exchanges]
         self._made.allow([*requests, *given, *run.gate.queries])
@@ -48,7 +48,7 @@ class RunTexts:
     def note_reply(self, maker: str, reply: str, sent: Sequence[str] = ()) -> None:
         """Stores a model's reply at once, because a concurrent run may use it before this run has ended.
 
-        ``maker``: the name of the run that got the reply; ``sent``: the texts of this run's requests.
+        ``maker``: the name of the run that got the reply; ``sent``: the prompts that this run has sent.
         """
         self._made.note(maker, [reply], sent)
         line = reading_of(reply).line
@@ -56,14 +56,15 @@ class RunTexts:
             self._replies.setdefault(line, maker)
 
     def note(self, maker: str, run: Participation, answer: Answer | None = None) -> None:
-        """Stores all texts that a run made, so that they are recognised in requests of other runs.
+        """Stores all texts that a run made, so that they are recognised in prompts of other runs.
         ``maker``: the name of the run."""
         sent = [each.request.text for each in run.watch.exchanges]
         self._made.note(maker, made_in(run, answer), sent)
 
     def carried_into(self, run: Participation, answer: Answer, served: Sequence[str]) -> list[Carried]:
-        """Returns the texts that other runs made and that this run's requests contain. ``answer``: the
-        run's answer, which is one of its own texts. ``served``: texts that any request may contain."""
+        """Returns the texts that other runs made and that this run's prompts contain. Not returned are
+        texts that this run made too, such as its ``answer``, and texts in ``served``, which any prompt
+        may contain."""
         made = made_in(run, answer)
         found = (self._made.found_in(each, served, made) for each in run.watch.exchanges)
         return [each for each in found if each is not None]

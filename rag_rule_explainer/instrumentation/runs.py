@@ -53,7 +53,7 @@ Item = TypeVar("Item")
 
 class ApplicationRun(Generic[Item]):
     """An ``ApplicationRun`` runs an application on one input: first the baseline, which it records, then
-    the replays on subsets of the sources. ``manner``: the options for this."""
+    the replays on subsets of the sources. ``manner``: the explainer's settings."""
 
     def __init__(
         self,
@@ -109,8 +109,8 @@ class ApplicationRun(Generic[Item]):
         yield from (*state.before, *state.aside)
 
     def _first_case(self) -> CallInput:
-        """Returns the input of the first run, as a copy. In the user's own run, the keyword arguments are
-        the user's original objects."""
+        """Returns the input of the first run, as a copy. If the first run is a call that the user made,
+        and whose output the user gets, the keyword arguments are not copied."""
         case = self.case.copied(self.application.copied)
         return case if self._live_keywords is None else replace(case, keywords=self._live_keywords)
 
@@ -229,7 +229,7 @@ class ApplicationRun(Generic[Item]):
             raise
 
     def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
-        acts = self._first.action is not None and self._first.action.meets  # before the run stopped
+        acts = self._first.action is not None and self._first.action.meets  # a later stop is harmless
         if not acts and (stopped := self.application.stopped(output, self.case, unreadable=unreadable)):
             raise BaselineFailed(stopped)
 
@@ -249,7 +249,7 @@ class ApplicationRun(Generic[Item]):
 
     @property
     def acted(self) -> list[str]:
-        """Returns the names of the tools that ran in the first run, and that may not run once more."""
+        """Returns the names of the tools that ran in the first run, and that must not run again."""
         return tools_that_acted(self.manner, self._first)
 
     def failure(self, failed: BaselineFailed) -> UnusableReply:

@@ -80,9 +80,8 @@ class StateWatch:
     def of_the_baseline(self, *, live: bool) -> Generator[None, None, None]:
         """Records which context variables the baseline sets. The baseline runs in the block.
 
-        ``live``: True if the baseline is the user's own run. Otherwise, the environment variables and
-        context variables that the baseline set get their earlier values back, because an explanation
-        leaves nothing behind.
+        ``live``: True if the baseline is a call that the user made. Its effects stay. Otherwise, the
+        environment variables and context variables that the baseline set get their earlier values back.
         """
         self.rewinding.is_live = live
         try:
@@ -135,8 +134,8 @@ class StateWatch:
         """
         self._replays += 1
         if self.rewinding.is_wanted:
-            # Each replay then starts from a state restored from before the baseline. A comparison of the
-            # states before and after it would report differences that the replay did not make.
+            # Such a replay starts from the state before the baseline. A comparison with the state after
+            # the baseline would report differences that the replay did not make.
             yield
             return
         before = self._look_first()
@@ -146,8 +145,8 @@ class StateWatch:
         if before is not None:
             self._compare(before, holdings(), is_a_sources_own, found, counted)
         self.lasting.look(holdings, sources)
-        # A number that changes, such as a count of failures, may have its first value again at the end of
-        # all replays. So the state is also compared after each replay.
+        # The state is compared after each replay, not only at the end: a number such as a count of
+        # failures may have its first value again after the last replay.
         if self._is_written:
             self._has_been_other = self._has_changed(holdings)
             if not self.rewinding.was_useful:
@@ -224,8 +223,8 @@ class StateWatch:
         self.rewinding.remember(self.rewinding.clause, None)
 
     def _is_settled(self, place: str) -> bool:
-        """Returns True iff a change of this attribute or variable does not matter: the caller ignores it,
-        or every run leaves the same value in it."""
+        """Returns True iff a change of this attribute or variable does not matter: the user's ``ignore=``
+        names it, or every run leaves the same value in it. ``place``: its name in messages."""
         return self._steady.is_ignored(place) or self.rewinding.is_constant(place)
 
 

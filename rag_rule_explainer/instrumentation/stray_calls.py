@@ -1,17 +1,18 @@
 """This module handles tool calls in a thread or task that began outside of all runs, such as a worker
-that serves several runs. It can only guess for which run such a call is made. So the call never gets the
-recorded result of that run: the baseline is refused, and a replay is ended."""
+that works for several runs. For which run such a call is made can only be guessed. So the call never gets
+a recorded result: a baseline with such a call is not explained, and a replay is ended."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from ..errors import UntrueReplay
 from ..tool_calls import ToolCall
+from .executed_calls import ToolOutcome
 from .isolation.whereabouts import open_runs, waits_for_a_thread
 from .requests.calls_of_run import MadeCall
 from .requests.unrecorded_tools import IN_ITS_CONTEXT
 from .run_context import Participation
-from .tool_replay import ToolOutcome, UsedTool
+from .tool_replay import UsedTool
 
 _NOT_RUN = (
     "the tool {name!r} was called in a thread or a task that was begun outside of the replay, and was "
@@ -25,10 +26,10 @@ def stray_use(name: str, arguments: Callable[[], object], begun: Participation |
     of the call. ``begun``: the baseline in which this thread or task (perhaps a worker that later
     runs use as well) began; None if it began outside of runs.
 
-    If a model has asked for a call of this tool, the tool is noted on the model's run. If this run is a
-    replay, the replay and the explanation end. A thread that began outside of runs may also work for
-    others, such as the clients of a server. For such a thread, the replay ends only if a model asked for
-    exactly this call and its run waits for another thread.
+    Each run whose model has asked for a call of this tool records the tool in ``stray``. If such a run is
+    a replay, the replay and the explanation end. But a thread that began outside of runs may work for
+    others, such as the clients of a server. For its call, a replay ends only if its model asked for
+    exactly this call and the replay waits for another thread.
     """
     runs: list[Participation] = [each for each in open_runs() if not each.gate.closed]
     asking = [run for run in runs if any(each.call.name == name for each in _pending(run))]

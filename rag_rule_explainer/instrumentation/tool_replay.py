@@ -1,7 +1,8 @@
 """This module records the results of tools in the baseline, and answers the tool calls of replays from
 the record, so that no tool runs again.
 
-Tools that retrieve are an exception: they run in replays, because the gate serves their searches.
+Tools that retrieve are an exception: they run in replays, where the gate returns the recorded results of
+their searches without the omitted sources.
 """
 
 import threading
@@ -9,13 +10,13 @@ import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from ..probing.whose import is_named_as_ours
 from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
 from .call_keys import CallKeys
-from .copies.copying import copied
+from .executed_calls import ExecutedCall, NotedResult, ToolOutcome
 from .made_tools import MadeTools
 from .named_tools import OF_ANOTHER_TOOL, NamedTools
 from .requests.exchanges import moment
@@ -36,54 +37,6 @@ _NEW = (
 
 class NewToolCall(Exception):
     """This error ends a replay at a tool call that the baseline did not make."""
-
-
-class ToolOutcome(NamedTuple):
-    """A ``ToolOutcome`` is the outcome of a tool call: its ``result``, or the ``error`` that it raised.
-    ``at``: the moment of the call in the baseline; 0 if the baseline did not make it."""
-
-    result: Any = None
-    error: Exception | None = None
-    at: int = 0
-
-    def copy(self) -> "ToolOutcome":
-        """Returns the outcome with a copy of its result. A run may change the copy."""
-        return self if self.error is not None else self._replace(result=copied(self.result))
-
-    def given(self) -> Any:
-        """Returns a copy of the result, or raises the error."""
-        if self.error is not None:
-            raise self.error
-        return copied(self.result)
-
-
-class ExecutedCall(NamedTuple):
-    """An ``ExecutedCall`` is a call of a tool in a run. ``before``: the number of the models' replies
-    before it; ``within``: the tools inside which it was called, the outermost first; ``at``: the moment
-    of the call; ``identity``: the id that the model gave the call; empty if it is not known; ``inside``:
-    the moment of the call of the innermost of these tools; 0 if there is none."""
-
-    before: int
-    call: ToolCall
-    within: tuple[str, ...] = ()
-    at: int = 0
-    identity: str = ""
-    inside: int = 0
-
-
-class NotedResult(NamedTuple):
-    """A ``NotedResult`` is the result of a tool call of the baseline. ``key``: identifies equal calls;
-    ``place``: the number of equal calls before it; ``replies``: the number of the models' replies before
-    it; ``within``: the tools inside which it was called, the outermost first; ``at``: the moment of the
-    result."""
-
-    call: ToolCall
-    key: str
-    place: int
-    result: Any
-    replies: int
-    within: tuple[str, ...]
-    at: int = 0
 
 
 class Omits(Protocol):
@@ -231,8 +184,8 @@ class ToolReplay:
         return None
 
     def end_at(self, call: ToolCall, why: str = _NEW) -> None:
-        """Ends the replay at a call before its tool is reached. Raises ReplayEnded. ``why``: the reason,
-        in words."""
+        """Ends the replay at a call before its tool is reached. Raises ReplayEnded. ``why``: the error
+        message, with ``{call}`` and ``{name}`` for the call and the name of its tool."""
         self.cut = self.cut or why.format(call=call, name=call.name)
         raise ReplayEnded(self.cut)
 
@@ -241,8 +194,8 @@ class ToolReplay:
         return result if self.omitting is None else self.omitting.new(result)
 
     def check(self) -> None:
-        """Raises NewToolCall, or later ReplayEnded, if the replay was ended before. The application may
-        have caught the first such error."""
+        """Raises an error if the replay was already ended, because the application may have caught the
+        first error: NewToolCall, or ReplayEnded after more than ``_PATIENCE`` of these errors."""
         if not self.cut:
             return
         with self._guard:
@@ -276,8 +229,9 @@ class UsedTool:
 
     @contextmanager
     def noting_errors(self, pauses: tuple[type[Exception], ...] = ()) -> Generator[None, None, None]:
-        """Records an error that the block raises as the outcome of the call. ``pauses``: errors that are
-        no outcome: by them, the framework only pauses the tool, and then calls it again."""
+        """Records an error that the block raises as the outcome of the call. ``pauses``: the types of
+        errors that are not recorded, because the framework raises them to pause a tool that it later
+        calls again."""
         try:
             yield
         except pauses:

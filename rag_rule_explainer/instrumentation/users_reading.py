@@ -21,7 +21,8 @@ class UsersReading:
 
     @classmethod
     def of(cls, name: str, function: Callable[[Any], Any]) -> "UsersReading":
-        """Returns a ``UsersReading`` unchanged, and puts any other function into one."""
+        """Returns ``function`` if it is a ``UsersReading`` already; otherwise a ``UsersReading`` that
+        calls it."""
         return function if isinstance(function, cls) else cls(name, function)
 
     def __call__(self, given: Any) -> Any:

@@ -66,6 +66,6 @@ class Audited(Protocol):
         ...
 
     def sent(self, connection: Any, call: Any, data: bytes) -> None:
-        """Handles bytes that are sent over a connection. ``call``: the call of a service to which the
-        bytes belong, if they begin a new request."""
+        """Handles bytes that are sent over a connection. ``call``: an object for a new call of a service,
+        which is used if the bytes begin one, and not if they continue an earlier call."""
         ...

@@ -46,9 +46,10 @@ counted from the start of the list, can be added to the antecedent so that it st
 class TestingMiner:
     """A ``TestingMiner`` has the fields of a miner that tests its rules on random subsets.
 
-    ``sampled``: the settings of the tests. ``kinds``: the number of searches that share a joint
-    guarantee. ``pinned``: the number of sources that are always retained. ``missed``: the chance that a
-    subset that breaks the condition is judged to hold.
+    ``sampled``: the settings of the tests. ``kinds``: the number of searches (one for each kind of rule)
+    that share one guarantee, which is about all their rules together. ``pinned``: the number of sources
+    that are always retained. ``missed``: the chance (0 to 1) that a subset gets the verdict HOLDS
+    although it breaks the condition.
     """
 
     kind: RuleKind
@@ -74,9 +75,9 @@ class AntecedentSearch:
     turns an antecedent into such a mask.
 
     ``seen``: the verdict on the own subset of each antecedent that was probed. ``found``: the antecedents
-    that were found to be rules. ``unresolved``: candidates with a superset whose verdict is UNKNOWN.
-    ``doubtful``: sets of units that the search from above omits only once, because the verdict without
-    them is UNKNOWN.
+    that were found to be rules. ``unresolved``: candidates that are contained in an antecedent with the
+    verdict UNKNOWN. ``doubtful``: sets of units that the search from above does not remove again, because
+    the verdict on the antecedent of all other units is UNKNOWN.
     """
 
     def __init__(
@@ -110,8 +111,9 @@ class AntecedentSearch:
         begin_below: bool,
     ) -> Test:
         """Searches in both directions, by turns. Returns True when there is no further candidate, and
-        False if ``is_enough()`` became true before. ``from_below``, ``from_above``: the steps for the
-        next set of ``candidates`` and of ``remainders``."""
+        False if ``is_enough()`` became true before. ``from_below``: tests the next set of
+        ``candidates``. ``from_above``: does the same for ``remainders``. ``begin_below``: True to begin
+        with ``from_below``."""
         below, fruitless = begin_below, 0
         while not is_enough():
             found = len(self.found)
@@ -155,8 +157,9 @@ class AntecedentSearch:
         self.remainders.block(outside)
 
     def leave_in_doubt(self, left_out: Mask) -> None:
-        """Records that the search from above must not omit exactly these units again, because the
-        verdict without them is UNKNOWN. Rules among the other units are left to the search from below."""
+        """Records that the search from above must not remove exactly the units ``left_out`` again,
+        because the verdict without them is UNKNOWN. Only the search from below then finds rules among the
+        other units."""
         self.doubtful.append(left_out)
         self.remainders.block(left_out)
 
@@ -211,8 +214,7 @@ class AntecedentSearch:
         return low
 
     def breaks(self, mask: Mask) -> Test:
-        """Returns True iff the condition breaks if exactly these sources are retained (for omission
-        rules: omitted)."""
+        """Returns True iff the own subset of the antecedent ``mask`` breaks the condition."""
         yield from self.learn([mask])
         return self.seen[mask] is Verdict.BREAKS
 
@@ -238,8 +240,8 @@ class AntecedentSearch:
         return Random(" ".join(map(str, (self.seed, self.kind.value, *named))))  # noqa: S311 -- the draws must be reproducible, not secret
 
     def largest(self, candidate: Mask, among: Iterable[Mask], verdict: Verdict) -> Mask | None:
-        """Returns the largest of the masks in ``among`` that contains the candidate and has this verdict;
-        None if there is none."""
+        """Returns the mask with the most units among those in ``among`` that contain the candidate and
+        have this verdict; None if there is none."""
         above = (
             mask for mask in among if mask & candidate == candidate and self.seen.get(mask) is verdict
         )
@@ -249,7 +251,7 @@ class AntecedentSearch:
         """Requests verdicts on the masks that have none yet, and waits until all have one. ``crucial``:
         see ``Ask``."""
         missing = {mask for mask in masks if mask not in self.seen}
-        # In this order, consecutive prompts have a long common prefix, which providers may cache.
+        # Sorted so that consecutive prompts have a long common prefix, which providers may cache.
         in_order = sorted(missing, key=self.lattice.complement)
         ranked = enumerate(in_order, self.asked)
         asks = tuple(Ask(Subset(mask ^ self.flip), rank, crucial=crucial) for rank, mask in ranked)

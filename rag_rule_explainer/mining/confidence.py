@@ -1,9 +1,9 @@
 """This module finds rules that hold on at least a given share of the subsets to which they apply.
 
 The confidence of an antecedent (as defined in the paper on which this package is based) is the share of
-its applicable subsets on which the condition holds. A larger antecedent may have more or less confidence,
-so no verdict can be skipped: for n units, all 2^n are needed. One superset-sum (zeta) transform then
-gives the counts for all 2^n antecedents together, by n * 2^n additions.
+its applicable subsets on which the condition holds. If units are added to an antecedent, its confidence
+may rise or fall. So no verdict can be skipped: for n units, all 2^n are needed. One superset-sum (zeta)
+transform then gives the counts for all 2^n antecedents together, by n * 2^n additions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,12 +31,13 @@ class Confidence:
     verdicts on all 2^n subsets.
 
     ``minimal``: False to find all antecedents with at least this confidence. A subset without a verdict
-    is treated as if it had BREAKS. So further verdicts never make an earlier claim false.
+    is treated as if the condition broke on it. So a claim that is made before all verdicts are known
+    stays true afterwards.
     """
 
     by_prefix: ClassVar[bool] = True
-    """True lets each worker take asks (requests for verdicts) whose prompts begin alike, because servers
-    evaluate such prompts faster; see ``sharing``."""
+    """True: each worker takes asks (requests for verdicts) whose prompts begin like its last prompt,
+    because servers evaluate them faster; see ``sharing``."""
 
     kind: RuleKind
     share: float
@@ -64,8 +65,9 @@ class Confidence:
 def confident(
     kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict], share: float
 ) -> list[Mask]:
-    """Returns the antecedents for which the condition holds on at least this share of the subsets to
-    which they apply. A subset without a verdict is treated as one on which it does not hold."""
+    """Returns each antecedent for which the condition holds on at least the share ``share`` (from 0 to 1)
+    of the subsets to which it applies. A subset without a verdict is treated as one on which it does not
+    hold."""
     flip = kind.flip(lattice)
     holds = [0] * len(lattice.masks())
     for mask, verdict in verdicts.items():

@@ -19,9 +19,9 @@ from ..verdicts import Verdict
 
 
 class Evidence:
-    """An ``Evidence`` counts, for an antecedent, the subsets to which it applies, and those of them on
-    which the condition was seen to hold or to break. Each subset is counted once, even if a miner drew it
-    several times at random."""
+    """An ``Evidence`` counts, for any given antecedent, the subsets to which this antecedent applies, and
+    those of them on which the condition was seen to hold or to break. Each subset is counted once, even
+    if a miner drew it several times at random."""
 
     def __init__(self, kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> None:
         self._lattice = lattice
@@ -68,15 +68,16 @@ class Evidence:
         return [Subset(m ^ flip) for m in self._masks[Verdict.BREAKS] if m & antecedent == antecedent]
 
     def holding(self, antecedents: Collection[Antecedent]) -> list[Subset]:
-        """Returns the subsets to which one of the antecedents applies and on which the condition was seen
-        to hold."""
+        """Returns the subsets to which at least one of the antecedents applies and on which the condition
+        was seen to hold."""
         holds = self._masks[Verdict.HOLDS]
         return [Subset(m ^ self._flip) for m in holds if any(is_subset(own, m) for own in antecedents)]
 
     def border(self) -> tuple[Antecedent, ...]:
-        """Returns the maximal antecedents that were seen to break on their own subset (with exactly their
-        units retained, or omitted), largest first. After an exact search, these are exactly the set B of
-        the paper on which this package is based (see ``mono``)."""
+        """Returns the border: all antecedents on whose own subset (exactly their units retained, or
+        omitted) the condition was seen to break, except those that are contained in another one. The
+        largest come first. After an exact search, the border is the set B that the docstring of ``mono``
+        defines."""
         if self._border is None:  # it is computed once
             broken = map(Antecedent, self._masks[Verdict.BREAKS])
             self._border = tuple(sorted(maximal(broken, self._lattice.size), key=_largest_first))

@@ -1,5 +1,5 @@
-"""This module mines rules by their definition: it requests all 2^n subsets, and then checks every
-antecedent.
+"""This module mines rules by their definition. It requests all 2^n subsets of n units, and then checks of
+every antecedent whether the condition holds on all subsets to which it applies.
 
 Tests and experiments compare the other miners with this one. So it shares no code with the other miners
 except the lattice.
@@ -17,12 +17,12 @@ from .protocol import Ask, Mining, Wanted
 
 @dataclass(frozen=True, slots=True)
 class Exhaustive:
-    """This miner finds all minimal rules of one kind by their definition, with 2^n probes. ``minimal``:
+    """This miner finds all minimal rules of one kind by probing all 2^n subsets of n units. ``minimal``:
     False to find all rules."""
 
     by_prefix: ClassVar[bool] = True
-    """True lets each worker take asks (requests for verdicts) whose prompts begin alike, because servers
-    evaluate such prompts faster; see ``sharing``."""
+    """True: each worker takes asks (requests for verdicts) whose prompts begin like its last prompt,
+    because servers evaluate them faster; see ``sharing``."""
 
     kind: RuleKind
     minimal: bool = True

@@ -10,9 +10,9 @@ group, so rules with it may be missed.
 Dropped sources are in no antecedent: they are omitted while retention rules are mined, as in the paper,
 and retained for omission rules. So a retention rule may break when some of them are retained, and an
 omission rule when some are omitted. At the end, each rule is therefore also probed with all dropped
-sources added. If one breaks, the last round is mined once more, with two probes for each antecedent:
-without them and with them. If an antecedent breaks, no subset of it is a rule, so later rounds do not
-probe such subsets.
+sources added. If the condition breaks on one of these probes, the last round is mined once more, with two
+probes for each antecedent: without and with the dropped sources. If an antecedent breaks, no subset of it
+is a rule, so later rounds do not probe such subsets.
 """
 
 from collections.abc import Callable, Generator, Iterable
@@ -27,16 +27,17 @@ from .sampled import Sampled
 from .transversal import Transversal
 
 MOST_EXACT = 10
-"""The largest number of groups over which rules are mined exactly, as in the paper. Over more groups,
-they are tested on random subsets."""
+"""The largest number of groups over which the search misses no rule, as in the paper. Over more groups,
+rules are tested on random subsets."""
 ENOUGH = 4
-"""With at least this many groups, the search ends if the condition holds on all subsets of them."""
+"""With at least this many groups, the search ends if the condition holds on all subsets of the groups.
+With fewer, the groups are divided once more to make sure."""
 
 MiningRound = Generator[Wanted, Verdicts, tuple[Claim, ...]]
 GroupTrial = Generator[Wanted, Verdicts, bool]
 Open = tuple[Mask, Ask]
-"""A request of the current round that waits for its verdict, in two forms: the antecedent as a mask of
-sources, as the caller needs it, and the ask of the round's miner, whose key is a mask of groups."""
+"""One request for a verdict, in two forms: as an antecedent (a mask of sources), and as the ask that the
+miner of the current round has made (its key is a mask of groups)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,10 @@ class Grouped:
     *relative* to these sources. A rule is *proved* if it was seen to hold on all subsets to which it
     applies.
 
-    ``partitions``: ways to divide all sources into groups, each as disjoint masks, coarse ones first. A
-    group that none of them divides is halved. ``sampled``, ``seed``: for tests of rules over more than
-    ``MOST_EXACT`` groups. ``kinds``: the number of searches that share a joint guarantee.
+    ``partitions``: ways to divide all sources into groups (disjoint masks), the coarsest way first. A
+    group that none of these ways divides is halved. ``sampled``, ``seed``: the settings for tests of
+    rules over more than ``MOST_EXACT`` groups. ``kinds``: the number of searches that a joint guarantee
+    covers (see ``Sampled``).
     """
 
     kind: RuleKind
@@ -186,9 +188,8 @@ class _Search:
         return [waiting.pop(mask) for mask in new if mask in waiting]
 
     def known(self, antecedent: Mask) -> tuple[Verdict | None, Mask]:
-        """Returns the verdict on an antecedent, and a mask, which is used only if the verdict is None:
-        it is then the antecedent whose verdict must be requested. If a larger antecedent breaks the
-        condition, ``antecedent`` is no rule, and its verdict is BREAKS."""
+        """Returns the verdict on an antecedent, or None and the antecedent whose verdict must be
+        requested. If the condition breaks on a larger antecedent, the verdict is BREAKS."""
         if self.is_broken(antecedent):
             return Verdict.BREAKS, 0
         for others in self.beside:
@@ -198,8 +199,7 @@ class _Search:
         return Verdict.HOLDS, 0
 
     def breaks_with_dropped(self, rules: tuple[Claim, ...]) -> GroupTrial:
-        """Probes each rule with all dropped sources added to its antecedent; returns True iff one
-        breaks."""
+        """Probes each rule with all dropped sources added. Returns True iff one of them breaks."""
         subsets = [self.groups.sources(rule.antecedent) | self.dropped for rule in rules]
         missing = [mask for mask in subsets if mask not in self.seen]
         asks = tuple(Ask(Subset(mask ^ self.flip), self.lattice.complement(mask)) for mask in missing)
@@ -213,8 +213,8 @@ class _Search:
         return self.lattice.full ^ self.groups.kept
 
     def divided(self, rules: tuple[Claim, ...]) -> _Groups | None:
-        """Divides the groups that the rules name, and returns the groups of the next round; None if there
-        is no next round."""
+        """Returns the parts of all groups that the rules name: the groups of the next round. Returns None
+        if no rule was found, or the only rule names no group and there are ``ENOUGH`` groups."""
         named = 0
         for rule in rules:
             named |= rule.antecedent

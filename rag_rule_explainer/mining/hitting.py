@@ -8,8 +8,9 @@ from ..lattice import Lattice, Mask
 
 
 class HittingSets:
-    """The HittingSets are all sets of units that have a unit in common with each mask of ``hit``, and
-    that contain no mask of ``blocked`` completely."""
+    """The HittingSets are all sets of units that have a unit in common with each mask in ``hit``, and
+    that contain no mask in ``blocked`` completely. The methods ``hit`` and ``block`` add further
+    masks."""
 
     def __init__(self, lattice: Lattice, hit: Iterable[Mask] = (), blocked: Iterable[Mask] = ()) -> None:
         self._lattice = lattice
@@ -24,7 +25,7 @@ class HittingSets:
             self.block(mask)
 
     def hit(self, mask: Mask) -> None:
-        """Excludes all sets that have no unit of this mask. The empty mask excludes all sets."""
+        """Excludes all sets of units that have no unit of this mask. The empty mask excludes all sets."""
         if not mask:
             self._nothing_left = True
             return
@@ -32,7 +33,8 @@ class HittingSets:
         self._solver.hit(self._lattice.units(mask))
 
     def block(self, mask: Mask) -> None:
-        """Excludes all sets that contain this mask completely. The empty mask excludes all sets."""
+        """Excludes all sets of units that contain this mask completely. The empty mask excludes all
+        sets."""
         if not mask:
             self._nothing_left = True
             return

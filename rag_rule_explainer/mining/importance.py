@@ -2,9 +2,10 @@
 Shapley index.
 
 These indices come from game theory. Here the units are the players, and a set of units wins if it is a
-valid antecedent. This follows from the minimal rules, so the indices need no probes. A unit that no
-minimal rule names has the indices 0 and can be left out of the computation. With at most ``FAMILY_LIMIT``
-named units, the indices are exact; with more, they are estimated from random orders and subsets.
+valid antecedent, that is, if it contains a minimal rule. So the indices are computed from the minimal
+rules, without probes. A unit that no minimal rule names has the indices 0 and can be left out of the
+computation. With at most ``FAMILY_LIMIT`` named units, the indices are exact; with more, they are
+estimated from random orders and subsets.
 """
 
 import random

@@ -41,8 +41,8 @@ class Mono:
     rules."""
 
     by_prefix: ClassVar[bool] = True
-    """True lets each worker take asks (requests for verdicts) whose prompts begin alike, because servers
-    evaluate such prompts faster; see ``sharing``."""
+    """True: each worker takes asks (requests for verdicts) whose prompts begin like its last prompt,
+    because servers evaluate them faster; see ``sharing``."""
 
     kind: RuleKind
     minimal: bool = True

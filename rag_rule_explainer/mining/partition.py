@@ -11,7 +11,8 @@ from ..rules import RuleKind
 Others: TypeAlias = Literal["omitted", "retained"]
 
 BATCH = 7
-"""The default size of a batch. Such a batch takes at most 128 probes for each kind of rule."""
+"""The default number of sources in a batch. A batch of 7 takes at most 128 probes for each kind of
+rule."""
 
 
 @called_as("Partition")
@@ -23,10 +24,9 @@ class Partition:
     ``by``: a number or a metadata key. A number is the largest number of sources in a batch; the sources
     are divided, in the order in which they are shown, into batches of about equal size. With a key,
     sources with the same value form a batch. ``others``: whether the sources of all other batches are
-    "omitted" or "retained" while a batch is mined. None omits them for retention rules and retains them
-    for omission rules. With None, a rule of one batch has only been seen to hold while the other batches
-    are omitted (for omission rules: retained); with some of their sources retained (or omitted), it may
-    break.
+    "omitted" or "retained" while a batch is mined. None: they are omitted while retention rules are
+    mined, and retained while omission rules are mined. A retention rule is then only known to hold while
+    all other batches are omitted, an omission rule only while they are retained.
 
     Raises InvalidInput for any other value.
     """
@@ -47,8 +47,8 @@ class Partition:
 
     @classmethod
     def of(cls, given: "Partition | int | str | None") -> "Partition | None":
-        """Returns a Partition or None unchanged; turns a number or a metadata key into a Partition with
-        it as ``by``. Raises InvalidInput for anything else."""
+        """Returns a Partition or None unchanged. For a number or a metadata key, returns the Partition
+        whose ``by`` it is. Raises InvalidInput for anything else."""
         # Users pass more than the annotation says; the class refuses it.
         return given if given is None or isinstance(given, cls) else cls(given)  # type: ignore[arg-type]
 
@@ -59,6 +59,6 @@ class Partition:
 
 
 def as_unnamed(kind: RuleKind) -> Others:
-    """Returns what happens to sources that a rule does not name, in the smallest case to which the rule
-    applies: they are omitted for a retention rule, and retained for an omission rule."""
+    """Returns "omitted" for retention rules and "retained" for omission rules. This is what happens to
+    all other sources if a rule's own sources are the only ones that are retained (or omitted)."""
     return "omitted" if kind is RuleKind.RETENTION else "retained"

@@ -66,8 +66,7 @@ class _Batch:
         self.wanted = next(self.mining)
 
     def spread(self, own: Mask) -> Mask:
-        """Returns the mask over all units of the units in ``own``, which is a mask over the units of this
-        batch alone."""
+        """Converts ``own``, a mask over the units of this batch alone, to a mask over all units."""
         return sum(bit for place, bit in enumerate(self.places) if own >> place & 1)
 
     def asks(self) -> list[tuple[Ask, Subset]]:
@@ -134,9 +133,8 @@ class _Search:
         return own
 
     def missing(self, places: Iterable[int]) -> tuple[Ask, ...]:
-        """Returns the asks (requests for verdicts) of these batches that have no verdict yet. If the
-        verdict on an ask is known, it is sent to the batch instead. ``places``: the numbers of the
-        batches."""
+        """Returns those asks (requests for verdicts) of these batches whose verdicts are not known. All
+        known verdicts are sent to the batches first. ``places``: the numbers of the batches."""
         asks = dict[Subset, Ask]()
         for place in places:
             while known := self.known(place, asks):
@@ -144,9 +142,9 @@ class _Search:
         return tuple(asks.values())
 
     def known(self, place: int, asks: dict[Subset, Ask]) -> dict[Subset, Verdict]:
-        """Returns the verdicts that are known for the asks (requests for verdicts) of one batch. For its
-        other asks, the batch is stored in ``waiting``, and new asks are added to ``asks``. ``place``: the
-        number of the batch."""
+        """Returns the known verdicts on the asks (requests for verdicts) of the batch with the number
+        ``place``. Records in ``waiting`` that the batch waits for the verdicts on its other asks. Adds to
+        ``asks`` those for which no batch waited before."""
         known = dict[Subset, Verdict]()
         for ask, own in self.batches[place].asks():
             if ask.key in self.seen:

@@ -50,8 +50,8 @@ class Ask(NamedTuple, Generic[Key]):
 
 class Wanted(NamedTuple, Generic[Key, ClaimType]):
     """A Wanted holds the values that a miner yields: its new asks (requests for verdicts), and a function
-    that returns its current claims. ``stop``: the reason why the miner ends although there may be more
-    rules; empty if it does not."""
+    that returns its current claims. ``stop``: the reason why the miner ends early, so that there may be
+    more rules; empty as long as it goes on."""
 
     asks: tuple[Ask[Key], ...]
     claims: Callable[[], tuple[ClaimType, ...]]

@@ -1,16 +1,17 @@
 """This module finds minimal rules over many sources with few probes: it first finds rules by bisection,
 and then tests several together on the same random subsets.
 
-See ``antecedent_search`` for the terms. This search goes from above, so it begins with all sources.
-Bisection finds how many of the first units are enough for the condition. The last of these is necessary
-and is kept; this is repeated with the units before it, until a minimal antecedent is left. Both kinds of
-rule bisect along the same subsets: a subset with the first units retained is one with the last units
-omitted. So a subset that both kinds need is replayed once.
+See ``antecedent_search`` for the terms. This search goes from above, so it begins with all sources. The
+units are in a fixed order. Bisection finds a number of first units with which the condition holds, while
+it does not with one unit less. The last of these units is necessary and is kept. This is repeated with
+the units before it, until a minimal antecedent is left. A subset in which exactly the first units are
+retained is also one in which exactly the last ones are omitted. So both kinds of rule need the same
+subsets, and each is replayed once.
 
 The rules are tested when ``TOGETHER`` of them were found, after ``PROBES_WITHOUT_TEST`` probes, or when
 no more are found. Each random subset tests all rules that apply to it. This is as strict as a separate
-test of each rule: the subsets are drawn from all those to which any of the rules applies, so those to
-which a given rule applies are a random choice of all subsets for this rule.
+test of each rule: among the drawn subsets, those to which a given rule applies are a random choice of all
+subsets to which it applies (see ``shared_draws``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -115,9 +116,9 @@ class _QuickSearch:
         known.record(candidate, RandomTest(0, ""))
 
     def ruled_out(self, antecedent: Mask) -> MiningSteps:
-        """Excludes an antecedent that is no rule, because one that contains it has the verdict BREAKS or
-        UNKNOWN. Of all probed antecedents with BREAKS that contain it, the largest is excluded together
-        with everything that it contains; if there are none, the largest of those with UNKNOWN."""
+        """Excludes an antecedent that is no rule. At least one probed antecedent that contains it has the
+        verdict BREAKS or UNKNOWN. The largest of these with BREAKS (if there is none, with UNKNOWN) is
+        excluded, together with all antecedents that it contains."""
         known, verdicts = self.known, (Verdict.BREAKS, Verdict.UNKNOWN)
         found = (known.largest(antecedent, known.seen, verdict) for verdict in verdicts)
         yield from known.ruled_out(next(each for each in found if each is not None))
@@ -130,7 +131,8 @@ class _QuickSearch:
         known, start = self.known, self.lattice.complement(left_out)
         yield from known.learn([start])
         if known.seen[start] is Verdict.BREAKS:
-            # With any further unit, it would contain a known rule, so this falsifier need not be grown.
+            # This set is as large as possible: with one unit more, it would contain a known rule. So
+            # nothing is added to it before it is excluded.
             known.exclude(start)
         elif known.seen[start] is Verdict.UNKNOWN:
             known.leave_in_doubt(left_out)
@@ -141,8 +143,8 @@ class _QuickSearch:
             yield from self.tried(candidate)
 
     def boundary(self, candidate: Mask, rest: Sequence[int]) -> Bisection:
-        """Returns how many units of ``rest``, from its start, can be added to the candidate so that it
-        still is no rule. Begins with the known verdicts, and then bisects as ``AntecedentSearch.longest``
+        """Returns how many units, from the start of ``rest``, can be added to the candidate so that it is
+        still no rule. Uses the known verdicts first, and then bisects as ``AntecedentSearch.longest``
         does."""
         low, high = 0, len(rest)
         antecedent = candidate
@@ -230,19 +232,20 @@ class _QuickSearch:
 def shared_draws(
     draws: Mapping[Mask, Draws], wanted: Mapping[Mask, int], most: Mapping[Mask, int], draw: Random
 ) -> dict[Mask, list[Mask]]:
-    """Returns random supersets for each mask, which is the antecedent of a rule: at least ``wanted``, at
-    most ``most``. A superset that contains several of the masks is used for each of them, which saves
-    probes. All masks have the same number of units.
+    """Returns random supersets for each mask (the antecedent of a rule): at least ``wanted[mask]``, at
+    most ``most[mask]``. A superset that contains several of the masks is used for each of them, which
+    saves probes. All masks have the same number of units.
 
     The supersets for one mask have the same distribution as if its ``draws`` alone had made them. For
-    this, a mask with enough supersets still gets those that are drawn for other masks, up to ``most``.
+    this, a mask that has its ``wanted`` supersets still gets those that are drawn for other masks, up to
+    ``most``.
     """
     drawn = {mask: list[Mask]() for mask in wanted}
     while any(len(drawn[mask]) < count for mask, count in wanted.items()):
         (superset,) = draws[draw.choice(list(wanted))].supersets(1, draw)
         within = [mask for mask in wanted if superset & mask == mask]
-        # A superset of m of the masks may be drawn for each of them, so it is used only one time in m. It
-        # then comes as often as any other superset of a mask.
+        # A superset of m of the masks is drawn m times as often as a superset of only one. So it is used
+        # only with a chance of 1/m, and all supersets become equally likely.
         if draw.randrange(len(within)) == 0:
             for mask in within:
                 if len(drawn[mask]) < most[mask]:

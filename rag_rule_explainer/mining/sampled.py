@@ -18,7 +18,7 @@ already fail on these."""
 _MOST_DRAWS = 1_000_000
 _MOST_WITH_NEIGHBOURS = 12
 """The largest number of sources for which the setting ``neighbours`` has an effect. With more sources,
-its probes would cost too much for what they find."""
+these tests would cost too many probes for what they find."""
 
 
 @called_as("Sampled")
@@ -29,10 +29,10 @@ class Sampled:
     ``max_violation`` and ``confidence``: if a rule held on all its random subsets, it fails on at most
     the share ``max_violation`` of such subsets, with this confidence. The subsets are drawn with
     replacement: half of them uniformly from all subsets, half by first drawing a size uniformly.
-    ``sizes``: numbers of retained sources that matter most, such as the k of a retriever; a third of the
-    draws then has these sizes.
-    ``jointly``: True for a guarantee about all reported rules together instead of each one; it takes more
-    draws. ``max_rules``: the search ends after this many rules of a kind, although there may be more.
+    ``sizes``: numbers of retained sources that matter most, such as the k of a retriever: a third of the
+    draws then has these sizes. None: no sizes are preferred. ``jointly``: True for a guarantee about all
+    reported rules together instead of each one; it takes more draws. ``max_rules``: the search ends after
+    this many rules of a kind, although there may be more.
 
     ``neighbours``: True to test each rule also on each subset with one source more than the rule, and on
     each with one source fewer than all, for up to 12 sources. Random draws seldom find a single such
@@ -72,8 +72,9 @@ class Sampled:
         """Returns the number of random subsets on which a rule must hold to be reported.
 
         With this number, a rule that fails on more than ``max_violation`` of all such subsets is reported
-        with a chance of at most ``error``. With 5 % for both, the number is 59. ``missed``: the chance
-        that a subset on which the rule fails is judged to hold, for example by a wrong majority of votes.
+        with a chance of at most ``error``. If ``max_violation`` and ``error`` are 5 %, the number is 59.
+        ``missed``: the chance that a subset on which the rule fails is judged to hold, for example by a
+        wrong majority of votes.
         """
         # For a very small share, log(1 - share) would be 0, because 1 - share would be rounded to 1.
         # log1p avoids this.
@@ -84,8 +85,9 @@ class Sampled:
         ``draws`` random ones: ``max_violation`` if ``draws`` is at least the result of ``draws()``, else
         more.
 
-        The bound is right after any number of draws, whatever made the test stop there: a rule that fails
-        on more than this share of all subsets would have failed before with a chance of 1 - ``error``.
+        The bound is right, no matter after how many draws the test stopped: a rule that fails on more
+        than this share of all subsets would have failed on one of the draws with a chance of at least 1 -
+        ``error``.
         """
         if draws >= self.draws(error, missed):
             return self.max_violation

@@ -155,7 +155,7 @@ class RuleSearch(Generic[Key, ClaimType]):
         """Takes verdicts on keys (subsets) that ``next`` or ``guess`` has returned, and sends the miner
         those that it has requested. Ignores all other keys, and second verdicts on a key."""
         in_flight = self._in_flight
-        for key in verdicts:  # most calls have one verdict, for which comparing sets takes longer
+        for key in verdicts:  # most calls have one verdict; comparing sets would be slower
             if key not in in_flight:
                 verdicts = {key: seen for key, seen in verdicts.items() if key in in_flight}
                 break
@@ -189,7 +189,7 @@ class RuleSearch(Generic[Key, ClaimType]):
         return tuple(sorted({*unknown, *needed, *open_asks}))
 
     def is_crucial(self, key: Key) -> bool:
-        """Returns True iff the miner's ask for this key is crucial (see ``Ask``)."""
+        """Returns True iff the miner has requested this key (a subset) by a crucial ask (see ``Ask``)."""
         return key in self._crucial
 
     @property

@@ -2,12 +2,13 @@
 have a long common beginning.
 
 A server can evaluate a prompt the faster the more of its beginning it has evaluated just before. It
-usually keeps one prompt for each request that it serves at a time. If the workers of a search took its
-asks (requests for verdicts) in their order, they would all probe similar subsets at the same time, and
-the server would evaluate the common beginning of these once for each worker. So each worker goes on with
-the subsets that begin most like its last subset. If another worker's last subset is as similar to them,
-the worker goes on with a subset that differs from those of all other workers as early as possible. But
-if no more asks are ready than there are other workers, it takes the first ask.
+usually remembers as many last prompts as it can serve requests at the same time. If the workers of a
+search took its asks (requests for verdicts) in their order, they would all probe similar subsets at the
+same time, and the server would evaluate the common beginning of these once for each worker. So each
+worker goes on with the subsets that begin most like its last subset. If the last subset of another worker
+is at least as similar to them, the worker leaves them to that worker. It takes a subset whose beginning
+differs as early as possible from the last subsets of all other workers. But if no more asks are ready
+than there are other workers, it takes the first ask.
 
 Two subsets begin alike if the highest bits of their masks are the same: the first unit has the highest
 bit. So all subsets with the same beginning are one *block*: the masks from a multiple of a power of two
@@ -24,8 +25,8 @@ from ..lattice import ArrangementKey
 AskedKey = TypeVar("AskedKey", bound=Any)
 
 FEW = 16
-"""The maximum number of new masks that are inserted one by one; if there are more, all masks are
-sorted."""
+"""The maximum number of new masks that are inserted one by one into the sorted list of masks. If there
+are more, the whole list is sorted again."""
 
 
 class PrefixBlock(NamedTuple):
@@ -77,8 +78,8 @@ class Workers:
 class Ready(Generic[AskedKey]):
     """A Ready holds the asks (requests for verdicts) that are ready, by their masks, and gives each
     worker one of them. Among asks that are equally near to the worker's last subset, the worker gets the
-    ask with the smallest rank. Within a block, the ranks rise with the masks or fall with them, so the
-    smallest rank is that of the first or of the last mask."""
+    ask with the smallest rank. These asks are neighbours in the order of their masks, and their ranks
+    either all rise or all fall in this order. So only the first and the last of them are compared."""
 
     def __init__(self) -> None:
         self._masks: list[AskedKey] = []
@@ -86,7 +87,7 @@ class Ready(Generic[AskedKey]):
         self._is_outdated = False
 
     def add(self, mask: AskedKey) -> None:
-        """Adds a mask. It may have been added before."""
+        """Adds a mask. Adding a mask that is already there has no effect."""
         self._new.append(mask)
 
     def outdated(self) -> None:
@@ -126,10 +127,10 @@ class Ready(Generic[AskedKey]):
         return start, end - 1
 
     def _elsewhere(self, others: Sequence[int]) -> Sequence[int]:
-        """Returns positions of masks that are far from the last subsets of all other workers
-        (``others``). For each of the largest blocks in which none of these subsets is, these are the
-        positions of its first and its last mask. If there are no more masks than other workers, they are
-        those of the first and the last of all masks."""
+        """Returns the positions of masks that begin differently from the last subsets of all other
+        workers (``others``). These are the first and the last mask of each block (masks with the same
+        beginning) in which none of these subsets is; only the largest such blocks are used. If there are
+        no more masks than other workers, returns the positions of the first and the last of all masks."""
         if len(self._masks) <= len(others):
             return 0, -1
         blocks = [PrefixBlock(0, max([self._masks[-1], *others[-1:]]).bit_length())]

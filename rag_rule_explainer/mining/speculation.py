@@ -1,5 +1,5 @@
-"""This module guesses which subsets a search will request later. Free slots can then probe these subsets
-already.
+"""This module guesses which subsets a search will request later. If fewer probes run than the concurrency
+allows, these subsets are probed in advance.
 
 The guesses are for searches that begin with the largest antecedents, such as ``Mono``. The *ancestors* of
 an antecedent are the antecedents that contain it. These searches request an antecedent iff none of its
@@ -19,20 +19,19 @@ from ..verdicts import Verdict
 
 MOST_UNITS = 14
 """The largest number of units for which guesses are made. With more units, a search nearly always has
-enough requests for all slots."""
+enough requests for all workers."""
 
 _SINGLE_BREAKS, _SINGLES_WEIGH = 0.3, 5
 _OTHER_BREAKS, _OTHERS_WEIGH = 0.05, 20
-"""The prior assumptions, used before there are verdicts. The first number of each pair is a probability:
-0.3 that the removal of a single unit breaks the condition, and 0.05 that the removal of several units
-breaks it, given that no removal of only some of these units does. The second number of each pair is the
-weight of this assumption: it counts as much as this number of verdicts. A unit is one source, or several
-tied sources."""
+"""The assumptions from which the probabilities start. ``_SINGLE_BREAKS``: the probability that the
+removal of a single unit breaks the condition. ``_OTHER_BREAKS``: the probability that the removal of
+several units breaks it, if no removal of only some of these units does. ``_SINGLES_WEIGH`` and
+``_OTHERS_WEIGH``: each assumption counts as much as this number of verdicts. A unit is one source, or
+several tied sources."""
 _SLACK = 2
-"""The expected waste may exceed ``share`` by this factor if a guess is of the following kind: the guess
-removes several units, and for each of them the condition is known to hold if this unit alone is removed.
-Such a guess will probably be needed, and it will soon be known whether it is. So a higher risk is
-accepted."""
+"""For some guesses, the expected waste may be this many times the usual share. Such a guess removes
+several units, and the condition is known to hold if any one of them is removed alone. The search will
+probably request this subset, and will soon decide whether it does, so a higher risk is accepted."""
 
 
 class Speculation:

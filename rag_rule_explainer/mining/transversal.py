@@ -1,10 +1,11 @@
 """This module finds minimal rules over many sources by hitting sets, and tests each on random subsets.
 
 See ``antecedent_search`` for falsifiers and the two directions of the search. The next *candidate* is the
-smallest hitting set for the known falsifiers. Its own subset is probed first, then random supersets. If
-the condition breaks on a superset, the superset is grown to a maximal falsifier, which excludes many
-candidates. If it breaks on none, the candidate is reported as a rule. The rule is minimal: each smaller
-antecedent inside it is contained in a known falsifier.
+smallest hitting set for the known falsifiers. First the candidate itself is probed, then random supersets
+of it. If the condition breaks on a superset, units are added to the superset as long as the condition
+still breaks. The result is a maximal falsifier, which excludes many candidates. If the condition breaks
+on none of them, the candidate is reported as a rule. The rule is minimal: each smaller antecedent inside
+it is contained in a known falsifier.
 
 If several sources say the same, there may be more falsifiers than a search can pay for before the first
 rule is found. So after ``SEEDS_WITHOUT_RULE`` candidates without a rule, the search goes on from above.
@@ -89,8 +90,8 @@ class _Search:
         elif not statement:
             yield from known.ruled_out(unknown)
         else:
-            # If an UNKNOWN superset were treated as a falsifier, it would lead to too many candidates:
-            # one for each unit outside it.
+            # An UNKNOWN superset is not treated as a falsifier, because the search would then try one
+            # more candidate for each unit that the superset lacks.
             known.unresolved.append(candidate)
             known.set_aside(candidate)
 

@@ -21,10 +21,10 @@ class Verifying:
     """This miner tests whether ``antecedent`` is a rule. It finds no other rules, and does not test
     whether this rule is minimal.
 
-    The own subset of the rule (only its sources retained, or omitted) is requested first. All other
-    subsets are then requested together. After the first verdict BREAKS, no more are requested.
-    ``sampled``: the settings for random subsets; None to test all subsets. ``pinned``: the number of
-    sources that are retained in every subset. ``missed``: the chance that a subset that breaks the
+    The own subset of the rule (only its sources retained, or omitted) is requested first. If its verdict
+    is not BREAKS, all other subsets are then requested together. The test ends at the first verdict
+    BREAKS. ``sampled``: the settings for random subsets; None to test all subsets. ``pinned``: the number
+    of sources that are retained in every subset. ``missed``: the chance that a subset that breaks the
     condition is judged to hold. The search always stops with a reason and is never complete, because
     there may be other rules.
     """

@@ -22,8 +22,9 @@ CallSteps = Generator[Judged, Judgement, Judgement]
 class ArgumentTest:
     """An ``ArgumentTest`` is a condition on one argument of a call, which must have the argument.
 
-    At most one of these is set. ``expected``: JSON that the value must equal. ``inner``: a predicate that
-    judges the value as if it were the answer. ``test``: a function of the value that must return True.
+    At most one of these is set; if none is, any value passes. ``expected``: JSON that the value must
+    equal. ``inner``: a predicate that judges the value as if it were the answer. ``test``: a function of
+    the value that must return True.
     """
 
     name: str
@@ -33,8 +34,9 @@ class ArgumentTest:
 
     @classmethod
     def of(cls, name: str, given: Any) -> "ArgumentTest":
-        """Returns the test for what the user gave: a predicate, a function of the value that returns True
-        or False, or the value itself. Raises InvalidInput for a value that JSON cannot represent."""
+        """Returns the test of the argument ``name``. ``given``: a predicate, a function of the argument's
+        value that returns True or False, or the value that the argument must equal. Raises InvalidInput
+        for a value that JSON cannot represent."""
         if isinstance(given, Predicate):
             return cls(name, inner=as_predicate(given))
         if callable(given):
@@ -104,7 +106,8 @@ class CallTest:
 
     @classmethod
     def of(cls, tool: object, arguments: Mapping[str, Any]) -> "CallTest":
-        """Returns the test that the user describes. Raises InvalidInput for a name that is no str."""
+        """Returns a test for calls of ``tool`` (None: of any tool) with one condition for each argument.
+        Raises InvalidInput for a tool that is no str."""
         if tool is not None:
             checked_text("the tool in a condition", tool, "the name of a tool, a str")
         tests = tuple(ArgumentTest.of(*each) for each in arguments.items())
@@ -115,8 +118,8 @@ class CallTest:
         return self.tool is None or call.name == self.tool
 
     def steps(self, call: ToolCall, case: Case) -> CallSteps:
-        """Judges one call: yields the judgements of its arguments as far as they are needed, and returns
-        the judgement of the call."""
+        """Returns the judgement of one call. Yields the judgement of each of its arguments, until one of
+        them breaks."""
         if not self.concerns(call):
             return Judgement(Verdict.BREAKS)
         against = self._in_baseline(case)
@@ -141,7 +144,8 @@ class CallTest:
 
     @property
     def judges(self) -> tuple[Predicate, ...]:
-        """Returns the predicates on arguments."""
+        """Returns the predicates among the conditions on arguments (the others are values and
+        functions)."""
         return tuple(each.inner for each in self.arguments if each.inner is not None)
 
     def __str__(self) -> str:
@@ -157,8 +161,9 @@ class CallTest:
 
 @dataclass(frozen=True, slots=True)
 class _Fixed:
-    """A ``_Fixed`` is a predicate that applies ``test`` to one argument of one tool call. ``against``:
-    the arguments of the baseline's call, for conditions that compare with the baseline."""
+    """A ``_Fixed`` is a predicate that applies ``test`` to one argument of a fixed tool call, whatever
+    the case. ``against``: the arguments of the baseline's call, for conditions that compare with the
+    baseline."""
 
     test: ArgumentTest
     call: ToolCall
@@ -172,7 +177,8 @@ class _Fixed:
 
 
 def judged_steps(steps: CallSteps) -> Judged:
-    """Runs the steps, and returns their judgement, or an awaitable of it."""
+    """Runs the steps and returns their judgement. Returns an awaitable of it if a predicate on an
+    argument is async, as a judge is."""
     return run(steps)
 
 

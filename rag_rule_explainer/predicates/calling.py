@@ -62,8 +62,8 @@ def _breaks_by(case: Case) -> Judgement:
 
 
 def _next_step(calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
-    """Returns the calls that the first reply with calls makes after its first call. If it is not known
-    which calls belong to one reply (the ``step`` of the first call is 0), returns an empty sequence."""
+    """Returns the other calls of the reply that made the first of these calls. If it is not known which
+    calls belong to one reply (the ``step`` of the first call is 0), returns an empty sequence."""
     return [each for each in calls[1:] if each.step == calls[0].step > 0] if calls else []
 
 
@@ -91,11 +91,12 @@ class CallsTool(Combinable):
             if judgement.verdict is Verdict.UNKNOWN:
                 unknown = judgement
         if unknown is None and self.is_next and calls:
-            return Judgement(Verdict.BREAKS, _made(calls))  # the first step is known, even of a cut run
+            return Judgement(Verdict.BREAKS, _made(calls))  # the first reply is known in any case
         return unknown or _breaks_by(case)
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the cache key: the question and the calls; None if an argument's test has none."""
+        """Returns the cache key: the question and the calls; None if the judgement of an argument must
+        not be cached."""
         return calls_key(case, (self.test,))
 
     @property
@@ -167,7 +168,8 @@ class CallsInOrder(Combinable):
         )
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the cache key: the question and the calls; None if an argument's test has none."""
+        """Returns the cache key: the question and the calls; None if the judgement of an argument must
+        not be cached."""
         return calls_key(case, self.tests)
 
     @property

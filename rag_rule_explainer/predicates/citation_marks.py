@@ -32,7 +32,7 @@ _GROUP = compiled_late(
     r"|\[(?P<square>[^\[\]\n]{1,200})\]|【(?P<corner>[^【】\n]{1,200})】|\((?P<round>[^()\[\]\n]{1,200})\)"
 )
 _ADDRESS = compiled_late(r"(?<=\])\([^()\s]{0,300}[./#:][^()\s]{0,300}")
-"""A regular expression for the address of a Markdown link, whose text may be a citation."""
+"""Matches the address of a Markdown link whose text may be a citation, as in "[1](guide.pdf)"."""
 _LABELLED = compiled_late(
     r"^[ \t#*_>(-]{0,8}(?P<label>[^\n:：–—\[\]\d]{2,60}?)[*_ \t]{0,4}(?:[:：]|[–—-](?=[ \t]))[*_ \t]{0,4}"
     r"(?P<rest>[^\n\[\]【】]{1,300}?)[ \t.)*_]{0,6}$",
@@ -109,8 +109,8 @@ def _doubted(cited: tuple[Citation, ...], why: str, *, is_said: bool) -> tuple[C
 
 
 def _others(text: str, reading: MarkContents) -> Iterator[tuple[int, int, tuple[Citation, ...]]]:
-    """Yields the start, the end and the citations of each citation without brackets, such as "Source 2"
-    or a superscript number."""
+    """Yields the start, the end and the citations of each mark without brackets, such as "Source 2" or a
+    superscript number. ``reading``: knows the ids of the sources."""
     for line in _LABELLED.finditer(text):
         if is_attribution(line["label"]):
             cited = reading.alone(

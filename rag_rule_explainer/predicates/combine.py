@@ -62,8 +62,8 @@ def opposite(predicate: Predicate) -> "Not":
 
 
 def unwrapped(predicate: Predicate) -> tuple[Predicate, bool]:
-    """Returns the predicate without ``~``, and True iff it had one. A caller that judges the returned one
-    and inverts the verdict never gets contradicting verdicts for a predicate and its negation."""
+    """Returns the predicate without ``~``, and True iff it had one. So a caller can judge the returned
+    predicate and invert the verdict."""
     return (predicate.inner, True) if isinstance(predicate, Not) else (predicate, False)
 
 
@@ -198,7 +198,7 @@ class Function(Combinable):
         return await outcome if inspect.isawaitable(outcome) else outcome
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the usual cache key; None without ``remembered_as``, so that nothing is cached."""
+        """Returns the cache key by ``answers_key``; None without ``remembered_as``: nothing is cached."""
         return None if self.remembered_as is None else answers_key(self, case)
 
     def __str__(self) -> str:
@@ -269,8 +269,7 @@ def _check_arguments(function: CaseFunction) -> None:
 
 
 def _is_uncalled(given: object) -> bool:
-    """Returns True iff the user passed a class, or a function of this package such as ``contains``,
-    without calling it to make a predicate."""
+    """Returns True iff the user passed a class or a function such as ``contains``, without calling it."""
     return isinstance(given, type) or (
         inspect.isfunction(given) and given.__module__.startswith(f"{__package__}.")
     )
@@ -282,7 +281,8 @@ def _joint_key(parts: tuple[Predicate, ...], case: Case) -> Hashable | None:
 
 
 def _clause(part: Predicate, other_joint: "type[AllOf | AnyOf]") -> str:
-    """Returns the words for a part, in brackets if the whole sentence could be misread without them."""
+    """Returns the words for a part, in brackets if the whole sentence could be misread without them.
+    ``other_joint``: ``AnyOf`` if "and" joins the parts, else ``AllOf``."""
     base, is_negation = unwrapped(part)
     joint = {AllOf: AnyOf, AnyOf: AllOf}[other_joint] if is_negation else other_joint
     clause = str(part)

@@ -118,9 +118,9 @@ def _with_label(line: str, raised: frozenset[str]) -> str:
 
 
 def _notes(lines: Sequence[_Line]) -> Iterator[Footnote]:
-    """Yields the lines that are footnotes. Lines such as "[1]: The dose is five." are a part of the
-    answer and not footnotes if no other part of the answer cites one of their numbers, or if the answer
-    consists only of such lines."""
+    """Yields the lines that are footnotes. Lines such as "[1]: The dose is five." are footnotes only if
+    the rest of the answer cites one of their numbers; else they are a part of the answer. If the answer
+    consists only of footnotes, none is yielded."""
     found = [(line, _NOTE.match(line[2][:_LONGEST_LINE])) for line in lines]
     entries = _entries([line for line, note in found if note is None])
     places = {line[0] for line, _ in entries}

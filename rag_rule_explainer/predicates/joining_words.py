@@ -28,10 +28,10 @@ JOINT = compiled_late(
     r"|[ \t]{0,3}<br ?/?>[ \t]{0,3}",
     re.IGNORECASE,
 )
-"""Matches the text between two citations that belong together."""
+"""Matches the text between two citations that belong together, such as the "and" in "[1] and [2]"."""
 INNER_JOINT = compiled_late(
     rf"[,;&|+、，；・،؛]|\band\b|(?<=\w) (?:und|sowie|oder|et|ou|or) (?=\w)|"
     rf"(?<=\d)[ ]*(?:[/和与及或와과と]|\s(?:{WORDS})\s|[ ])[ ]*(?=\d)",
     re.IGNORECASE,
 )
-"""Matches the text between two citations within the same brackets."""
+"""Matches the text between two citations within the same brackets, such as the comma in "[1, 2]"."""

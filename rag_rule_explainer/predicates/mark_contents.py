@@ -43,7 +43,8 @@ class Citation(NamedTuple):
     """A ``Citation`` is one citation in an answer. ``written``: its text in the answer, such as "[2]".
     ``id``: the id of the cited source; None if there is no such source. ``doubt``: the reason why it is
     not certain which source is cited, or whether this is a citation at all; empty if it is certain.
-    ``is_said``: True if the text may also be a part of the answer itself."""
+    ``is_said``: True if the text may be no citation but words of the answer, such as the index in
+    "list[1]"; ``doubt`` then says why."""
 
     written: str
     id: str | None
@@ -55,7 +56,7 @@ class MarkContents(NamedTuple):
     """A ``MarkContents`` finds the citations in parts of an answer, such as the text between two
     brackets.
 
-    ``kept``: the ids of the sources that were shown, in order, which give the numbers their meaning.
+    ``kept``: the ids of the sources that were shown, in order: the number 2 cites the second of them.
     ``ids``: the ids of all sources.
     """
 
@@ -101,9 +102,10 @@ class MarkContents(NamedTuple):
         return token, has_word
 
     def _cited(self, token: str, *, square: bool, is_named: bool) -> tuple[Citation, ...]:
-        """Returns the citations in ``token``, a part of the text in a citation's brackets; an empty
-        tuple if it contains none. The possible readings of ``token`` are tried in a fixed order, and the
-        first reading that fits is used."""
+        """Returns the citations in ``token``, a part of the text between two brackets; an empty tuple if
+        it contains none. ``square``: False for round brackets. ``is_named``: True if a word such as
+        "source" comes before the token. In round brackets, a number without such a word is no
+        citation."""
         is_number_taken = square or is_named
         if token in self.ids and (is_number_taken or not token.isdecimal()):
             return (self._by_id(token, square=square),)
@@ -170,8 +172,9 @@ class MarkContents(NamedTuple):
             yield from self.by_numbers("source {}", numbers[1], numbers[2])
 
     def by_numbers(self, form: str, first: str, last: str | None = None) -> Iterator[Citation]:
-        """Yields the citation for a number, or the citations for a range of numbers. ``form``: the text
-        of such a citation in the answer, with a placeholder for the number."""
+        """Yields the citations for the numbers from ``first`` to ``last``; for only ``first`` if ``last``
+        is None. ``form``: the text of such a citation in the answer, with a placeholder for the number,
+        such as "[{}]"."""
         are_ids = bool(self.ids) and all(each.isdecimal() for each in self.ids)
         for number in spelt_out(int(first), int(last or first)):
             place = number - 1 if 1 <= number <= len(self.kept) else None

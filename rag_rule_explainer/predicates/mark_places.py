@@ -52,7 +52,7 @@ _NAMED = compiled_late(
 _SYMBOL = compiled_late(r"[\u2190-\u21ff\u2600-\u27bf\U0001f300-\U0001faff][\ufe0f]?[ \t]?\Z")
 """Matches an arrow or an emoji, such as a book, before a citation."""
 _EMPHASIS = ("*", "**", "_", "__", "`", "^", '"')
-"""The characters that Markdown puts around emphasised text, without a space in between."""
+"""The characters that Markdown puts directly before and after an emphasised text."""
 _CLOSING = {"[": "]", "\\[": "\\]", "(": ")", "（": "）", "«": "»", "“": "”", "„": "“"}
 _LINKED = compiled_late(
     r"\(\[[^\[\]\n]{1,200}\]\(https?://[^()\s]{1,200}\)\)|【[^【】\n]{0,100}†[^【】\n]{0,100}】"
@@ -68,8 +68,8 @@ def places_of_marks(text: str, known: Iterable[str], pattern: str | None = None)
     links around it.
 
     ``known``: the ids of all sources, in order. ``pattern``: a regular expression for further citations;
-    None for none. Phrases such as "document 7" are taken as citations only if there are at least seven
-    sources.
+    None for none. A phrase such as "document 7" is taken as a citation only if there are as many sources
+    as its number (here at least seven).
     """
     ids, plain = tuple(known), plain_signs(text)
     found = [
@@ -158,7 +158,7 @@ def _last_opening(before: str) -> re.Match[str] | None:
 
 def _doubled(before: str, found: re.Match[str]) -> re.Match[str]:
     """Returns the match of a whole double sign, such as "**", if ``found`` matches only its second
-    character."""
+    character; otherwise returns ``found``."""
     longer = _OPENING.match(before, found.start() - 1) if found.start() else None
     return longer if longer is not None and longer.end() == found.end() else found
 

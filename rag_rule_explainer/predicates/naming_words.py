@@ -47,7 +47,8 @@ WORDED = compiled_late(
     rf"|(?:{_UNSPACED}){_SIGN}{NUMBERS}(?![\d%]|[.,]\d)",
     re.IGNORECASE,
 )
-"""Matches a word for sources with its numbers, inside or outside of brackets."""
+"""Matches a word for sources with its numbers, such as "source 2" or "documents 1 and 3", inside or
+outside of brackets."""
 _PLACE = (
     r"pp?|pgs?|pages?|sections?|sect?s?|chapters?|chap|chs?|paragraphs?|paras?|lines?|ll?|figures?|figs?|"
     r"tables?|tabs?|appendix|slides?|vol|volume|col|columns?|rows?|articles?|art|items?|steps?|cells?|"

@@ -14,8 +14,9 @@ _REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 
 
 def number_of_parts(pattern: str) -> int:
-    """Returns the number of characters and groups in a pattern if each of its repetitions is written out
-    as often as it has to match. Raises ``re.error`` if the pattern is not valid."""
+    """Returns the number of characters and groups in a pattern after each repetition is written out. A
+    repetition counts with its smallest number of times: three for ``a{3,9}``. Raises ``re.error`` if the
+    pattern is not valid."""
     parser = import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
     return _parts(parser.parse(pattern))
 

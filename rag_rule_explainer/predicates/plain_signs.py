@@ -16,7 +16,8 @@ _PLAIN = str.maketrans({**dict.fromkeys(UNSEEN + _SPACES, " "), **_FULL, **_DIGI
 
 
 def plain_signs(text: str) -> str:
-    """Returns the text with plain characters. Its length does not change."""
+    """Returns the text with each unusual character, such as a full-width digit, replaced by one plain
+    character. So the length of the text does not change."""
     return text if text.isascii() else text.translate(_PLAIN)
 
 

@@ -99,8 +99,7 @@ def answers_key(function: object, case: Case) -> Hashable | None:
 def own_copy(case: Case) -> Case:
     """Returns the case with copies of those values of its answers that are dicts or lists. So a condition
     that changes a value changes only its own copy. See ``own_value`` for the copies. In the returned
-    case, ``kept`` (the retained sources) is a ``Kept``, an object that must not be compared with a
-    list."""
+    case, ``kept`` (the retained sources) is a ``Kept``: comparing it with a list raises TypeError."""
     changes: dict[str, Any] = {
         name: replace(answer, value=NotRead(answer.unread) if value is None else own_value(value))
         for name, answer in (("baseline", case.baseline), ("answer", case.answer))

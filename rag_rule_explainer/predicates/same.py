@@ -25,8 +25,9 @@ class SameAnswer(Combinable):
     (``ConsistentWith`` ignores such differences: it compares the answer with a right answer that the user
     knows.)
 
-    ``overlap``: if set, it is enough that the answers have at least this share of their words in common;
-    see ``wording.overlap``. ``jury``: a judge, which decides if the answers are different by these rules.
+    ``overlap``: if not None, it is enough that the answers have at least this share of their words in
+    common; see ``wording.overlap``. ``jury``: a judge (with its settings), which decides if the answers
+    are different by these rules; None for no judge.
     """
 
     overlap: float | None = None
@@ -85,8 +86,8 @@ class SameAnswer(Combinable):
 class ConsistentWith(Combinable):
     """This predicate holds iff the answer equals ``truth``, a known right answer, by near-exact match
     (see ``near_exact``), which is stricter than the match in the paper on which this package is based.
-    ``jury``: a judge, which decides if the texts do not match. ``as_written``: compares exactly as the
-    paper writes it (see ``papers_form``)."""
+    ``jury``: a judge (with its settings), which decides if the texts do not match; None for no judge.
+    ``as_written``: True to compare exactly as the paper writes it (see ``papers_form``)."""
 
     truth: str
     jury: "Jury | None" = None

@@ -27,7 +27,7 @@ _STOP = compiled_late(r"[.!?…。！？।॥۔؟][\"'”’»)\]]*\s*\Z")
 _WORDS = compiled_late(r"[^\W\d_]+\b")
 _ENDS = compiled_late(r"(?:[.!?…।۔؟][\"'”’»)\]]{0,3}\s+|[。！？][」』”）]?\s*)")
 _ENDED = compiled_late(r"[\s.,;:!?…。！？।۔؟]*")
-"""Matches the punctuation at the end of a sentence, after the sentence's citation."""
+"""Matches the punctuation and white space that follow a citation at the end of a sentence."""
 _CITED = compiled_late(r"\d+|\w[\w.-]*")
 _LONGEST_LINE = 2000
 
@@ -127,8 +127,9 @@ def _adjoined(lines: Sequence[Place]) -> list[Place]:
 
 
 def _scoped(text: str, lines: Sequence[Place]) -> Iterator[SourceList]:
-    """Yields the lists that fill whole lines. Each supports the text between it and the previous list. If
-    the text begins with a list, this list supports the text between it and the next one."""
+    """Yields the lists that fill whole lines. Each list supports the text between the previous list and
+    itself. But if the text begins with a list, each list supports the text between itself and the next
+    one."""
     are_first = bool(lines) and not text[: lines[0][0]].strip() and bool(text[lines[-1][1] :].strip())
     ends = [0, *(end for _, end in lines)]
     starts = [*(start for start, _ in lines), len(text)]

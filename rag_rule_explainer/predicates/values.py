@@ -81,8 +81,8 @@ def own_value(value: Any) -> Any:
 
 
 def _forms_of(other: Any) -> Iterator[object]:
-    """Yields dicts that are equal to the fields of a pydantic model or a dataclass object: the forms
-    that ``Answer.value`` may have after the object was converted. Yields any other object unchanged."""
+    """Yields the dicts that ``Answer.value`` may be if the application returned ``other``, a pydantic
+    model or a dataclass object. Yields any other object unchanged."""
     if hasattr(cast("object", type(other)), "__pydantic_fields__"):
         yield other.model_dump()
         yield other.model_dump(mode="json")

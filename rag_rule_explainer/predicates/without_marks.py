@@ -60,8 +60,8 @@ def _with_unseen(text: str, place: Place) -> Place:
 
 
 def _add(pieces: list[str], piece: str) -> None:
-    """Adds the text between two citations. Spaces before a citation are dropped if a space or a
-    punctuation mark follows it."""
+    """Adds ``piece``, the text after a citation, to ``pieces``. If it is empty or begins with a space or
+    a punctuation mark, the spaces before the citation are dropped."""
     if pieces and (not piece or piece[0] in _BEFORE + _PUNCTUATION + "\n"):
         pieces[-1] = pieces[-1].rstrip(_BEFORE)
     pieces.append(piece)

@@ -40,8 +40,8 @@ class AnswerCache:
     It belongs to one event loop.
 
     ``remember``: False to keep no reply in memory. ``stored``: the store's answers to this question; None
-    without a store. ``notes``: gets a text if some answers cannot be stored. ``memory``: the memory that
-    several searches share; None to use a memory of its own.
+    without a store. ``notes``: a list to which a text is added if some answers cannot be stored.
+    ``memory``: the memory that several searches share; None to use a memory of its own.
     """
 
     def __init__(
@@ -89,10 +89,9 @@ class AnswerCache:
         return reply
 
     async def sample(self, arrangement: Arrangement, number: int, make: Make) -> Reply:
-        """Returns one of several numbered replies (samples) to the same arrangement (an ordered list of
-        sources). If the store does not have it, ``make`` makes it. A sample that this cache holds in
-        memory is used again only if several searches share the cache. ``number``: the number of the
-        sample, counted from 0."""
+        """Returns the sample (one of several replies to the same arrangement) with this number, counted
+        from 0. If the store does not have it, ``make`` makes it. Samples are kept in memory only if
+        several searches share the memory; the sample is then first looked up there."""
         if self._shared is None:
             return await self._taken(arrangement, number, make)
 
@@ -107,8 +106,8 @@ class AnswerCache:
     async def offered(self, arrangement: Arrangement, answer: Answer) -> tuple[Answer, bool]:
         """Offers to the store an answer that the caller got without this cache. The store keeps this
         answer as sample 0, the first answer to the arrangement (an ordered list of sources), unless it
-        already has a sample 0. Returns the answer that is used from now on, and True iff it is the
-        offered one."""
+        already has a sample 0. Returns the answer that is used from now on (the offered one, or the
+        store's), and True iff it is the offered one."""
         first = Reply(answer)
         offered = False
 

@@ -12,14 +12,15 @@ from .prices import Prices, Tokens, TokensByModel, cost_of
 
 @dataclass(slots=True, eq=False)
 class Budget:
-    """A Budget counts what one explanation spends, and compares it with its limits.
+    """A Budget counts what one explanation spends, and compares it with its limits. ``prices``: None if
+    no prices are known.
 
-    ``judge``: returns the tokens that a judge in the predicate has used, if it counts them itself; None
-    if there is no such judge. ``baseline``, ``repeat_check``, ``samples`` and ``retries``: numbers of
-    runs of the application by their purpose. ``earlier``: the budget of an earlier search of the same
-    call, whose spending the limits include; None if there was none. ``reused`` and ``stored``: numbers of
-    answers that came from memory and from the store. ``failures``: replays that failed even after their
-    retries.
+    ``judge``: a function that returns the tokens that a judge in the predicate has used; None if no judge
+    in the predicate counts its own tokens. ``baseline``, ``repeat_check``, ``samples`` and ``retries``:
+    numbers of runs of the application by their purpose. ``earlier``: the budget of an earlier search of
+    the same call, whose spending the limits include; None if there was none. ``reused`` and ``stored``:
+    numbers of answers that came from memory and from the store. ``failures``: replays that failed even
+    after their retries.
     """
 
     limits: Limits
@@ -66,7 +67,7 @@ class Budget:
 
     @property
     def spent(self) -> TokensByModel:
-        """Returns the tokens of the replays, by model and kind."""
+        """Returns the tokens of all runs of the application, by model and kind."""
         return self._spent
 
     @property
@@ -159,7 +160,7 @@ def summed(spent: TokensByModel) -> dict[str, int]:
 
 
 def total(tokens: Mapping[str, int]) -> int:
-    """Returns the number of input and output tokens. If the provider reports a larger total, returns
-    that."""
+    """Returns the number of input and output tokens together; or the provider's own total, if this is
+    larger."""
     known = tokens.get("input_tokens", 0) + tokens.get("output_tokens", 0)
     return max(known, tokens.get("total_tokens", 0))

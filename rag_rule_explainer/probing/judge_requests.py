@@ -39,8 +39,9 @@ _TRIES = 2
 
 
 class DecidedOpinion(NamedTuple):
-    """A ``DecidedOpinion`` is a judge's judgement of one answer. ``is_alone``: True if the request had
-    no other answers, which might have influenced the judgement, and marked the answer as data."""
+    """A ``DecidedOpinion`` is a judge's judgement of one answer. ``is_alone``: True if nothing but this
+    answer's content could influence the judgement: the request had no other answers, and it marked the
+    answer as data."""
 
     judgement: Judgement
     is_alone: bool
@@ -49,8 +50,8 @@ class DecidedOpinion(NamedTuple):
 @dataclass(slots=True, eq=False)
 class WaitingAnswer:
     """A ``WaitingAnswer`` is an answer that waits for a judge's opinion. ``is_alone``: True if it must
-    not share a request with other answers. ``outcome``: gets the opinion. ``taken``: True once it
-    belongs to a request."""
+    not share a request with other answers. ``outcome``: a future that gets the opinion or an error.
+    ``taken``: True once it belongs to a request."""
 
     answer: str
     is_alone: bool

@@ -29,10 +29,11 @@ class Judgements(Memo[Judgement]):
     """This class keeps the judgements of one base predicate (a predicate without its negation), by memo
     key. All searches for rules of this predicate share it.
 
-    ``mixed``: the keys of judgements from requests to a judge with several answers. ``in_use``: True once
-    a search has used one of these judgements. ``has_judged``: True once the predicate has judged an
-    answer. If the predicate raises InvalidInput after that, the error is about one answer only, and ends
-    the search only if there is a judge.
+    ``mixed``: the keys of judgements for which a judge got several answers in one request. ``in_use``:
+    True once a search has used one of these judgements. ``has_judged``: True once the predicate has
+    judged an answer. An InvalidInput that the predicate raises after that is about one answer only. The
+    judgement of this answer is then UNKNOWN, and the search goes on; with a judge, the error ends the
+    search.
     """
 
     def __init__(self) -> None:
@@ -102,11 +103,11 @@ class Judging:
     async def judge(self, case: Case) -> Judgement:
         """Returns the judgement of a case. It is UNKNOWN if the predicate raises an error, or is not
         ready when the limit of seconds is reached. Raises LimitReached if a limit forbids a request to
-        the judge, and RagRuleError."""
+        the judge, and RagRuleError if the whole call must end."""
         judgement = await self.prepare(case)
         if self._judgements.mixed:
-            # ``memo_key`` may raise an error. The verdict was then UNKNOWN, without a request to the
-            # judge, so there is no batch to record.
+            # ``memo_key`` may raise an error. The verdict is then UNKNOWN, and the judge got no request,
+            # so nothing need be recorded.
             with suppress(Exception):
                 self._note(self.base.memo_key(case))
         return judgement
@@ -245,7 +246,7 @@ def judgings(
     predicates: Iterable[Predicate], store: "Opened | None" = None, stopper: Stopper | None = None
 ) -> tuple[Judging, ...]:
     """Returns a ``Judging`` for each predicate. A predicate and its negation share one ``Judgements``
-    object, so each answer is judged once for both."""
+    object, so each answer is judged once for both. ``store``, ``stopper``: see ``Judging``."""
     remembered: dict[Predicate, Judgements] = {}
     return tuple(
         Judging(predicate, remembered.setdefault(unwrapped(predicate)[0], Judgements()), store, stopper)
@@ -254,9 +255,8 @@ def judgings(
 
 
 def distinct(judgings: Iterable[Judging]) -> tuple[Judging, ...]:
-    """Returns one ``Judging``, the first, for each base predicate (a predicate without its negation). The
-    judgements of another ``Judging`` with the same base are equal or inverted, so it need not judge
-    anything itself."""
+    """Returns the first ``Judging`` of each base predicate (a predicate without its negation). Others
+    with the same base have the same judgements, or the inverted ones, so they need not judge anything."""
     return tuple({judging.base: judging for judging in reversed(list(judgings))}.values())
 
 

@@ -70,8 +70,8 @@ def about_the_callers_loop() -> str:
 
 def waits_for_the_callers_loop() -> bool:
     """Returns True iff the caller's own event loop stands still until the blocking call returns, and
-    callbacks were scheduled on it since then. If an answer is late for this reason, a retry will be late
-    too."""
+    callbacks have been scheduled on this loop since the call began. An answer that is late may wait for
+    them; a retry would then be late too."""
     blocked = _blocked.get()
     return blocked is not None and blocked.has_work()
 

@@ -53,7 +53,8 @@ class _Presses:
         self._keeps, self._is_pressed, self._is_done = False, False, False
 
     def keep(self) -> None:
-        """Makes a Ctrl-C that comes while no search runs end the next search, from now on."""
+        """Remembers, from now on, a Ctrl-C that comes while no search runs. It then ends the next search
+        at its beginning."""
         self._keeps = True
 
     @contextmanager

@@ -69,8 +69,9 @@ def narrowed(limiter: Limiter, size: int) -> Limiter:
 def limiter_for(given: object, concurrency: int, *, is_bound: bool) -> Limiter:
     """Returns the limiter ``given``; if it is None, a new one with ``concurrency`` slots.
 
-    ``is_bound``: True if the caller also chose ``concurrency``; the smaller limit then holds. Raises
-    InvalidInput if something else than a limiter was given.
+    ``is_bound``: True if the caller also chose ``concurrency``: the smaller of the two limits then holds.
+    If it is False, ``concurrency`` has no effect on a given limiter. Raises InvalidInput if something
+    else than a limiter was given.
     """
     if given is None:
         return Limiter(concurrency)

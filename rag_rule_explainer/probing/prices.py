@@ -90,7 +90,8 @@ def cost_of(spent: TokensByModel, prices: Prices | None) -> float | None:
 
 def price_of(model: str, prices: Prices) -> Price | None:
     """Returns the price of a model; None if the table has no price for it. A name in the table fits if it
-    is the model's name, with or without its release. If several names fit, the longest decides."""
+    is the model's name, with or without a release at its end, such as "-2024-07-18". If several names
+    fit, the longest decides."""
     fitting = (name for name in prices if model == name or _is_release(model, name))
     name = max(fitting, key=len, default=ANY_MODEL)
     if name not in prices and not model and len(prices) == 1:

@@ -68,7 +68,7 @@ class Prober:
 
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
         """Returns the probe of an arrangement (an ordered list of sources). Replays it only if its reply
-        is not known yet. Raises LimitReached and RagRuleError."""
+        is not known yet. Raises LimitReached, and RagRuleError if the whole call must end."""
         if self.without_sources is None or arrangement.sources:
             reply = await self.sampler.unchecked(arrangement)
             if reply.answer is not None and reply.answer.finish_reason is not None:

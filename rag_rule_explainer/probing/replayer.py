@@ -123,7 +123,7 @@ class Replayer:
         """Runs the application on an arrangement (an ordered list of sources) and returns its reply.
         Retries a temporary failure, unless ``may_try_again`` is False. ``begin``: counts the run, or
         raises LimitReached to forbid it; it is called after the wait for a slot. ``kind``: the purpose of
-        the run, for its trace. Raises LimitReached and RagRuleError."""
+        the run, for its trace. Raises LimitReached, and RagRuleError if the whole call must end."""
         if not self.limiter.enter_at_once():
             await self.limiter.enter()
         started, slot = time.perf_counter(), self._held(begin)
@@ -229,7 +229,8 @@ def _plain(text: str) -> Answer:
 
 
 def _failed_reply(error: BaseException, started: float, trace: TracedReplay | None) -> Reply:
-    """Returns the reply of a run that failed. Raises the error again if it is not the application's."""
+    """Returns the reply of a run that failed with this error. Raises the error again if it is not the
+    application's. ``started``: the time at which the run began. ``trace``: see ``Reply.traced``."""
     if not _is_the_applications(error):
         raise error
     return Reply(None, time.perf_counter() - started, error, trace)

@@ -88,8 +88,8 @@ class ReplayFidelity(Protocol):
 
     @property
     def is_comparable(self) -> bool:
-        """Returns True if replays on the same sources can be compared with each other. If they cannot, no
-        replay is repeated at the end for a comparison. A ``doubt`` has no influence on this."""
+        """Returns True if replays on the same sources can be compared with each other, even if there is a
+        ``doubt``. If it is False, no replay is repeated at the end for a comparison."""
         ...
 
     @property
@@ -117,7 +117,7 @@ class ReplayFidelity(Protocol):
     @property
     def dependent_places(self) -> str:
         """Returns, as a list in words, the names of the changed state (see ``can_rewind``) whose content
-        may depend on the sources of a run, or on the number of runs; empty if there is none."""
+        may depend on which sources a run got, or on how many runs there were; empty if there is none."""
         ...
 
     def rewound(self) -> AbstractContextManager[None]:
@@ -150,8 +150,9 @@ class ReplayFidelity(Protocol):
 
 @dataclass(slots=True)
 class Promotion:
-    """A Promotion holds a ``warning`` with those held-out or dropped sources (see ``Baseline``) that
-    reach the model when other sources are omitted; empty if this was observed of no source so far."""
+    """A Promotion holds a ``warning``. It names the sources that the model was not shown in the baseline
+    (``held_out`` and ``dropped`` in ``Baseline``), but is shown when other sources are omitted. It is
+    empty as long as no replay has shown such a source."""
 
     warning: str = ""
 
@@ -162,36 +163,37 @@ class Baseline:
     provides it.
 
     ``answer``: the answer to explain. ``current``: the answer that the application gives now on exactly
-    these sources; None if it did not run on exactly these sources. ``current`` equals ``answer``, unless
+    the sources of ``answer``; None if it was not run on exactly these. It equals ``answer``, unless
     ``answer`` is from a log. ``logged``: True if ``answer`` is from a log; a different ``current`` is
     then no fault. ``input``: the application's input, if it is more than the question. ``scope``: where
     the sources come from. ``held_out``: the sources that were retrieved but not shown to the model.
-    ``dropped``: the sources that a search found inside and did not return, for example because a reranker
-    dropped them. ``unseen_needed``: a function that makes the error to raise if a replay without the
+    ``dropped``: the sources that a search found but did not return, for example because a reranker inside
+    it dropped them. ``unseen_needed``: a function that makes the error to raise if a replay without the
     sources in ``held_out`` has another answer than the baseline. Its argument says in words how the two
-    answers differ. It may be None if ``held_out`` is empty. ``state``: a digest of
-    everything else that answers depend on, such as the conversation so far. The store treats the same
-    question in another state as another question.
+    answers differ. It may be None if ``held_out`` is empty. ``state``: a digest of everything else that
+    answers depend on, such as the conversation so far. The store treats the same question in another
+    state as another question.
 
     ``replays``: the number of runs of the application for the baseline during this call. ``usage``: the
-    tokens that they spent; ``models``: the same tokens by the name of the model. ``failed``: earlier
-    attempts that failed; their tokens count too. ``seconds``: the seconds since the call began.
-    ``longest``: the seconds that a replay may take, if the duration of the baseline decides that.
-    ``judge_spent``: a function that returns the tokens that a judge in the predicate has spent so far;
-    they count for ``limits`` too.
+    tokens that they spent; ``models``: the same tokens by the name of the model; None if the models are
+    not known. ``failed``: earlier attempts that failed; their tokens count too. ``seconds``: the seconds
+    that the call had taken when the baseline was ready. ``longest``: the seconds that a replay may take,
+    if the duration of the baseline decides that; else None. ``judge_spent``: a function that returns the
+    tokens that a judge in the predicate has spent so far; they count for ``limits`` too. None if no judge
+    counts its own tokens.
 
     ``warnings``: texts that a report shows before the rules; ``notes``: texts that it shows after them.
-    ``late_warnings`` and ``late_notes``: functions that return the warnings and notes that are known
-    only at the end. ``fidelity``: the checks whether replays differ from the baseline only in their
-    sources; None if only the answers of replays can be observed, as with a function of question and
-    sources. ``chance``: a function that returns a warning if code of the application decides by chance,
+    ``late_warnings`` and ``late_notes``: functions that return the warnings and notes that are known only
+    at the end. ``fidelity``: the checks whether replays differ from the baseline only in their sources;
+    None if the application is a function of question and sources, of whose replays only the answers are
+    known. ``chance``: a function that returns a warning if code of the application decides by chance,
     else an empty text. ``served_otherwise``: a function that returns the reason why a real search may
-    find other sources than replays were served, or an empty text. ``application``: the application's
-    name. ``versions``: the versions of the libraries that it uses. ``trace``: the data about this
-    explanation for tracers such as LangSmith; None if the integration did not begin a trace. ``stale``:
-    the reason why the store's answers may come from another version of the application; empty if there
-    is none. ``promoted``: whether sources of ``held_out`` or ``dropped`` reach the model when other
-    sources are omitted.
+    find other sources than the search in a replay returned; an empty text if there is no such reason.
+    ``application``: the application's name. ``versions``: the versions of the libraries that it uses.
+    ``trace``: the data about this explanation for tracers such as LangSmith; None if the integration did
+    not begin a trace. ``stale``: the reason why the store's answers may come from another version of the
+    application; empty if there is none. ``promoted``: says which sources of ``held_out`` and ``dropped``
+    the model is shown when other sources are omitted.
     """
 
     answer: Answer
@@ -229,7 +231,7 @@ class Baseline:
 
         - The store's answers may come from another version of the application.
         - The check of the replays has found a difference, or there was no check.
-        - A search was served sources that a real search may not find.
+        - The search in a replay returned sources that a real search may not find.
         - Code of the application decides by chance.
         - If sources are omitted, the application shows the model other sources instead.
         """
@@ -237,9 +239,9 @@ class Baseline:
         return self.stale or checked or self.doubt_about_answers() or self.promoted.warning
 
     def doubt_about_answers(self) -> str:
-        """Returns the reason to distrust the answers that these replays gave, if this is the reason in
-        ``doubt``; else an empty text. A later explanation that takes these answers from a store must
-        repeat this reason."""
+        """Returns the reason to distrust the answers themselves: the search in a replay returned sources
+        that a real search may not find, or code of the application decides by chance. Empty if neither is
+        known. A later explanation that takes these answers from a store must repeat this reason."""
         served = "" if self.served_otherwise is None else self.served_otherwise()
         return served or self.chance()
 

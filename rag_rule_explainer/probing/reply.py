@@ -9,11 +9,12 @@ from .tracing.marks import TracedReplay
 
 
 class Reply(NamedTuple):
-    """A Reply is the answer to one arrangement (an ordered list of sources), or the error of its replay.
+    """A Reply is the answer to one arrangement (an ordered list of sources), or the error of its replay;
+    ``answer`` is then None.
 
     ``latency``: the seconds of the run that made the answer, even if the answer is from the store; None
-    if no run made it. ``cause``: the error. ``traced``: the data about the replay for tracers such as
-    LangSmith; None if it is not traced.
+    if no run made it. ``cause``: the error; None if the replay did not fail. ``traced``: the data about
+    the replay for tracers such as LangSmith; None if it is not traced.
     """
 
     answer: Answer | None

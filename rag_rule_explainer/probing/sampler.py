@@ -19,8 +19,8 @@ from .reply import Reply
 
 
 class Modal(NamedTuple):
-    """A ``Modal`` is the most frequent answer among samples. ``other``: the first answer of another
-    wording; None if there is none among the samples drawn."""
+    """A ``Modal`` holds the most frequent ``answer`` among samples. ``other``: the first drawn answer
+    with another wording; None if there is none."""
 
     answer: Answer
     other: Answer | None
@@ -36,7 +36,8 @@ class Sampler:
     _again: Memo[Reply] = field(default_factory=Memo[Reply])
 
     async def first(self, arrangement: Arrangement) -> Reply:
-        """Returns sample 0, the reply of a probe without a vote. Raises LimitReached and RagRuleError."""
+        """Returns sample 0, the reply of a probe without a vote. Raises LimitReached, and RagRuleError if
+        the whole call must end."""
         return self.replayer.counting(await self.unchecked(arrangement))
 
     def unchecked(self, arrangement: Arrangement) -> Coroutine[Any, Any, Reply]:

@@ -14,9 +14,9 @@ from ..verdicts import Verdict
 
 
 def chance_of_misleading(most: int, least: int, wrong: float) -> float:
-    """Returns the chance that a vote is misleading: that the wrong verdict gets ``most`` votes before the
-    right verdict gets more than ``least``. ``wrong``: the chance that a single vote is wrong.
-    The result is 1 if ``most`` is 0, so that no vote is needed."""
+    """Returns the chance that the wrong verdict gets ``most`` votes while the right verdict still has at
+    most ``least``. ``wrong``: the chance that a single vote is wrong. The result is 1 if ``most`` is
+    0."""
     if most <= 0:
         return 1.0
     return sum(
@@ -99,8 +99,8 @@ class Sequential:
     margin: float
 
     def outcome(self, holds: int, breaks: int, unknown: int = 0) -> Verdict | None:
-        """Returns the verdict; None as long as neither hypothesis is likely enough and enough samples are
-        left."""
+        """Returns HOLDS or BREAKS once the test accepts a hypothesis, and UNKNOWN once too few samples
+        are left for that; before, None."""
         if holds - breaks >= self._to_hold:
             return Verdict.HOLDS
         if breaks - holds >= self._to_break:
@@ -112,9 +112,10 @@ class Sequential:
         """Returns the smallest number of further samples after which there may be a verdict; at least 1.
         The verdict UNKNOWN comes when too few samples are left for a decision."""
         lacking, left = self._lacking(holds - breaks), self.most - holds - breaks - unknown
-        # The verdict is UNKNOWN as soon as more votes are missing for a decision than samples are left.
-        # Each sample can raise the number of missing votes by 1, but never above half the distance
-        # between the two thresholds, because the lead is between them.
+        # ``lacking``: the votes that are missing for a decision; ``left``: the samples that are left. The
+        # verdict is UNKNOWN as soon as ``lacking`` is larger than ``left``. Each sample can raise
+        # ``lacking`` by 1, but at most to half of the distance between the two thresholds, since the lead
+        # is between them.
         half = (self._to_hold + self._to_break) // 2
         until_undecidable = max((left - lacking) // 2, left - half) + 1
         return max(1, min(lacking, until_undecidable))

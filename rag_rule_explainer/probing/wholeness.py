@@ -32,8 +32,8 @@ AT_LENGTH = "a model reply was cut off at its length limit"
 CUT_OFF = f"{AT_LENGTH} (allow_length=True takes it as an answer)"
 HALF = "a model reply ended without a finish_reason, as it does where a connection breaks"
 CALLS = "the last model reply calls a tool, where an answer was due"
-"""These constants are the error texts for replies that are no whole answer. A model's replies vary, so
-even after a reply that was cut off, a retry may give a whole one."""
+"""The text of the error for a reply that calls a tool. The constants above are the texts for other
+replies that are no whole answer. A model's replies vary, so a retry may give a whole one."""
 
 ANY = "*"
 """The entry of ``accept_finish_reasons`` by which the user accepts all finish reasons that this module
@@ -95,15 +95,16 @@ _BEFORE = re.compile("^(finish|stop)?reason")
 class Said:
     """A Said holds the data of one reply of a model that show whether the reply is whole.
 
-    ``reason``: the finish reason, as the provider writes it. ``calls``: True if the reply calls a tool.
-    ``called``: its tool calls, as far as they can be read. ``run_elsewhere``: those tool calls that the
-    application does not run, because the provider has run them or because they are a structured answer.
-    ``apart``: True if the model was called within a call of another model or within a retrieval; its tool
-    calls are then not counted as the application's. ``within``: the names of the tools inside which the
-    model was called, the outermost first. ``refuses``: True if a field other than the text marks the
-    reply as a refusal. ``more``: True if the reply has content that is not text, such as an image.
-    ``reports``: True if the provider gives a finish reason for every reply, so that a reply without one
-    is incomplete. ``shown_as``: the text that the framework may show in place of an empty reply.
+    ``reason``: the finish reason, as the provider writes it; None if it gives none. ``calls``: True if
+    the reply calls a tool. ``called``: its tool calls, as far as they can be read. ``run_elsewhere``:
+    those tool calls that the application does not run, because the provider has run them or because they
+    are a structured answer. ``apart``: True if the model was called within a call of another model or
+    within a retrieval; its tool calls are then not counted as the application's. ``within``: the names of
+    the tools inside which the model was called, the outermost first. ``refuses``: True if a field other
+    than the text marks the reply as a refusal. ``more``: True if the reply has content that is not text,
+    such as an image. ``reports``: True if the provider gives a finish reason for every reply, so that a
+    reply without one is incomplete. ``shown_as``: the text that the framework may show in place of an
+    empty reply.
     """
 
     text: str

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import ModuleType
 
 _OURS = "rag_rule_explainer"
-"""The text with which the names of this package and of its integrations end."""
+"""The text with which the names of this package and of its integrations end, such as
+"langchain_rag_rule_explainer"."""
 _MADE_BY_PYTHON = "namedtuple_"
 """The beginning of the names of the modules in which Python makes the methods of named tuples."""
 _MADE_BY_CYTHON = ("_cython_", "cython_runtime")

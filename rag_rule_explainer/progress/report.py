@@ -18,8 +18,8 @@ class ProgressReport:
     ``call``: the number of this call. All reports of this call have the same number, and no other call in
     this process has it. ``done``: True only in the last report of a call. If ``needed`` is then larger
     than ``probes``, the search was stopped early. ``interrupted``: True after Ctrl-C. No further replay
-    begins then, but the running ones are awaited. ``unit``: what ``probes``,
-    ``needed`` and ``upper_bound`` count; "questions" in the reports of an audit.
+    begins then, but the running ones are awaited. ``unit``: the name of what ``probes``, ``needed`` and
+    ``upper_bound`` count: "probes", or "questions" in the reports of an audit.
     """
 
     probes: int

@@ -98,8 +98,9 @@ class TerminalCanvas:
     def _flowed(
         self, line: Text, parts: Sequence[WordedPart], width: int, *, indent: str = ""
     ) -> Iterator[Text]:
-        """Yields lines with the text ``line`` and then ``parts``, as many in each line as fit. A part is
-        never split over two lines."""
+        """Yields lines with the text ``line`` and then ``parts``, as many in each line as fit into
+        ``width`` columns. A part is never split over two lines. ``indent``: the text before the first
+        part of a further line."""
         between = self._worded(" · ")
         for part in parts:
             words = Text(self._worded(part.text), _STYLES[part.tone])

@@ -80,7 +80,7 @@ def _fails(verdict: CitationVerdict, allowed: Collection[CitationClass]) -> bool
     if found is CitationClass.UNRESOLVABLE:
         return verdict.faithful is False
     if found is CitationClass.DECISIVE_IN_FULL_CONTEXT and verdict.why:
-        # The citation may even be decisive, because this was not decided. So it does not certainly fail.
+        # Whether the citation is decisive was not decided. It may be, so it does not certainly fail.
         return False
     return verdict.claim in SURE_CLAIMS
 

@@ -53,8 +53,8 @@ def assert_stable(explanation: Explanation, golden: str | os.PathLike[str]) -> N
 
 
 def _why_unlike(saved: Explanation, explanation: Explanation) -> str:
-    """Returns the reason why no kind of rule of the two explanations can be compared; empty if one
-    can."""
+    """Returns the reason why the two explanations cannot be compared; empty if at least one kind of rule
+    (retention or omission) can be compared."""
     reasons = dict(kinds_left_out(saved, explanation))
     kinds = {*saved.predicates, *explanation.predicates} - reasons.keys()
     return "" if kinds else "; ".join(f"{kind.value} rules: {why}" for kind, why in reasons.items())

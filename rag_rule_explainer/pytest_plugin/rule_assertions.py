@@ -131,7 +131,8 @@ def _undecided(asked: str, decision: Decision) -> str:
 
 
 def _against(explanation: Explanation, kind: RuleKind, decision: Decision) -> Iterator[str]:
-    """Yields the lines of a message that show why the asserted sources are no rule."""
+    """Yields the lines of a message that show why the asserted sources are no rule. ``decision``: the
+    explanation's decision that they are none."""
     if decision.witness is not None:
         yield _seen(decision.witness)
     yield from _chance(decision)
@@ -140,8 +141,8 @@ def _against(explanation: Explanation, kind: RuleKind, decision: Decision) -> It
 
 
 def _shown(explanation: Explanation, decision: Decision) -> Iterator[str]:
-    """Yields the lines of a message that show the rules of ``decision``, each with the answer from its
-    own sources, and the chance that they are wrong."""
+    """Yields the lines of a message that show the rules of ``decision``, each with the answer from only
+    its sources (for an omission rule: without them), and then the chance that the decision is wrong."""
     for rule in decision.rules[:_MOST_LISTED]:
         yield f"  {rule}"
         if (example := own_probe(explanation, rule)) is not None:

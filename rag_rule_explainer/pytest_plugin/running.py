@@ -7,8 +7,9 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class RunningTest:
-    """A ``RunningTest`` holds the folder of the running test, and whether golden files are to be written
-    instead of compared. Outside of pytest, the folder is the current directory."""
+    """A ``RunningTest`` holds the folder of the running test, and whether golden files (files with
+    expected results) are to be written (``rewrites``) instead of compared. Outside of pytest, the folder
+    is the current directory."""
 
     folder: Path | None = None
     rewrites: bool = False

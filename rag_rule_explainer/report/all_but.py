@@ -33,10 +33,10 @@ def named_among(
     names: Mapping[str, str] | None = None,
 ) -> SourcePhrase:
     """Returns the names of the sources with these ids as a phrase: all their names or, if this is
-    shorter, "all but" and the names of the other sources. Without ids, the text is empty.
-    ``everything``: the ids of the sources that "all" refers to. ``ties``: the groups of tied ids.
-    ``names``: short names by id. With them, a long list is cut, and ends in the number of sources that
-    it leaves out. None for whole ids and whole lists."""
+    shorter, "all but" and the names of the other sources. Without ids, the text is empty. ``everything``:
+    the ids of the sources that "all" refers to. ``ties``: groups of ids of near-duplicates, which are
+    always retained or omitted together. ``names``: short names by id. With them, a long list is cut, and
+    ends in the number of sources that it leaves out. None for whole ids and whole lists."""
     among, tied = set(ids), list(ties)
     rest = [identity for identity in everything if identity not in among]
     limit = None if names is None else LONGEST_LIST

@@ -54,11 +54,12 @@ def flipping_changes(explanation: Explanation) -> FlippingChanges:
 
     If it recorded no removal, the sources of each omission rule are taken as a removal, provided that a
     probe without exactly these sources flipped the outcome. If there is no such removal either, the
-    removals are the smallest ones after which a probe showed another outcome.
+    removals are the smallest ones after which a probe showed another outcome than with all sources.
     """
     place = {source.id: number for number, source in enumerate(explanation.sources)}
     removals, additions = (
-        # The removals are in the order in which the rules name the sources.
+        # Changes of few sources come first. Those of equal size are in the order of the explanation's
+        # sources.
         tuple(sorted(found, key=lambda each: (len(each.sources), [place[name] for name in each.sources])))
         for found in _recorded(explanation)
     )
@@ -77,8 +78,8 @@ def flipping_changes(explanation: Explanation) -> FlippingChanges:
 
 def _opposite_helps(explanation: Explanation) -> bool:
     """Returns True if a search for the opposite condition would find the smallest removals, because it
-    tries all removals by their size and the present search did not. This is so if the answer does not
-    meet the condition and the present search is exact and complete."""
+    would try the removals in the order of their size, and the search of this explanation did not. This is
+    so if the answer does not meet the condition, and the search was exact and complete."""
     (kinds, *others) = kinds_by_condition(explanation)
     unmet = not others and state_of_all(explanation, kinds) == "breaks"
     return unmet and explanation.complete and explanation.miner.name == "exact"

@@ -17,8 +17,8 @@ from .check_view import (
 
 
 def as_check_text(check: QuestionCheck) -> str:
-    """Returns the check as text: first the findings and what is undecided, then the number of questions
-    with each outcome."""
+    """Returns the check as text: first the forbidden rules that were found and the undecided questions,
+    then the number of questions with each outcome."""
     return "".join(f"{line.rstrip()}\n" for line in _lines(check))
 
 

@@ -37,8 +37,8 @@ def rule_lines(checked: CheckedQuestion, rule: Finding) -> Iterator[str]:
 
 
 def undecided_line(checked: CheckedQuestion) -> str:
-    """Returns a line that says why a question is undecided. It also names the sources of a rule that may
-    exist, if some are known."""
+    """Returns a line that says why a question is undecided. If a rule may exist whose sources are known,
+    the line also names these."""
     could_be = (
         few_of(each.open) for each in checked.decisions.values() if each.holds is None and each.open
     )
@@ -56,13 +56,15 @@ def chance_line(checked: CheckedQuestion) -> str:
 
 
 def clean_line(check: QuestionCheck, checked: CheckedQuestion) -> str:
-    """Returns a line that says which rules a question without a finding does not have."""
+    """Returns a line for a question that has no forbidden rule. It says which kinds of rules, and up to
+    which size, do not exist."""
     size = "" if check.max_size is None else f" of at most {check.max_size} sources"
     kinds = " or ".join(kind.value for kind in checked.decisions)
     return f"no {kinds} rule{size} for: {brief_text(check.condition, 300)}"
 
 
 def condition_said(check: QuestionCheck, kind: RuleKind) -> str:
-    """Returns a sentence that says what a finding means if the forbidden rule is of this kind."""
+    """Returns a sentence that says what a forbidden rule of this kind means for a question that has
+    it."""
     condition = brief_text(check.condition, 300)
     return f"Whenever some documents are {past_tense(kind)}, {condition}, which is forbidden."

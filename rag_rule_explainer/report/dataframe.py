@@ -21,9 +21,9 @@ number and larger ones are missing values."""
 def as_dataframe(explanation: Explanation, table: TableName, library: FrameLibrary | None = None) -> Any:
     """Returns a table of the explanation as a data frame. It has its columns even if it has no rows.
 
-    ``library``: the library to use. If None, it is the library that the program has already imported; if
-    there is none, pandas, or polars if pandas is not installed. Raises MissingExtra if the library is not
-    installed.
+    ``library``: the library to use. None for the one that the program has already imported. If it has
+    imported both or none, None means pandas, or polars if pandas is not installed. Raises MissingExtra if
+    the library is not installed.
     """
     if table not in _TABLES:
         raise InvalidInput(f"{table!r} is not a table; give one of {', '.join(_TABLES)}")

@@ -20,9 +20,9 @@ _ONCE = (
 
 
 def fixes_in_words(explanation: Explanation, named: Callable[[str], str]) -> str:
-    """Returns sentences that name the sure fixes (see ``Fix.is_sure``), each with its claim, and one
-    removal that flips the outcome but is no fix; empty if there is no sure fix. ``named``: a function
-    that returns the printable name of an id."""
+    """Returns sentences that name the sure fixes (those that are proved, or passed the votes or tests),
+    each with its claim, and one removal that flips the outcome but is no fix. Empty if there is no sure
+    fix. ``named``: a function that returns the printable name of an id."""
     return " ".join(_sentences(explanation, named))
 
 
@@ -30,7 +30,7 @@ def _sentences(explanation: Explanation, named: Callable[[str], str]) -> Iterato
     if explanation.doubted or not any(rule.sources for rule in explanation.omission_rules):
         return
     if explanation.min_confidence < 1 or not explanation.conditions_are_opposite:
-        return  # a rule may then break on some subsets, or it excludes a different outcome
+        return  # rules may break on some subsets, or omission rules are about another condition
     if state_of_all(explanation, kinds_by_condition(explanation)[0]) == "breaks":
         return  # the answer does not have the outcome, so there is nothing to keep away
     fixes = fixes_of(explanation)

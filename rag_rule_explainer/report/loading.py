@@ -35,7 +35,7 @@ def load(path: str | os.PathLike[str]) -> Explanation:
 
 def explanation_in(content: bytes, file: Path) -> Explanation:
     """Returns the explanation in the content of a file. ``file``: its path, for error messages. Raises
-    InvalidInput if there is none."""
+    InvalidInput if the content has no explanation."""
     begins = content[:1000].removeprefix(_BOM).lstrip()
     if begins.startswith(b"<"):
         content = _embedded(file, content)

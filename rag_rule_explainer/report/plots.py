@@ -26,7 +26,8 @@ _OF_KIND: Mapping[RuleKind, str] = {RuleKind.RETENTION: "#2f6fd0", RuleKind.OMIS
 
 
 def plotted(explanation: Explanation, what: str) -> "Figure":
-    """Returns a picture of the explanation, as a figure of matplotlib. ``what``: the name of the picture.
+    """Returns a picture of the explanation, as a figure of matplotlib. ``what``: "lattice", "rules" or
+    "importance".
 
     Raises InvalidInput if there is no picture with this name, if there is nothing to draw, or if there
     are too many sources to draw.
@@ -38,7 +39,8 @@ def plotted(explanation: Explanation, what: str) -> "Figure":
 
 
 def _new_figure(width: float, height: float) -> Any:
-    """Returns an empty figure. A notebook displays it even if matplotlib was not set up for notebooks."""
+    """Returns an empty figure of this size, in inches. A notebook displays it even if matplotlib was not
+    set up for notebooks."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -95,7 +97,8 @@ def _draw_lattice(axes: Any, explanation: Explanation, view: SubsetView, grid: L
 
 def _ring_rules(axes: Any, explanation: Explanation, view: SubsetView, grid: LatticeGrid) -> None:
     """For each rule, draws a ring around the subset with only the rule's sources retained (for omission
-    rules: with only these omitted)."""
+    rules: with only these omitted). ``axes``: the diagram. ``grid``: the positions of the subsets in
+    it."""
     everything = (1 << len(view.units)) - 1
     for kind in view.kinds:
         rules = [rule for rule in explanation.rules if rule.kind is kind]

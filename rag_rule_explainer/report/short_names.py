@@ -23,7 +23,7 @@ class ShortNames(dict[str, str]):
 
 
 def short_ids(ids: Sequence[str], limit: int = _LONGEST) -> ShortNames:
-    """Returns a printable name of about ``limit`` characters at most for each id. Long ids are cut in the
+    """Returns a printable name for each id. Ids that are longer than ``limit`` characters are cut in the
     middle, because ids such as web addresses often begin alike. If several names still read the same,
     each is followed by the place of its id, counted from 1."""
     cut = {identity: cut_in_the_middle(plain_id(identity), limit) for identity in ids}
@@ -38,7 +38,8 @@ def short_ids(ids: Sequence[str], limit: int = _LONGEST) -> ShortNames:
 
 def short_names(explanation: Explanation, limit: int = _LONGEST) -> ShortNames:
     """Returns a name for each source, by its id: its title, or its id if it has no title. The id stands
-    beside a title that other sources have too, as chunks of one document do."""
+    beside a title that other sources have too, as chunks of one document do. Titles and ids are cut to
+    ``limit`` characters."""
     ids = short_ids([source.id for source in explanation.sources], limit)
     titles = {source.id: cut_in_the_middle(title_of(source), limit) for source in explanation.sources}
     names = {each: title or ids[each] for each, title in titles.items()}

@@ -66,7 +66,8 @@ def _labelled(entry: ReportEntry) -> Text:
 
 
 def _row(entry: ReportEntry, section: Section, width: int) -> Text:
-    """Returns an entry as one line, whose cells are aligned with those of the section's other entries."""
+    """Returns an entry as one line, whose cells are aligned with those of the section's other entries.
+    ``width``: the width of the first cell."""
     row = Text("  - " if section.listed else "  ")
     for place, cell in enumerate(entry.cells):
         is_last = place == len(entry.cells) - 1

@@ -33,16 +33,15 @@ _MOST_RULES = 50
 sources suffice, there are 252 rules."""
 
 _LONGEST_ENTRY, _LONGEST_SENTENCE = 400, 1200
-"""The maximum number of characters of an entry, and of an entry whose end a reader must not miss. The
-second limit is larger; lists of names in such an entry are cut before it is reached."""
+"""The maximum number of characters of a usual entry, and of one whose last words a reader must not miss.
+In such an entry, long lists of names are cut, so that it seldom reaches its limit."""
 _MOST_READ = 1000
 """The maximum number of characters that are read to find the first words of a text."""
 
 
 class RuleRow(NamedTuple):
     """A ``RuleRow`` is a rule as a row of a table. Its fields are the columns. ``sources``: the ids of
-    the rule's sources. ``rule``: the whole sentence, which also names anything else on which the rule
-    depends."""
+    the rule's sources. ``rule``: the rule as a whole sentence."""
 
     kind: str
     sources: str
@@ -59,7 +58,8 @@ _SCOPES = {"given": "given", "retrieved": "as retrieved", "seen": "as the model 
 
 
 def sections(explanation: Explanation) -> Iterator[Section]:
-    """Yields the sections of the report in their order. Empty optional sections are left out."""
+    """Yields the sections of the report in their order. Sections that would be empty are left out, except
+    for the sources and the rules."""
     yield _opening(explanation)
     yield _sources(explanation)
     yield from _listed(
@@ -133,8 +133,8 @@ def _listed(
 
 def _changes(explanation: Explanation, names: Mapping[str, str]) -> Iterator[Section]:
     found = flipping_changes(explanation)
-    # If the search recorded no removals, ``found.removals`` has those that probes of omission rules
-    # showed. They are listed before the counterfactuals.
+    # The removals of ``found`` may come from single probes (see ``flipping_changes``) instead of from
+    # ``explanation.counterfactuals``. They are listed before these.
     seen = [each for each in found.removals if each not in explanation.counterfactuals]
     fewest = "the pinned sources alone" if has_pinned(explanation) else "no sources"
     changes = (*seen, *explanation.counterfactuals)

@@ -23,9 +23,8 @@ class Established(NamedTuple):
 
     ``traced``: the data for tracers about the run that gave the answer; None if it is not traced.
     ``now``: the answer that the application gave during this call, if the explained answer was read from
-    the store; else None. ``fresh``: equal to ``now`` as long as nothing makes replays doubtful; None if
-    there is such a doubt, because the application's answer must then not be compared with the stored
-    one.
+    the store; else None. ``fresh``: the same answer as ``now``; None if there is a reason to distrust
+    replays, because the two answers must then not be compared.
     """
 
     baseline: Baseline
@@ -57,7 +56,8 @@ async def compared_with_the_store(
     version of the application.
 
     ``differs``: returns True iff the conditions judge two answers differently. If they do not, and only
-    the wording differs, a text with both answers is added to ``notes``. Raises LimitReached.
+    the wording differs, a text with both answers is added to ``notes``. Raises LimitReached if a limit
+    ends the session.
     """
     fresh, baseline = established.fresh, established.baseline
     stored = baseline.current if baseline.logged else baseline.answer
@@ -89,13 +89,15 @@ class BaselineSetup:
 
     async def established(self, given: Baseline | None) -> Established:
         """Returns the baseline, and puts its answer into the cache as the reply for all sources.
-        ``given``: the caller's baseline; None to run the application. Raises BaselineFailed."""
+        ``given``: the caller's baseline; None to run the application. Raises BaselineFailed if the
+        application gives no complete answer."""
         established = await self._replayed() if given is None else await self._counted(given)
         current = established.baseline.current
         if current is not None:
             self._check_whole(current)
-            # The search will find this reply in the cache, so it does not replay the full set. If there
-            # is no current answer, the search replays the full set.
+            # The search will find this reply in the cache, so it does not replay the full set. If
+            # ``current`` is None, the application has not answered in this call, and the search replays
+            # the full set.
             self.sampler.cache.remember(self._full, Reply(current))
         return established
 
@@ -103,10 +105,10 @@ class BaselineSetup:
         """Returns the baseline with its answer replaced by the most frequent one of ``most`` samples on
         all sources. Returns a baseline from a log unchanged.
 
-        If a condition says that the answer stays the same, draws all of these samples. If they are worded
-        differently, adds a warning. Raises AnswerNotRepeatable instead if the most frequent wording has
-        at most two thirds of the samples, because votes on other sources would then be about chance.
-        Raises LimitReached.
+        If one of the conditions in ``judgings`` is that the answer stays the same, draws all of these
+        samples. If they are worded differently, adds a warning. Raises AnswerNotRepeatable instead if the
+        most frequent wording has at most two thirds of the samples, because votes on other sources would
+        then be about chance. Raises LimitReached if a limit ends the session.
         """
         if baseline.logged:
             return baseline

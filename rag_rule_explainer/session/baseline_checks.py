@@ -51,7 +51,7 @@ async def check_judgeable(
     established: Established, question: str, sources: SourceSet, judgings: Iterable[Judging]
 ) -> None:
     """Judges the baseline's answer by each predicate. Raises BaselineFailed if a predicate raises an
-    error, since it would probably do so on every probe. Raises LimitReached."""
+    error, since it would probably do so on every probe, and LimitReached if a limit ends the session."""
     answer = established.baseline.answer
     case = Case(question, answer, answer, sources.sources, sources.sources)
     for judging in judgings:
@@ -169,7 +169,8 @@ class BaselineChecks:
 
         If the baseline is from a log and the application now answers differently, there is only a
         warning. With votes, the majority of answers decides whether it answers differently. ``wanted``:
-        False to compare only with the log, and not to replay the full set again. Raises LimitReached.
+        False to compare only with the log, and not to replay the full set again. Raises LimitReached if a
+        limit ends the session.
         """
         sampler, baseline = self.prober.sampler, self.baseline
         if sampler.replayer.stopper.reason:
@@ -182,8 +183,8 @@ class BaselineChecks:
         stored = (budget := sampler.replayer.budget).stored
         reply = await sampler.cache.sample(self._full, 0 if first is None else 1, self._once_more)
         if budget.stored > stored and self._is_uncompared() and await self.only_begun():
-            # An earlier explanation was cut off after it had stored this answer, but before it had stored
-            # the application's fingerprint (a digest of its requests).
+            # An earlier explanation stored this answer, but was cut off before it stored the fingerprint
+            # with which a change of the application would be noticed.
             reply = await self._run_again(self._full)
         if reply.answer is None:
             if _took_too_long(reply):

@@ -59,7 +59,8 @@ ONE_SOURCE = (
 
 @dataclass(slots=True, repr=False)
 class ExplanationBuilder:
-    """An ExplanationBuilder takes the results of a session and builds the explanation from them."""
+    """An ExplanationBuilder takes the results of a session and builds the explanation from them.
+    ``identity``: the id of the explanation. ``probed``: the number of probes made."""
 
     identity: str
     question: str
@@ -197,7 +198,8 @@ class ExplanationBuilder:
         return next((reason for reason in stopped if reason), unsettled)
 
     def _one_condition(self) -> bool:
-        """Returns True iff both kinds of rule are mined for the same condition."""
+        """Returns True iff rules of both kinds were searched for, and both kinds have the same
+        condition."""
         predicates = {tracked.judging.predicate for tracked in self.tracked_searches}
         return len(self.tracked_searches) > 1 and len(predicates) == 1
 
@@ -263,8 +265,8 @@ class ExplanationBuilder:
         ):
             yield constant.format(condition="the condition")
         elif always:
-            # The other kind's condition may still depend on sources, so the note names the condition that
-            # does not.
+            # The condition of the other kind of rules may depend on sources. So the note names the
+            # condition that does not depend on them.
             for kind, condition in always.items():
                 yield constant.format(condition=f"the condition of {kind.value} rules ({condition})")
         elif len(self.sources) == 1:
@@ -286,8 +288,8 @@ class ExplanationBuilder:
         )
 
     def _wasted(self) -> int:
-        """Returns the number of guessed subsets that were probed although no search needed their
-        verdicts."""
+        """Returns the number of subsets that were probed in advance, in free slots for replays, and whose
+        verdicts no search needed in the end."""
         searches = [tracked.search for tracked in self.tracked_searches]
         guessed = frozenset[ArrangementKey]().union(
             *(search.wasted - search.in_flight for search in searches)

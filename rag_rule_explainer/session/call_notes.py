@@ -1,4 +1,5 @@
-"""This module notes names in conditions on tool calls that no call has, because they may be misspelt."""
+"""This module tells the user of tools and arguments that a condition names but no tool call has, because
+these names may be misspelt."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -33,8 +34,8 @@ def notes_on_calls(predicates: Iterable[Predicate], answers: Iterable[Answer]) -
 
 
 def _names_in(predicate: Predicate) -> Iterator[tuple[str | None, str | None]]:
-    """Yields a tool and None for each tool that a condition names, and a tool and an argument for each
-    argument. The tool is None if the condition is about the calls of any tool."""
+    """Yields (tool, None) for each tool that a condition names, and (tool, argument) for each argument
+    that it names. The tool is None if the condition is about the calls of all tools."""
     for part in predicates_in(predicate):
         if isinstance(part, CallCount) and part.at_least:
             yield part.tool, None

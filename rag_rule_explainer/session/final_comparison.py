@@ -45,8 +45,8 @@ class FinalComparison:
 
     An application may keep state that influences its answers only after several runs, so at least one
     replay is repeated. If state has changed since before the baseline, some replays are also repeated
-    with the earlier state restored. All other replays find the same state that the baseline has set, so
-    only these repetitions show the influence of this state.
+    with the earlier state restored. Only these repetitions can show that the change of state influences
+    answers, because all earlier replays ran after the change.
     """
 
     sources: SourceSet
@@ -187,13 +187,13 @@ class FinalComparison:
         return tuple(dict.fromkeys(keys))[:MOST_AGAIN]
 
     def _rewound(self, fidelity: ReplayFidelity) -> list[ArrangementKey]:
-        """Returns the subsets that are replayed with the state from before the baseline; none if that
-        state has not changed.
+        """Returns the subsets to replay once more after the application's state was set back to that from
+        before the baseline; none if the state has not changed since then.
 
-        For each source, these are the smallest and the largest probed subset without the source. Then
-        come the subsets of the rules, the largest ones that break a condition, and subsets of a middle
-        size: ``MOST_REWOUND`` in all. If the state may depend on the sources, it may influence the answer
-        on a single subset only. So all other subsets that prove a rule follow.
+        They are, for each source, the smallest and the largest probed subset without it, then the subsets
+        of the rules, the largest subsets that break a condition, and subsets of a middle size; at most
+        ``MOST_REWOUND`` in all. If the state may depend on the sources, any single subset may be
+        influenced by it. So all other subsets that prove a rule are added.
         """
         if not fidelity.can_rewind():
             return []
@@ -225,7 +225,7 @@ class FinalComparison:
         return [*first, *(key for key in found[MOST_REWOUND:] if key in proven_by)]
 
     def _next_to_rules(self, comparable: Container[ArrangementKey]) -> list[ArrangementKey]:
-        """Returns the subsets that break a condition, the largest first.
+        """Returns those subsets in ``comparable`` that break a condition, the largest first.
 
         They show that no smaller antecedent makes a rule, so a wrong verdict on them hides a smaller
         rule. Of equally large subsets, the one that was replayed last comes first, because the most

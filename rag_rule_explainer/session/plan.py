@@ -30,7 +30,8 @@ MOST_AGAIN = 8
 """The largest number of replays that are repeated at the end if the application's state has changed."""
 MOST_REWOUND = 7
 """The largest number of replays that are repeated after the application's state was set back to the state
-before the baseline, unless that state may depend on the sources and rules are proved."""
+before the baseline. If that state may depend on the sources, subsets that prove rules are repeated beyond
+this limit."""
 MOST_PROMOTING = 8
 """The largest number of replays, after the searches, that test whether sources that the model did not see
 in the baseline reach it when some of the other sources are omitted."""
@@ -226,8 +227,8 @@ class MiningPlan:
     ) -> RuleSearch:
         """Returns a search for the rules of one kind. ``known``: verdicts that are known already, so the
         search does not request them; None if there are none."""
-        # A method that requests all its subsets at once leaves no slot for replays free, so it needs no
-        # guesses.
+        # A method that requests all its subsets at once keeps all slots for replays busy. So no subsets
+        # are probed in advance.
         share = settings.speculate if self.method.guesses else 0.0
         guesses = Speculation(kind, lattice, share) if share else None
         return RuleSearch(self.method.miner(kind, settings), lattice, known=known, guesses=guesses)

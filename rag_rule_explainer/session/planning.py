@@ -42,8 +42,8 @@ baseline, and one for the repeat check (one more replay on all sources)."""
 def choose(settings: Settings, among: SourceSet) -> MiningPlan:
     """Returns the plan for mining rules over these sources.
 
-    Raises TooManySources if there are too many sources for the method, or more than an explanation that
-    is read from a file may have. Raises InvalidInput for a metadata key that no source has.
+    Raises TooManySources if there are too many sources for the method, or more than ``MOST_SOURCES``,
+    which no saved explanation may have. Raises InvalidInput for a metadata key that no source has.
     """
     _check_read_back(among)
     noise, sources = settings.noise, among.lattice.size
@@ -68,8 +68,8 @@ def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> 
     random selection of them. ``antecedent``: the sources of the rule.
 
     Raises TooManySources if the settings require all subsets and these are too many, or if there are more
-    sources than an explanation that is read from a file may have. Raises InvalidInput if the settings
-    have a minimum confidence.
+    than ``MOST_SOURCES``, which no saved explanation may have. Raises InvalidInput if the settings have a
+    minimum confidence.
     """
     _check_read_back(among)
     limits, samples = settings.limits, settings.noise.samples
@@ -136,7 +136,8 @@ def _divided(plan: MiningPlan, among: SourceSet, keys: Sequence[str]) -> MiningP
 
 
 def _batched(plan: MiningPlan, settings: Settings, partition: Partition, among: SourceSet) -> MiningPlan:
-    """Returns a plan that mines each batch of the sources exactly and separately."""
+    """Returns a plan that mines each batch of the sources exactly and separately. ``partition``: how the
+    sources are divided into batches."""
     batches = among.batches(partition.by)
     largest = max(batch.bit_count() for batch in batches)
     by = f" by {partition.by}" if isinstance(partition.by, str) else ""

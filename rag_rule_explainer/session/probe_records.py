@@ -31,7 +31,8 @@ def probe_records(
             yield _voted_record([(k, each, p[key]) for k, each, p in tracked_searches if key in p])
         return
     by_kind = [(kind, probes) for kind, _, probes in tracked_searches]
-    # Thousands of probes share few Answer objects, so their records share the tuples, too.
+    # Thousands of probes have the same few Answer objects, so their records share the tuples of these
+    # objects.
     known: dict[int, tuple[Answer, ...]] = {}
     for key in keys:
         verdicts: dict[RuleKind, Judgement] = {}
@@ -74,8 +75,8 @@ def baseline_record(
     return ProbeRecord(ids, (recorded(baseline.current),), verdicts)
 
 
-# An explanation has thousands of records. Setting the slots of the frozen dataclass takes half of the
-# time of ``ProbeRecord(...)``.
+# An explanation has thousands of records, and ``ProbeRecord(...)`` is slow, because the dataclass is
+# frozen. So ``_record`` sets the fields by these functions.
 _set_kept, _set_answers, _set_verdicts, _set_votes, _set_latency, _set_error = (
     cast("Callable[[ProbeRecord, object], None]", getattr(ProbeRecord, each.name).__set__)
     for each in fields(ProbeRecord)

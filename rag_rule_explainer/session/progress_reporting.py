@@ -45,7 +45,7 @@ class ProgressReporter:
         self.report()
 
     def report(self, *, done: bool = False) -> None:
-        """Reports the stored progress to every listener."""
+        """Reports the stored progress to every listener. ``done``: True if the session has ended."""
         for listener in self.listeners:
             try:
                 with contained():

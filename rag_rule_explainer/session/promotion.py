@@ -62,10 +62,10 @@ async def try_promoting(baseline: Baseline, call: Promoting, sampler: Sampler) -
     """Checks whether the application shows its model other sources instead when all sources that the
     rules can name are omitted. If it does, ``baseline.promoted`` gets a warning.
 
-    One replay decides this. In it, the application gets the sources that were held out (retrieved but
-    not shown) or dropped (found by a search but not returned), and the pinned sources. There is no
-    replay if there are no such sources, if the settings want no repeat check (one more replay on all
-    sources), or if a limit is reached.
+    One replay decides this. In it, the application gets the sources that were held out (retrieved but not
+    shown) or dropped (found by a search but not returned), and the pinned sources. There is no replay if
+    there are no such sources, if the settings want no repeat check (one more replay on all sources), or
+    if a limit is reached. ``sampler``: makes the replay.
     """
     if _is_wanted(baseline, call) and not sampler.replayer.stopper.reason:
         baseline.promoted.warning = await _warning(call.sources.none, baseline, call, sampler)
@@ -80,7 +80,8 @@ async def try_promoting_beside(
 
     A few replays after the searches test this. In each, the application gets the sources of one subset
     (see ``_subsets``), and those that were held out or dropped. There are no replays if there is already
-    a reason to distrust replays, because no rule is then called proved anyway.
+    a reason to distrust replays, because no rule is then called proved anyway. ``sampler``: makes the
+    replays.
     """
     if not _is_wanted(baseline, call) or baseline.doubt():
         return

@@ -113,7 +113,8 @@ class SearchReport:
         if self._is_below_full(claim):
             return "confident"
         if self.tracked.doubt() or self.judging_warning:
-            # In a batch, one answer may influence the judgement of another, so no claim counts as proved.
+            # The replays may be wrong, or one answer may have influenced the judgement of another. So no
+            # claim counts as proved.
             return "unverified"
         status: ClaimStatus = "proved" if claim.status == "confident" else claim.status
         if not self.noise.votes:
@@ -148,9 +149,9 @@ class SearchReport:
         return tuple(self._kept(key) for key in sorted(broken, reverse=True)[:_MOST_BREAKING])
 
     def witnesses(self) -> tuple[Witness, ...]:
-        """Returns, for each antecedent of ``Evidence.border``, the probe that shows that it is no rule.
-        With a minimum confidence, a rule may break on some subsets, so a single probe shows nothing.
-        Then there are no witnesses."""
+        """Returns, for each largest antecedent that is no rule, the probe that shows this. With a minimum
+        confidence below 1, a rule may break on some subsets, so a single probe shows nothing, and there
+        are no witnesses."""
         if self.noise.min_confidence < 1:
             return ()
         return tuple(
@@ -248,9 +249,9 @@ class SearchReport:
         return True if self.resolved or all(map(self.evidence.is_broken, smaller)) else None
 
     def _is_smallest_change(self, antecedent: Antecedent) -> bool:
-        """Returns True iff it is known that no smaller change flips the verdict. This is so if all
-        smaller changes were probed and the condition held on each. After a resolved exact search, it is
-        always known."""
+        """Returns True iff it is known that no smaller change flips the verdict: the condition held after
+        each smaller change, or an exact search has ended with all its verdicts. ``antecedent``: the
+        sources of the change."""
         return (self.resolved and self.method.sees_everything and self.noise.min_confidence == 1) or all(
             map(self.evidence.holds_on_all, self.search.lattice.one_more(antecedent))
         )

@@ -143,7 +143,8 @@ class Searching:
     ) -> Verdict:
         """Probes an arrangement (an ordered list of sources) and returns the verdict. In a stream, the
         probe begins only when the consumer waits for the next item. Raises LimitReached if the session
-        was stopped before that."""
+        was stopped before that. ``way``: the function that makes the probe; None to choose it by the
+        settings."""
         if self.announcer is not None:
             await self.announcer.open.wait()
             self._stopper.check()

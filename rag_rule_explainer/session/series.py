@@ -45,7 +45,7 @@ class SessionSeries:
         apply to all sessions together."""
         if self._latest is not None:
             budget.earlier, budget.started = self._latest, self._latest.started
-            self._latest.judge = None  # the latest budget counts all tokens since the call began
+            self._latest.judge = None  # only the new budget counts the judge's tokens from now on
         self._latest = budget
 
     def interrupt(self) -> bool:
@@ -69,7 +69,7 @@ class SessionSeries:
             baseline = await self._begun(None, None).answered()
             self._latest = None
             if baseline.replays:
-                # The runs and tokens of the baseline belong to the session of the first condition.
+                # The explanation for the first condition counts the runs and tokens of the baseline.
                 answer = baseline.answer
                 baseline = replace(baseline, usage=answer.usage or {}, models=answer.models)
         conditions, found = self.conditions(baseline.answer), list[Explanation]()

@@ -258,8 +258,8 @@ class _Run:
         return searching
 
     async def _check(self, established: Established, prober: Prober, voting: Voting) -> None:
-        """Judges the store's answers and checks the baseline. Raises an error if the baseline cannot be
-        explained, and LimitReached if the session is stopped meanwhile."""
+        """Judges the stored answers (see ``rejudged``) and checks the baseline. Raises an error if it
+        cannot be explained, and LimitReached if the session is stopped meanwhile."""
         session, settings = self.session, self.session.settings
         votes, distinct_judgings = settings.noise.votes, distinct(self.judgings.values())
         await rejudged(prober, self.batcher, distinct_judgings, session.sources, self.store.name)
@@ -290,7 +290,7 @@ class _Run:
             await FinalComparison(session.sources, searching.prober, tracked, session.notes).run(fidelity)
         await searching.end_traces(session.trace)
         await self.store.note_the_doubt(searching.baseline)
-        # In some cases, the fingerprint is known only after replays, so it is stored here too.
+        # The fingerprint may become known only during the replays, so it is stored here too.
         await self.store.note_the_application()
         if not self._stopper.reason and (lost := self.store.lost()):
             session.warnings.append(lost)

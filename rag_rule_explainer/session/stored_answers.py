@@ -20,8 +20,8 @@ async def rejudged(
     """Judges the stored answers on these sources, and the baseline's answer, by predicates whose judge
     takes several answers in one request.
 
-    The searches find the judgements in memory. Judges that take one answer per request are not asked
-    here. ``question``: the name under which the answers are stored. Raises LimitReached and RagRuleError.
+    The searches find the judgements in memory. Other judges are not asked here. ``question``: the name
+    under which the answers are stored. Raises LimitReached, and RagRuleError if a judge fails.
     """
     judged = [judging for judging in judgings if judging.may_batch]
     if not judged or batcher.store is None:
@@ -57,8 +57,8 @@ async def rejudged(
 
 
 def _distinct(judging: Judging, cases: Sequence[Case]) -> list[Case]:
-    """Returns the first case with each memo key; cases with the same memo key get the same judgement.
-    Leaves out cases without a memo key, because the search judges these."""
+    """Returns one case for each memo key of the condition. Cases with the same memo key get the same
+    judgement. A case without a memo key is left out: it must be judged anew by the search."""
     keyed: dict[Hashable, Case] = {}
     for case in cases:
         try:

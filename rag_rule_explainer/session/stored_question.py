@@ -37,8 +37,8 @@ class StoredQuestion:
     """A StoredQuestion gives access to the data that the store has for one question with these sources.
 
     ``opened``: the open store. It is None if there is no store; then all methods do nothing. ``name``:
-    the name under which the answers are stored. ``fidelity``: the checks of the replays' fidelity, from
-    the caller's baseline; None if there are none.
+    the name under which the answers are stored. ``fidelity``: the object that compares replays with the
+    caller's baseline; None if they are not compared.
     """
 
     opened: "Opened | None"

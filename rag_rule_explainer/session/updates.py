@@ -80,7 +80,8 @@ class Announcer:
         self, tracked: TrackedSearch, key: ArrangementKey, verdict: Verdict, probes: int
     ) -> None:
         """Checks the claims of the search for changes if it is time for a check (see ``LOOK_AGAIN``), or
-        if the verdict breaks a rule that was announced. The caller must call this after each verdict."""
+        if the verdict breaks a rule that was announced. The caller must call this after each verdict.
+        ``probes``: the number of probes so far."""
         search = tracked.search
         count = len(search.verdicts)
         broken = verdict is Verdict.BREAKS and self._concerns_announced(search, key)

@@ -212,7 +212,8 @@ def pinned_ids(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
 
 def _plain(value: Any, depth: int = 0) -> Any:
     """Returns the value in the types of JSON. Any other object, as a key or an entry, becomes its
-    ``repr`` without memory addresses, which differ in each process."""
+    ``repr`` without memory addresses, which differ in each process. A container that is nested more than
+    ``_DEEPEST`` levels deep becomes the name of its type."""
     if isinstance(value, (Mapping, list, tuple)) and depth == _DEEPEST:  # a container may contain itself
         return type(cast("object", value)).__name__
     if isinstance(value, Mapping):
@@ -243,7 +244,7 @@ def fingerprint_of(identity: str, text: str, metadata: Mapping[str, Any]) -> str
     shown = {name: value for name, value in metadata.items() if not _is_score(name, value)}
     if shown:
         content = f"{content}\0{json.dumps(as_json(_plain(shown)), sort_keys=True)}"
-    import hashlib  # imported late: it loads a library for cryptography, and few imports lead to a search
+    import hashlib  # imported late: it loads a library for cryptography, which only a search needs
 
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 

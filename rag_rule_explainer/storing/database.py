@@ -30,8 +30,8 @@ BUSY_SECONDS = 30.0
 """The number of seconds for which work is tried again if something prevents it, such as another process
 that writes, or a server that is restarting. After that, the error is raised."""
 RESETS = 8
-"""The number of times that work is tried again after its connection broke. The work may then have been
-done twice, so this number is only for work that does no harm if it is done twice."""
+"""The number of times that work is tried again after its connection broke. The first attempt may have
+succeeded before the connection broke, so this is only for work that may be done twice."""
 OUTSIDE_OPTIONS: dict[str, Any] = {"outside": True}
 """Options for a connection to SQLite that begins no transaction. Without a transaction, reading never
 waits for another process that writes. Some statements also need such a connection, because SQLite refuses

@@ -24,7 +24,7 @@ def digest(*values: Hashable) -> str:
 
 def beginning(begun: str) -> str:
     """Returns the prefix that all keys of one ``KeyDigests`` have in common. ``begun``: the ``digest`` of
-    the first values of that ``KeyDigests``. Different first values practically never give the same
+    the values with which that ``KeyDigests`` was made. Different values practically never give the same
     prefix."""
     return begun[:_BEGINNING]
 

@@ -16,7 +16,8 @@ MOST_LISTED = 4096
 def answers_to(database: Database, question: str) -> list[Any]:
     """Returns a row for each stored answer to a question, up to ``MOST_LISTED``. A row has the digest of
     the arrangement (the ordered sources of the answer), the ids of the sources, and the answer. The rows
-    are ordered by this digest. ``question``: the digest of the question. Raises StoreFailed."""
+    are ordered by this digest. ``question``: the digest of the question. Raises StoreFailed if the
+    database cannot be used."""
     rows = (
         select(answers.c.arrangement, answers.c.ids, answers.c.answer)
         .join(questions, questions.c.id == answers.c.question)

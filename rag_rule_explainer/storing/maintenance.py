@@ -117,7 +117,7 @@ def export(url: str | os.PathLike[str], namespace: str | None = None) -> Iterato
     """Returns an iterator over all answers and judgements in the store, each as a dict for JSON.
 
     ``namespace``: export only this namespace; None for all. The store is read page by page, so a large
-    store does not need much memory. Raises StoreFailed.
+    store does not need much memory. Raises StoreFailed if the database cannot be used.
     """
     database = _existing(url)
     name = None if namespace is None else packed(namespace)

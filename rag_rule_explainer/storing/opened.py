@@ -58,7 +58,7 @@ class Opened:
         ``key_of``: a function that gets the ids of an answer's sources, in their order, and returns the
         key of these sources with their present texts, or None if some source does not exist now. An
         answer is left out if its sources had other texts when it was made, because its key is then
-        different. Raises StoreFailed.
+        different. Raises StoreFailed if the database cannot be used.
         """
         namespace, database = self._namespace, self._writer.database
         keys = KeyDigests(namespace, question)
@@ -76,7 +76,7 @@ class Opened:
         ``predicate``: the name of the predicate. ``memo``: the memo key of the judged case, which is a
         cache key that only cases with the same judgement share. It may consist of plain values, tuples
         and frozensets. Nothing is stored for any other ``memo``, because other objects mean something
-        else in other processes. Raises StoreFailed.
+        else in other processes. Raises StoreFailed if the database cannot be used.
         """
         try:
             key = digest(self._namespace, predicate, memo)
@@ -91,7 +91,7 @@ class Opened:
     async def put_judgement(self, predicate: str, memo: Hashable, judgement: Judgement) -> None:
         """Stores a judgement, and returns when it is committed. Does nothing if there already is a
         judgement of this predicate for this ``memo``, or if ``memo`` cannot be stored (see
-        ``judgement``). Raises StoreFailed."""
+        ``judgement``). Raises StoreFailed if the database cannot be used."""
         try:
             key = digest(self._namespace, predicate, memo)
             of_predicate = digest(self._namespace, predicate)
@@ -104,8 +104,9 @@ class Opened:
 
 
 def opened_store(address: Address, namespace: str, lease: float) -> Opened:
-    """Opens a store and returns it. All stores of this process with the same database share one writer.
-    Raises StoreFailed if the database cannot be used, and MissingExtra if a package is not installed."""
+    """Opens a store and returns it. ``namespace``, ``lease``: as in ``Store``. All stores of this process
+    with the same database share one writer. Raises StoreFailed if the database cannot be used, and
+    MissingExtra if a package is not installed."""
     key = os.getpid(), address.identity
     with _opening:
         writer, file = _writers.get(key, (None, None))
@@ -121,7 +122,8 @@ def opened_store(address: Address, namespace: str, lease: float) -> Opened:
 
 def close_store(address: Address) -> None:
     """Closes a database in this process, if it is open, after the requests that wait in its queue are
-    done. Whatever else uses the database at this time fails. Blocks."""
+    done. Blocks the thread meanwhile, for at most five seconds. Requests that other threads send during
+    this time fail."""
     with _opening:
         writer, _ = _writers.pop((os.getpid(), address.identity), (None, None))
     if writer is not None:

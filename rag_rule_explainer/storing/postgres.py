@@ -56,13 +56,15 @@ def put_and_claim(
 
 def claim(connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
     """Inserts a claim (the right to make an answer) for each key that has neither an answer nor a claim
-    in the database. Returns the number of inserted claims."""
+    in the database. Returns the number of inserted claims. ``rows``: the claims. ``owner``: the name of
+    the opened store that gets them."""
     return _run(connection, f"SELECT {_claim(rows, owner)}").fetchone()[0]
 
 
 def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
     """Stores each answer whose key has no answer in the database. Returns the number of stored answers.
-    Skips an answer if its question has no row in the table of questions."""
+    Skips an answer if its question has no row in the table of questions. ``now``: the time that is stored
+    with the answers."""
     return _run(connection, f"SELECT {_put(rows, now)}").fetchone()[0]
 
 

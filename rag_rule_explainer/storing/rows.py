@@ -86,12 +86,14 @@ class HotStatements(Protocol):
 
     def claim(self, connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
         """Inserts a claim (the right to make an answer) for each key that has neither an answer nor a
-        claim in the database. Returns the number of inserted claims."""
+        claim in the database. Returns the number of inserted claims. ``rows``: the claims. ``owner``: the
+        name of the opened store that gets them."""
         ...
 
     def put(self, connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
         """Stores each answer whose key has no answer in the database. Returns the number of stored
-        answers. Skips an answer if its question has no row in the table of questions."""
+        answers. Skips an answer if its question has no row in the table of questions. ``now``: the time
+        that is stored with the answers."""
         ...
 
     def read(self, connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:

@@ -140,7 +140,7 @@ class Flights:
 
     def landed(self, batch: FlightBatch, found: Landed, now: float) -> list[RowKey]:
         """Adds the outcomes for the waiting callers to a batch whose transaction was committed.
-        ``found``: the results of the transaction.
+        ``found``: the results of the transaction. ``now``: the time by ``time.monotonic``.
 
         Returns the keys of claims (rights to make an answer) that were granted although no caller waits
         for them any more. The caller must release these, so that others can make the answers.
@@ -196,7 +196,7 @@ class Flights:
 
     def failed(self, batch: FlightBatch, error: StoreFailed, now: float) -> None:
         """Ends the flights (answers that are being made) of a batch whose transaction failed. All callers
-        that wait for them get ``error`` as their outcome."""
+        that wait for them get ``error`` as their outcome. ``now``: the time by ``time.monotonic``."""
         for put in batch.puts:
             batch.outcomes.append((put, _again(error)))
             self._end(put.wish.key, error, batch)

@@ -80,6 +80,7 @@ class Stay:
         """Answers the requests of other processes for a lock: if this process is alone and another one
         requests a lock, writes its claims (rights to make an answer) to the database and takes a shared
         lock. After some time without work, gives the lock back. Must be called whenever it is ``due``.
+        ``now``: the time by ``time.monotonic``.
 
         Raises OSError and the errors of ``claimed``; the next call then tries again.
         """

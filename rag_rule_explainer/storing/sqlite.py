@@ -52,14 +52,16 @@ _RECALL = (
 
 def claim(connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
     """Inserts a claim (the right to make an answer) for each key that has neither an answer nor a claim
-    in the database. Returns the number of inserted claims."""
+    in the database. Returns the number of inserted claims. ``rows``: the claims. ``owner``: the name of
+    the opened store that gets them."""
     values = [(*row.key, row.ids, owner, row.expires, row.question) for row in rows]
     return driver_connection(connection).executemany(_CLAIM, values).rowcount
 
 
 def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
     """Stores each answer whose key has no answer in the database. Returns the number of stored answers.
-    Skips an answer if its question has no row in the table of questions."""
+    Skips an answer if its question has no row in the table of questions. ``now``: the time that is stored
+    with the answers."""
     driver = driver_connection(connection)
     wanted = {row.wish.question.digest for row in rows}
     ids = dict(driver.execute(_QUESTIONS, (json.dumps([*wanted]),)).fetchall())

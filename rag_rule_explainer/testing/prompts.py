@@ -64,8 +64,8 @@ class ReadingTask:
 
 
 def qa_prompt(question: str, passages: Sequence[str]) -> str:
-    """Returns the package's prompt for a model, in which each passage is between tags. Tags in the text
-    of a passage are changed, so that the text cannot end its own passage."""
+    """Returns the package's prompt for a model, in which each of the ``passages`` is between tags. Tags
+    in the text of a passage are changed, so that the text cannot end its own passage."""
     blocks = (
         f"<source {at}>\n{_disarmed(passage)}\n</source {at}>"
         for at, passage in enumerate(passages, start=1)
@@ -84,7 +84,8 @@ def parse_prompt(prompt: str) -> ReadingTask:
     The question is the text in ``<question>`` tags. Without such tags, it is the text after the last
     ``Question:`` that is not inside a tagged source. Without this label, it is the last line. Passages
     are tagged blocks. Without such blocks, the text under ``Context:`` or above the question is split
-    into passages at numbers, horizontal lines or blank lines. Raises ValueError if there is no question.
+    into passages at the numbers of a list (such as "[1]"), at horizontal lines, or at blank lines. Raises
+    ValueError if there is no question.
     """
     blocks = _blocks(_ONE, prompt)
     borders = (0, *(border for block in blocks for border in block), len(prompt))
@@ -108,7 +109,7 @@ def parse_prompt(prompt: str) -> ReadingTask:
 
 def _blocks(tag: re.Pattern[str], text: str) -> list[tuple[int, int]]:
     """Returns the positions at which the text inside each tagged block starts and ends. Tags inside a
-    block are part of its text."""
+    block are part of its text. ``tag``: a pattern for the tags of a block."""
     found: list[tuple[int, int]] = []
     name, start = "", 0
     for match in tag.finditer(text):
@@ -172,8 +173,8 @@ def _container(text: str) -> tuple[int, int] | None:
 
 
 def _passages(text: str, first: int, last: int) -> list[str]:
-    """Returns the passages of a prompt in which they are not tagged. ``first``, ``last``: the positions
-    at which the question starts and ends."""
+    """Returns the passages of a prompt in which no passage is between tags. ``first``, ``last``: the
+    positions at which the question starts and ends."""
     if container := _container(text):
         return _apart(text[slice(*container)])
     label = _CONTEXT.search(text)
@@ -185,7 +186,8 @@ def _passages(text: str, first: int, last: int) -> list[str]:
 
 
 def _apart(region: str) -> list[str]:
-    """Returns the passages in a text, which is split at numbers, horizontal lines or blank lines."""
+    """Returns the passages in a text, which is split at the numbers of a list (such as "[1]"), at
+    horizontal lines, or at blank lines."""
     if numbered := _NUMBER.search(region):
         return _filled(_NUMBER.split(region[numbered.end() :]))
     sections = _RULE.split(region)

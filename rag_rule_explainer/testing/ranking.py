@@ -36,7 +36,7 @@ def best_matches(question: str, texts: Sequence[str], count: int) -> list[int]:
 
 def _imported() -> Any:  # imported by name, because the library has no types
     with warnings.catch_warnings():
-        # In a notebook without ipywidgets, the import warns that progress bars cannot be shown. None are
-        # shown anyway.
+        # In a notebook without ipywidgets, the import warns that progress bars cannot be shown. This
+        # package shows none, so the warning is suppressed.
         warnings.filterwarnings("ignore", "IProgress not found")
         return import_module("bm25s")

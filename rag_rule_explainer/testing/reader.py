@@ -2,8 +2,8 @@
 there is no network. The same input always gives the same answer, which is often wrong.
 
 It weighs each sentence by the words that also occur in the question. If a passage names the subject of a
-second passage, it uses both together. It prefers answers that several passages give. An answer is a piece
-of text from a passage, or ``yes``, ``no`` or ``N/A``.
+second passage, both are used together. It prefers answers that several passages give. An answer is a
+piece of text from a passage, or ``yes``, ``no`` or ``N/A``.
 """
 
 import re
@@ -47,7 +47,7 @@ _FOLLOWED: Final = 5
 linked to the answer's passage because one of them names the subject of the other."""
 _LED: Final = 90
 """This number is added to the weight of an answer if its passage has further words of the question, and
-is linked to a different passage as ``_FOLLOWED`` says."""
+is linked to a different passage: one of the two names the subject of the other."""
 _BESIDE: Final = 90
 """This number is added to the weight of an answer next to the noun for which the question asks. If the
 question asks for a place, it is also added to the weight of an answer after a word such as "in"."""

@@ -15,8 +15,8 @@ from .spans import TracedMessage, TracedSpan
 class TracedQuestion:
     """A ``TracedQuestion`` is one question to the application, with all steps of its answer.
 
-    ``id``: the id of the trace, or that of a step if the trace has several questions. ``top``: the step
-    that got the user's input, and that contains all other steps; None if there is no such step.
+    ``id``: the id of the trace or, if the trace has several questions, of the step ``top``. ``top``: the
+    step that got the user's input, and that contains all other steps; None if there is no such step.
     ``spans``: the steps, in the order in which they began. ``session``: the id of the conversation; None
     if the trace names none.
     """
@@ -36,10 +36,10 @@ class TracedQuestion:
         return tuple(each for each in asked if each.id not in around)
 
     def question(self) -> tuple[str, str]:
-        """Returns the question, and a note that says where it was read; the note is empty if this was the
-        input.
+        """Returns the question, and a note that says where it was read; empty for a question that was
+        read in the application's input.
 
-        Raises NotInTrace if there is none.
+        Raises NotInTrace if no question can be read.
         """
         own = None if self.top is None else traced_question(self.top.input)
         if own is not None:
@@ -64,10 +64,10 @@ class TracedQuestion:
         )
 
     def answer(self) -> tuple[str, str]:
-        """Returns the answer, and a note that says where it was read; the note is empty if this was the
-        output.
+        """Returns the answer, and a note that says where it was read; empty for an answer that was read
+        in the application's output.
 
-        Raises NotInTrace if there is none.
+        Raises NotInTrace if no answer can be read.
         """
         own = None if self.top is None else traced_answer(self.top.output)
         if own is not None:
@@ -82,8 +82,8 @@ class TracedQuestion:
         )
 
     def gaps(self) -> str:
-        """Returns a note if steps are missing between those of the trace (else ""). A missing parent of
-        the outermost step is no gap, because tracers often do not record it."""
+        """Returns a note if the trace lacks steps that other steps are part of; else an empty text. A
+        missing parent of the outermost step is no gap, because tracers often do not record it."""
         ids, top = {each.id for each in self.spans}, self.top
         lost = {each.parent for each in self.spans if each is not top and each.parent is not None} - ids
         if len(lost) <= 1 if top is None else not lost - {top.parent}:
@@ -94,12 +94,14 @@ class TracedQuestion:
         )
 
     def history(self) -> tuple[TracedMessage, ...]:
-        """Returns the earlier messages of the conversation, as the input holds them."""
+        """Returns the earlier messages of the conversation; none if the application's input does not
+        contain them."""
         return () if self.top is None else history_in(self.top.input)
 
     def places(self, documents: Mapping[str, tuple[DocumentPlace, ...]]) -> TracedPlaces:
         """Returns where the answer and the documents stand in the trace. If no step contains all others,
-        the first step is taken as the place of the answer."""
+        the first step is taken as the place of the answer. ``documents``: the places of each document, by
+        its id in rules."""
         top = self.top or self.spans[0]
         project = next((each.project for each in self.spans if each.project), None)
         return TracedPlaces(usual_id(self.trace), usual_id(top.id), documents, project)
@@ -170,7 +172,8 @@ def _distinct(trace: SpansOfTrace) -> dict[str, TracedSpan]:
 
 
 def _under(top: TracedSpan, below: dict[str | None, list[TracedSpan]]) -> Iterator[TracedSpan]:
-    # A span has one parent, so nothing is visited twice; a circle is not below any root.
+    # A span has one parent, so no span is visited twice. Spans that are parents of each other are not
+    # below any root.
     stack = [top]
     while stack:
         span = stack.pop()

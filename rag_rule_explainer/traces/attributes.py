@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 _MOST_PARTS = 12
-"""The maximum number of levels that the name of an attribute may have."""
+"""The maximum number of dots at which the name of an attribute, such as "a.b.c", is split into levels."""
 _VALUES = ("stringValue", "intValue", "doubleValue", "boolValue", "string_value", "int_value")
 
 
 def plain_value(value: Any) -> Any:
-    """Returns the value of an attribute, which OTLP wraps in a dict that names its type."""
+    """Returns the value of an attribute without the dict that OTLP puts around it to name its type, such
+    as {"stringValue": "x"}. A value without such a dict is returned unchanged. Returns None for bytes."""
     if not isinstance(value, Mapping):
         return value
     fields = cast("Mapping[str, Any]", value)

@@ -24,8 +24,9 @@ def besides_texts(given: Any) -> str:
 
 
 def with_offers(request: TracedRequest | None, *parameters: Any) -> TracedRequest | None:
-    """Returns the request with what its parameters offer to the model beside its messages, such as tools;
-    None if ``request`` is None. ``parameters``: what tracers write of them, in any form."""
+    """Returns the request. If its parameters offer something to the model, such as tools, the ``unread``
+    of the result names it. Returns None if ``request`` is None. ``parameters``: the request's parameters,
+    in any form in which tracers write them."""
     if request is None or request.unread:
         return request
     found = (_offered(each, 0) for each in parameters)

@@ -52,7 +52,8 @@ def decoded_json(written: str | bytes) -> Any:
 
 
 def as_structure(value: Any) -> Any:
-    """Returns the list or the object in a text that is JSON; any other value unchanged. A text in quotes
-    stays as it is: only some tracers write texts as JSON, and users put quotes around what they ask."""
+    """Returns the list or the object in a text that is JSON; any other value unchanged. Unlike
+    ``as_data``, this keeps a text in quotes as it is, because users may put quotes around what they
+    ask."""
     found = as_data(value)
     return value if isinstance(found, str) else found

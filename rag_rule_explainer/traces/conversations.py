@@ -21,7 +21,8 @@ class Conversations:
         self._turns: dict[str, _Turns] | None = None
 
     def before(self, question: TracedQuestion) -> tuple[TracedMessage, ...]:
-        """Returns the earlier questions of the same conversation, with their answers."""
+        """Returns the earlier questions of the same conversation with their answers, in the order of
+        time. Returns none if the conversation is not known."""
         if question.session is None or question.top is None:
             return ()
         if self._turns is None:

@@ -16,7 +16,8 @@ from .spans import TracedDocument
 _SHORTEST = 12
 """The minimum number of characters of a text that is recognised within another one."""
 _MOST_PLACES = 1000
-"""The maximum number of places of one text that are looked at."""
+"""The maximum number of places at which one document is found in a longer text; further places are
+ignored."""
 _LONGEST_FILE = 32 << 20
 _EXPECTED = (
     'give lines like {"id": "D1", "text": "..."} in a .jsonl, or a folder of texts whose names are '

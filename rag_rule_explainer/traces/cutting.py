@@ -22,9 +22,9 @@ _SHORTEST = 12
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A ``Cut`` is a place in a message where a source stands. ``message``: the number of the message.
-    ``begin`` and ``end``: the place in the message's text. It includes the source's metadata, if they
-    stand right before the source's text. ``source``: the id of the source.
+    """A ``Cut`` is a place in a message where a source stands. ``message``: the index of the message,
+    from 0. ``begin`` and ``end``: the place in the message's text. It includes the source's metadata, if
+    they stand right before the source's text. ``source``: the id of the source.
     """
 
     message: int
@@ -134,9 +134,9 @@ def _check_now(
 def _owners(
     found: Sequence[_Place], several: Sequence[Source], times: Mapping[str, int]
 ) -> Sequence[Source]:
-    """Returns, for each place of one text, the source that stands there. ``several``: the sources with
-    this text. ``times``: as for ``cuts_of``. Raises NotInTrace if there are more or fewer places than the
-    text was retrieved."""
+    """Returns, for each of the places ``found`` of one text, the source that stands there. ``several``:
+    the sources with this text. ``times``: as for ``cuts_of``. Raises NotInTrace if there are more or
+    fewer places than the text was retrieved."""
     count, retrieved = len(found), sum(times.get(each.id, 1) for each in several)
     if not found or (len(several) == 1 and count <= retrieved):
         return [several[0]] * count
@@ -164,7 +164,8 @@ def _check_left(
     """Raises NotInTrace if the rest of the request, after the cuts, contains a part of a source's text,
     or the text in another form. This is also checked for sources that are cut out elsewhere. Earlier
     messages of the conversation are not checked, but the system's messages before them are, because an
-    application writes them anew for each question."""
+    application writes them anew for each question. ``begun``: the index of the first message after the
+    earlier ones."""
     left = Remains(
         piece
         for number, (role, said) in enumerate(messages)

@@ -97,7 +97,8 @@ def _scored(document: TracedDocument, score: Any) -> TracedDocument:
 
 
 def artifact_in(given: Any, depth: int = 0) -> tuple[TracedDocument, ...] | None:
-    """Returns the documents that a tool returned beside its text; None if there are none."""
+    """Returns the documents that a tool returned beside its text; None if there are none. ``depth``: how
+    deeply ``given`` is nested in the value that is read."""
     given = as_data(given)
     if depth > _DEEPEST:
         return None
@@ -115,7 +116,8 @@ def artifact_in(given: Any, depth: int = 0) -> tuple[TracedDocument, ...] | None
 
 
 def tool_text(given: Any, depth: int = 0) -> str | None:
-    """Returns the text of the result of a tool; None if it cannot be read."""
+    """Returns the text of the result of a tool; None if it cannot be read. ``depth``: how deeply
+    ``given`` is nested in the value that is read."""
     given = as_data(given)
     if isinstance(given, str):
         return given

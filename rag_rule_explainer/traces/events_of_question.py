@@ -20,7 +20,8 @@ _ADVICE = (
 @dataclass(slots=True)
 class EventsOfQuestion:
     """An ``EventsOfQuestion`` holds what the events so far say of one question. ``found``: the query and
-    the texts of each search. ``used``: the texts that a reranker or a synthesizer was given."""
+    the texts of each search. ``used``: the texts that a reranker or a synthesizer was given.
+    ``is_synthesized``: True if a synthesizer was given any."""
 
     found: list[tuple[str, list[str]]] = field(default_factory=list[tuple[str, list[str]]])
     used: list[str] = field(default_factory=list[str])

@@ -34,7 +34,7 @@ class FoundDocuments:
 def documents_of(question: TracedQuestion, corpus: Corpus | None) -> FoundDocuments:
     """Returns the documents behind an answer. They are looked for in the steps of retrievers, then of
     rerankers, whose result replaces what they got, then in what tools returned. ``corpus``: gives the
-    texts that the trace does not hold.
+    texts that the trace does not hold; may be None.
 
     Raises NotInTrace if there are none, naming the places that were looked at, and if texts are missing.
     """
@@ -78,8 +78,8 @@ def _searched(question: TracedQuestion) -> list[tuple[TracedSpan, _Batch]]:
         for span in question.spans
         if span.kind in {"retrieval", "tool"} and span.documents
     ]
-    # A search that returned nothing has dropped what the searches inside of it found, so these are left
-    # out, too.
+    # If a search returned nothing, it dropped what the searches inside of it found. So the inner searches
+    # are left out, too.
     retrieving = {
         each.id for each in question.spans if each.kind == "retrieval" and each.documents is not None
     }
@@ -87,7 +87,7 @@ def _searched(question: TracedQuestion) -> list[tuple[TracedSpan, _Batch]]:
     return [
         (span, batch)
         for span, batch in found
-        # A tool that calls a retriever returns what the retriever found.
+        # A tool that calls a retriever returns the retriever's documents, so they are read only once.
         if not (span.kind == "tool" and span.id in inside)
         and not any(above.id in retrieving for above in _above(span, by_id))
     ]
@@ -111,11 +111,13 @@ def _reranked(
         if (each.kind == "retrieval" and each.documents is not None) or _is_read_reranker(each)
     }
     for span in question.spans:
-        # What is reranked inside of a search or of another reranker is part of its result.
+        # If a reranker runs inside of a search or of another reranker, only the result of the outer step
+        # counts.
         if not _is_read_reranker(span) or any(above.id in known for above in _above(span, by_id)):
             continue
         made, given = span.documents or (), span.given or ()
-        # A batch is also replaced if the reranker got its documents and kept none of them.
+        # The documents that the reranker was given count, too: a batch of which it kept none is also
+        # replaced.
         keys = set(map(_key, (*made, *given)))
         kept = [
             (each, batch)
@@ -198,7 +200,7 @@ def _texts_of(question: TracedQuestion) -> list[str]:
     """Returns the texts that a model or a user was shown: requests to models, the last ones first, then
     results of tools."""
     asked = [each.request for each in reversed(question.models) if each.request is not None]
-    # What stands in an earlier message, or in the question, was not retrieved.
+    # Earlier messages and the question are removed, because what stands in them was not retrieved.
     sent = ["\n".join(_said_now(each.messages)) for each in asked]
     sent = [_without_last(each, question.question()[0]) for each in sent]
     of_tools = [tool_text(each.output) or "" for each in question.spans if each.kind == "tool"]

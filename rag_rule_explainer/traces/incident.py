@@ -144,7 +144,7 @@ def _only_question(path: Path, trace_id: str | None) -> TracedQuestion:
         wanted = questions if trace_id is None else _meant(questions, trace_id)
         count += len(questions)
         shown.extend(each.shown() for each in islice(questions, max(0, _MOST_SHOWN - len(shown))))
-        # Several questions of one trace are named by their steps.
+        # Two questions are enough to see that not just one is meant.
         found.extend(wanted[: 2 - len(found)])
         if trace_id is not None and len(found) > 1:
             break

@@ -84,8 +84,8 @@ def _span(fields: dict[str, Any], written: str, given: Any, made: Any, parameter
 
 
 def langfuse_conversation(record: Mapping[str, Any]) -> tuple[str, str | None] | None:
-    """Returns the trace and the conversation that an export of a trace names beside its observations;
-    None for any other record."""
+    """Returns the ids of the trace and of its conversation (None if there is none) that an export of a
+    trace names beside its observations. Returns None for any other record."""
     held = record.get("trace")
     fields = cast("Mapping[str, Any]", held) if isinstance(held, Mapping) else record
     session, trace = fields.get("sessionId", fields.get("session_id")), fields.get("id")

@@ -78,6 +78,6 @@ def _trace(record: Mapping[str, Any], own: str) -> str:
     trace, order = record.get("trace_id"), record.get("dotted_order")
     if isinstance(trace, str):
         return trace
-    # The first part of the dotted order is the time and the id of the root run.
+    # The first part of the dotted order is the time of the root run, followed by its id of 36 characters.
     first = order.split(".")[0] if isinstance(order, str) else ""
     return first[-36:] if len(first) > 36 else own

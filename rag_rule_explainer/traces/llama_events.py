@@ -79,11 +79,12 @@ class LlamaEvents:
         is_first = next(iter(self._open), None) == own
         _, asked = self._open.pop(own, ("", ""))
         if is_first:
-            # What began inside of a step ends before it; a step that failed has no end.
+            # What began inside of the outermost step should have ended before it. What is still open has
+            # failed, and its documents may stand among those of another question.
             check_nesting(place, (asked for _, asked in self._open.values()), asked)
 
     def _begins(self, name: str, own: str, record: Mapping[str, Any], place: str) -> bool:
-        """Returns True iff a step begins with this event."""
+        """Returns True iff a step begins with this event. ``own``: the id that the step gets."""
         if name in _OPENING:
             now, opened = _asked(record), self._open.values()
             if name != "RetrievalStartEvent":

@@ -31,7 +31,7 @@ def message_in(given: Any, depth: int = 0) -> TracedMessage | None:
     """Returns the role and the text of a message; None for any other value.
 
     The message may be a dict with a role, LangChain's serialised message, OpenInference's ``message``, or
-    a pair such as ["human", "text"].
+    a pair such as ["human", "text"]. ``depth``: how deeply ``given`` is nested in the value that is read.
     """
     if isinstance(given, (list, tuple)):
         pair = cast("Sequence[Any]", given)
@@ -101,8 +101,8 @@ def messages_in(given: Any) -> tuple[TracedMessage, ...]:
 
 
 def turn_begins_at(messages: Sequence[TracedMessage]) -> int:
-    """Returns the number of the first message after the assistant's last one. The messages before it are
-    the earlier conversation."""
+    """Returns the index (from 0) of the first message after the assistant's last one; 0 if there is no
+    message of the assistant. The messages before it are the earlier conversation."""
     return max((place for place, (role, _) in enumerate(messages, 1) if role == "assistant"), default=0)
 
 

@@ -60,8 +60,8 @@ def _documents(kind: TracedKind, made: Any) -> Any:
 
 
 def mlflow_conversation(record: Mapping[str, Any]) -> tuple[str, str | None] | None:
-    """Returns the trace and the conversation that the information on a trace names; None for any other
-    record."""
+    """Returns the ids of a trace and of its conversation (None if there is none) from MLflow's record
+    about the trace. Returns None for any other record."""
     info = record.get("info")
     if not isinstance(info, Mapping):
         return None

@@ -46,7 +46,8 @@ def _only_text(given: Any) -> str | None:
 
 
 def _instructed(request: TracedRequest, fields: Mapping[str, Any]) -> TracedRequest:
-    """Returns the request with the instructions that stand beside its messages."""
+    """Returns the request with the instructions that stand beside its messages in ``fields``, if there
+    are any."""
     written = next((fields[key] for key in _INSTRUCTIONS if fields.get(key)), None)
     if written is None:
         return request

@@ -91,7 +91,8 @@ def _request_alone(attributes: SpanAttributes) -> TracedRequest | None:
     prompts = attributes.listed("llm.prompts")
     if prompts:
         return request_in({"prompts": prompts})
-    # LlamaIndex also records the preparation of a request as a step of a model.
+    # The input may be no request, because LlamaIndex also records the preparation of a request as a step
+    # of a model.
     given = request_in(attributes.get("input.value"))
     return given if given is not None and not has_calls(attributes.get("input.value")) else None
 

@@ -15,7 +15,8 @@ _ROWS = "attributes."
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """An ``Envelope`` holds what all spans of OpenTelemetry have, however they are exported."""
+    """An ``Envelope`` holds the fields that all spans of OpenTelemetry have, such as the ids of the span
+    and of its trace."""
 
     trace: str
     id: str
@@ -26,7 +27,8 @@ class Envelope:
     attributes: SpanAttributes
 
     def fields(self) -> dict[str, Any]:
-        """Returns the fields of a ``TracedSpan`` that the envelope has."""
+        """Returns, by name, those fields of a new ``TracedSpan`` that are already known from the
+        envelope."""
         names = ("trace", "id", "parent", "name", "start", "place")
         return {name: getattr(self, name) for name in names}
 

@@ -43,6 +43,7 @@ _OF_BYTES = re.compile(r"[A-Za-z0-9+/]{11}=|[A-Za-z0-9+/]{22}==")
 
 
 def usual_id(identity: str) -> str:
-    """Returns the id of a trace or of a span in hexadecimal digits, which tools know it by, if it is
-    written in base64, as MLflow and Protocol Buffers do in JSON; any other id unchanged."""
+    """Returns the id of a trace or of a span as tracing tools write it, in hexadecimal digits. MLflow and
+    Protocol Buffers write it in base64; such an id is converted, and any other id is returned
+    unchanged."""
     return b64decode(identity).hex() if _OF_BYTES.fullmatch(identity) else identity

@@ -41,7 +41,8 @@ _STOPPED = re.compile(r"StopEvent\(result=(?P<quote>['\"])(?P<said>[^\\]*?)(?P=q
 def traced_question(given: Any, depth: int = 0, *, alone: bool = True) -> str | None:
     """Returns the question in an input: a text, the last message of a user, or the entry under a usual
     key, such as "question". Returns None if there is none. ``alone``: True if the only entry of a dict
-    may be the question whatever its key is, except for keys such as "user_id"."""
+    may be the question whatever its key is, except for keys such as "user_id". ``depth``: how deeply
+    ``given`` is nested in the value that is read."""
     given = as_structure(given)
     if isinstance(given, str):
         return (given.strip() and not _is_object(given) and given) or None
@@ -108,7 +109,8 @@ def traced_answer(given: Any, depth: int = 0) -> str | None:
     """Returns the answer in an output: a text, the last message that no user wrote, or the entry under a
     usual key, such as "answer". Returns None if there is none, or if two entries may be it.
 
-    If the output is a text, the whole text is the answer, even if it is JSON.
+    If the output is a text, the whole text is the answer, even if it is JSON. ``depth``: how deeply
+    ``given`` is nested in the value that is read.
     """
     if isinstance(given, str):
         return _said(given)

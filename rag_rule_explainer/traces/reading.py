@@ -30,7 +30,8 @@ TOOLS = (
     "GenAI, and events of LlamaIndex"
 )
 _Said: TypeAlias = "TracedSpan | tuple[str, str | None] | None"
-"""The content of a record: a step; the conversation of a trace; or nothing about an application."""
+"""The content of a record: a step; the ids of a trace and of its conversation; or None if it says nothing
+about an application."""
 
 
 @dataclass(slots=True)

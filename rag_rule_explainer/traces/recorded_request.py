@@ -26,8 +26,8 @@ class RecordedRequest:
     refusal: str = ""
 
     def written(self, question: str, sources: Sequence[Source]) -> list[TracedMessage]:
-        """Returns the messages of the request, without the texts of all sources but these. ``question``
-        is not used, because the messages contain it."""
+        """Returns the messages of the request, with the texts of ``sources`` and without those of all
+        other sources. ``question`` is not used, because the messages contain it."""
         del question
         kept = {each.id for each in sources}
         return [(role, self._text(place, text, kept)) for place, (role, text) in enumerate(self.messages)]
@@ -53,8 +53,8 @@ class RecordedRequest:
 
 
 def _runs(cuts: Sequence[Cut], text: str) -> Iterator[list[Cut]]:
-    """Yields the cuts in groups. The sources in a group have equal separators between them, as if
-    ``str.join`` had joined them. The separator of an omitted source can then be left out, too."""
+    """Yields the cuts in groups. Between the sources of a group stand equal separators, such as blank
+    lines, so that the separator of an omitted source can be left out, too."""
     run = list[Cut]()
     for cut in cuts:
         gap = text[run[-1].end : cut.begin] if run else ""

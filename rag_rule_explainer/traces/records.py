@@ -18,7 +18,8 @@ CONTAINERS = frozenset(
     {"resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans", "traces", "runs"}
     | {"observations", "child_runs"}
 )
-"""The keys whose lists hold records. The rest of such an object is a record of its own."""
+"""The keys whose lists hold records. The other fields of an object with such a key are together a record
+of their own."""
 _OUTERMOST = frozenset({"data", "items"})
 """Further keys of lists of records. They count only in the outermost object, because inside a record they
 mean something else."""
@@ -68,9 +69,9 @@ def _objects_in(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def _whole_lines(opened: BufferedReader) -> Iterator[dict[str, Any]]:
-    """Yields the JSON objects on the lines of a file, up to the first line that is no object, or that is
-    long. The position in the file is then before this line, so that the general parser can go on there.
-    JSON lines are read twenty times faster in this way."""
+    """Yields the JSON objects on the lines of a file, up to the first line that is no object, or that has
+    more than ``_LONGEST_LINE`` bytes. The position in the file is then before this line, so that the
+    general parser can go on there. JSON lines are read twenty times faster in this way."""
     while True:
         at = opened.tell()
         line = opened.readline(_LONGEST_LINE)
@@ -87,7 +88,8 @@ def _whole_lines(opened: BufferedReader) -> Iterator[dict[str, Any]]:
 
 
 def _inside(found: dict[str, Any], *, outermost: bool) -> Iterator[dict[str, Any]]:
-    """Yields the records in an object, and then the rest of the object, if it has any."""
+    """Yields the records in an object, and then the rest of the object, if it has any. ``outermost``:
+    True if no other object contains it, so that the keys ``_OUTERMOST`` count."""
     own = dict[str, Any]()
     for key, value in found.items():
         is_container = key in CONTAINERS or (outermost and key in _OUTERMOST)
@@ -172,7 +174,8 @@ class _Reading:
                 raise self._no_record(kind)
 
     def _object(self, depth: int, *, outermost: bool) -> Iterator[dict[str, Any]]:
-        """Yields the records in an object, and then the rest of the object, if it has any."""
+        """Yields the records in an object, and then the rest of the object, if it has any. ``depth``: the
+        number of lists and objects that contain it. ``outermost``: as for ``_inside``."""
         self._check(depth)
         own = dict[str, Any]()
         for kind, key in self._events:

@@ -7,12 +7,13 @@ import unicodedata
 from collections.abc import Iterable
 
 _LONGEST_RUN, _SHORTEST_RUN = 30, 12
-"""Two texts have a part in common if they share this many letters and digits in a row. For a short text,
-half of its letters are enough; for a very short one, all are needed."""
+"""A text has a part in a prompt if enough of its letters and digits stand there in a row: 30 of a text
+with at least 60, half of a text with 24 to 60, all of a shorter text."""
 _FEW = 300_000
-"""The number of letters of a prompt up to which every run of letters in it is kept for comparison."""
+"""If a prompt has at most this number of letters and digits, every sequence of 30 of them is kept for
+comparison."""
 _STEP = 10
-"""In a longer prompt, only the runs that begin at every tenth letter are kept."""
+"""In a longer prompt, only the sequences that begin at every tenth letter or digit are kept."""
 _CODE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
 _SPACE = re.compile(r"\\[nrtbf]")
 
@@ -27,8 +28,8 @@ class Remains:
         self._runs: frozenset[str] | None = None
 
     def have_part_of(self, text: str) -> bool:
-        """Returns True if a part of the text stands in one of the pieces, whatever its form: spaces and
-        marks are not compared, nor capitals, nor the escapes of JSON, HTML and XML."""
+        """Returns True if a part of the text stands in one of the pieces, in whatever form: spaces,
+        punctuation, capitals, and the escapes of JSON, HTML and XML make no difference."""
         own = _letters(text)
         if not own:
             return False
@@ -42,8 +43,8 @@ class Remains:
         )
 
     def _known(self) -> frozenset[str]:
-        """Returns the runs of 30 letters in all pieces. If the pieces have many letters, only every tenth
-        run is kept, to save memory."""
+        """Returns the sequences of 30 letters and digits in all pieces. If the pieces have more than
+        ``_FEW``, only every tenth sequence is kept, to save memory."""
         if self._runs is None:
             step = 1 if sum(map(len, self._others)) <= _FEW else _STEP
             self._runs = frozenset(

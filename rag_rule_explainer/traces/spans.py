@@ -36,12 +36,13 @@ class TracedRequest:
 
 @dataclass(frozen=True, slots=True)
 class TracedSpan:
-    """A ``TracedSpan`` is one step of an application. ``parent``: the id of the step that it is part of.
-    ``place``: where it was read, such as "a.json, record 3". ``start``: orders the spans of a trace.
-    ``input`` and ``output``: JSON data, or a text; None if the tracer wrote none. ``documents``: those
-    that a search or a reranker returned; None if the span says nothing of documents. ``given``: those
-    that a reranker was given. ``request`` and ``reply``: what a model was sent and answered. ``session``:
-    the conversation that it belongs to. ``project``: the id of the project in the tracing tool.
+    """A ``TracedSpan`` is one step of an application. ``parent``: the id of the step that it is part of;
+    None if it is not part of one. ``place``: where it was read, such as "a.json, record 3". ``start``:
+    orders the spans of a trace. ``input`` and ``output``: JSON data, or a text; None if the tracer wrote
+    none. ``documents``: those that a search or a reranker returned; None if the span says nothing of
+    documents. ``given``: those that a reranker was given. ``request`` and ``reply``: what a model was
+    sent and answered. ``session``: the conversation that it belongs to. ``project``: the id of the
+    project in the tracing tool.
     """
 
     trace: str

@@ -48,8 +48,9 @@ _OF_ASYNC_ONLY = re.compile(r"ainvoke|coroutine|synchronous")
 class LangChainApplication(Application[Found]):
     """A ``LangChainApplication`` runs and records a Runnable for an explanation.
 
-    The ``config`` of a ``CallInput`` is a RunnableConfig. ``of_streams``: keywords that only ``stream``
-    accepts, such as ``stream_mode``. Replays are not streamed, so they do not get these keywords.
+    It expects a RunnableConfig as the ``config`` of a ``CallInput``. ``of_streams``: keywords that only
+    ``stream`` accepts, such as ``stream_mode``. Replays are not streamed, so they do not get these
+    keywords.
     """
 
     runnable: Runnable[Any, Any]

@@ -47,12 +47,13 @@ class ToolResult:
     name: str
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the items of a tool's result, as ``Rows``: a list with one list, which has a ``Piece``
-        for each document of the artifact, or a block for each part of the content. This one list is
-        empty if the artifact has no documents. Returns None if ``response`` is no pair (content,
-        artifact).
+        """Returns a list that holds one list: the items of a tool's result. The items are a ``Piece`` for
+        each document of the artifact (none if the artifact is an empty list), or a ``Block`` for each
+        part of the content if the artifact cannot hold documents. Returns None if ``response`` is no pair
+        (content, artifact).
 
-        Raises InvalidInput if the content does not consist of one part for each document.
+        Raises InvalidInput if the content does not consist of one part for each document, or if several
+        entries of an unknown artifact may be its documents.
         """
         if not isinstance(response, tuple) or len(cast("tuple[Any, ...]", response)) != 2:
             return None
@@ -87,8 +88,8 @@ class ToolResult:
 
     def read(self, item: Any) -> Given | None:
         """Returns the text, the id and the metadata of an item of ``rows``, which is a ``Piece`` (one
-        document) or a ``Block`` (a part of the content). Returns None, or a text of None, if no single
-        text can be read from the item."""
+        document) or a ``Block`` (a part of the content). Returns None if the item is of an unknown kind;
+        the returned text is None if the item has no single text."""
         return read_block(item.block) if isinstance(item, Block) else _read(item.document)
 
     def _joined(self, content: Any, documents: Sequence[Any]) -> Joined:
@@ -110,8 +111,9 @@ class ToolResult:
 
 
 def _documents_in(artifact: Any) -> Sequence[Any] | None:
-    """Returns the documents of an artifact; None if it is neither a list nor a response of a known
-    client. An artifact with a tool's structured content (as in MCP) has none: it repeats the content."""
+    """Returns the documents of an artifact. Returns None if the artifact is neither a list nor a response
+    of a known client, and for an artifact with a tool's structured content (as in MCP): it only repeats
+    the content."""
     if is_listed(artifact):
         return artifact
     if _STRUCTURED in mapping_in(artifact):

@@ -63,8 +63,8 @@ def explained(
     """Returns a chain with the same output as ``chain``, to which the rules of the answer are attached.
 
     The rules are JSON-like data with the name ``rag_rules``. An AIMessage has ``rag_rules`` in its
-    ``response_metadata``. A dict or a graph's state has the key ``rag_rules``, and the rules also on its
-    last AIMessage. A str has the attribute ``rag_rules``. Any other output is returned as an
+    ``response_metadata``. A dict or a graph's state has them under the key ``rag_rules``, and its last
+    AIMessage has them too. A str has the attribute ``rag_rules``. Any other output is returned as an
     ``Explained``. ``predicate`` and ``parameters`` are those of ``RuleExplainer``. ``chain`` may also be
     a RuleExplainer; then give no predicate and no parameters.
 
@@ -84,7 +84,8 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    # Without SkipValidation, pydantic would copy the explainer.
+    # SkipValidation keeps this very object. Otherwise pydantic would copy the explainer, and all that it
+    # holds, such as a store.
     explainer: SkipValidation[RuleExplainer[Any, Any]]
 
     @override

@@ -12,7 +12,8 @@ from rag_rule_explainer.instrumentation.searches.users_documents import as_items
 from .documents import document_of, retrieved_of
 
 DocumentLike: TypeAlias = "Document | Source | Mapping[str, Any] | str"
-"""The types that a caller may pass as a document. A mapping holds the fields of a JSON object."""
+"""The types that a caller may pass as a document. A mapping is a logged JSON object with a text and
+perhaps an id and metadata."""
 
 
 def as_documents(given: Iterable[DocumentLike]) -> list[Document]:

@@ -36,7 +36,8 @@ class QuestionOptions:
 
     @classmethod
     def taken_from(cls, keywords: dict[str, Any]) -> "QuestionOptions":
-        """Removes the options from ``keywords``, and returns them."""
+        """Removes ``documents``, ``add_documents``, ``pinned`` and ``baseline`` from ``keywords``, as far
+        as they are there, and returns them. An option that is not there has its default."""
         return cls(**{name: keywords.pop(name) for name in _OF_QUESTIONS if name in keywords})
 
 
@@ -65,10 +66,12 @@ class Calls:
         question: QuestionOptions | None = None,
         keywords: Mapping[str, Any] | None = None,
     ) -> Call[Found]:
-        """Returns a call for one input.
+        """Returns a call for the input ``given``.
 
-        ``keywords``: keyword arguments that every run of the application receives. Raises InvalidInput
-        for arguments that cannot be used.
+        ``trace``: receives what tracers are told of the explanation; None for a new one. ``question``:
+        the sources and the logged answer that the caller gave; None for none. ``keywords``: keyword
+        arguments that every run of the application receives. Raises InvalidInput for a config, a keyword
+        or an option that cannot be used.
         """
         self._check(config, keywords or {})
         options = question or QuestionOptions()

@@ -45,7 +45,8 @@ class ChatReplay:
         answer = with_calls(with_spent(answer_in(reply), watch), watch)
         fault = fault_in(answer, watch)
         if fault and answer.calls:
-            # Whether a condition is about tool calls is not known here, so the explainer decides.
+            # The reply has tool calls and no text. Only the explainer knows whether its condition is
+            # about tool calls: if so, such a reply is an answer, otherwise the explainer refuses it.
             return replace(answer, finish_reason=CALLS_ONLY)
         if fault:
             raise unusable(fault, watch, passing=True)

@@ -26,8 +26,8 @@ _WHOLE = re.compile("list|delete_thread|delete_for_runs|get_delta_channel_histor
 these checkpoints are copied to the run's own checkpointer."""
 
 _SEVERAL = re.compile("a?(copy_thread|prune)")
-"""The methods that change several threads. A replay's checkpointer holds only the checkpoints that the
-replay has used, so a replay may not call these methods."""
+"""The methods that change several threads. A replay that calls one of them raises StateShared, because
+its own checkpointer holds only the checkpoints that the replay has used."""
 _reading_real: ContextVar[bool] = ContextVar("rag_rule_reading_real", default=False)
 
 
@@ -122,7 +122,8 @@ def _thread(config: Any) -> str | None:
 
 
 def _is_whole(saver: object, state: State, config: Any) -> bool:
-    """Returns True iff all checkpoints of the thread have been copied to the run's own checkpointer."""
+    """Returns True iff all checkpoints of the config's thread have been copied to the run's own
+    checkpointer. ``config``: None asks whether those of all threads have been copied."""
     keys = (_whole_key(state, saver, each) for each in (config, None))
     return any(state.owned(key) is not None for key in keys)
 

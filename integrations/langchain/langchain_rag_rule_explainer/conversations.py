@@ -1,6 +1,6 @@
-"""This module records the replies of chat models. In replays of the next action (one request to a model
-in the recorded conversation), it serves the recorded replies to all earlier requests. It also removes
-omitted turns and instructions from requests."""
+"""This module records the replies of chat models. If only the next action of an agent is replayed
+(``replay_of="next_action"``), it returns the recorded replies to all requests before this action, which
+are then not sent. It also removes omitted turns and instructions from requests to models."""
 
 import re
 from collections.abc import Callable
@@ -24,8 +24,8 @@ from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import Prom
 
 
 def note_chat_reply(run_id: UUID | None, reply: Generation, said: Said) -> None:
-    """Records the reply of a model. Only a recorded reply of a chat model can later be returned in a
-    replay in place of a request to the model."""
+    """Records the reply to the request ``run_id``. Replays can get the reply in place of a request to the
+    model only if the model is a chat model. ``said``: the text and the tool calls of the reply."""
     is_chat = isinstance(reply, ChatGeneration) and isinstance(reply.message, AIMessage)
     note_reply(run_id, reply if is_chat else None, said)
 
@@ -90,8 +90,8 @@ def _with_text(message: BaseMessage, text: str | None) -> BaseMessage:
 def _streams(_: str, method: Callable[..., bool]) -> Any:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> bool:
-        # In a replay of the next action, models do not stream. LangChain then calls the
-        # method that returns a whole reply. ``_generating`` replaces it and can serve a recorded reply.
+        # If only the next action is replayed, models are not asked to stream. LangChain then calls the
+        # method for whole replies, whose replacement (see ``_generating``) can return a recorded reply.
         return not ends_at_next_action() and method(self, *args, **kwargs)
 
     return call

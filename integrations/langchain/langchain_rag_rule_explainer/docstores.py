@@ -26,7 +26,8 @@ class DocstoreOverlay(MethodsOverlay):
         self._own: dict[str, Any] = {}
 
     def search(self, search: str) -> Any:
-        """Returns the document that has this id in this run; a message if there is none."""
+        """Returns the document that has the id ``search`` in this run; a message, as the real docstore
+        does, if there is none."""
         if self._live:
             return self._really_found(search)
         if search not in self._own:

@@ -27,7 +27,8 @@ Result = TypeVar("Result")
 
 
 class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
-    """This class is a Runnable that runs an application and explains its output, as one traced run.
+    """This class is a Runnable that runs an application and explains its output. Tracers receive both as
+    one run.
 
     ``answered``, ``answer_streamed`` and their async forms return the output even if it cannot be
     explained. The other methods raise an error in this case.
@@ -50,7 +51,8 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
         question: QuestionOptions,
         keywords: Mapping[str, Any],
     ) -> Result:
-        """Returns what ``ask`` returns for the ``Call`` of this input, as one traced run."""
+        """Calls ``ask`` with the ``Call`` of this input, and returns its result. Tracers receive all of
+        it as one run."""
 
         def asked(config: RunnableConfig, trace: TracedExplanation) -> Result:
             return ask(self._calls.of(given, config, trace, question, keywords))
@@ -76,7 +78,8 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     def invoke(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Explained[Output]:
-        """Runs the application, and returns its output with the explanation, as one traced run."""
+        """Runs the application, and returns its output with the explanation. Tracers receive both as one
+        run."""
         return self._invoked(input, config, kwargs, forgiving=False)
 
     def answered(

@@ -41,7 +41,8 @@ def documents_found(documents: Iterable[Document]) -> list[Found]:
 
 
 def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
-    """Returns for each retrieval the sources of its items, in the same order."""
+    """Returns the source of each item of each retrieval, in the same order. ``batches``: the items of
+    each retrieval."""
     checked_items(batches, Found)
     return sources_of([[retrieved_of(found.document) for found in batch] for batch in batches])
 
@@ -50,9 +51,10 @@ def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
 class DocumentShape(ReadForm):
     """A ``DocumentShape`` reads the results of a search, and makes results for replays in the same shape.
 
-    ``scored``: True if all results are (document, score) pairs. ``as_found``: True if an item that was
-    found as a pair is also returned as a pair. ``reading``: reads items that are not LangChain documents.
-    ``item_of``: makes such an item from a document; None if there is no such function.
+    ``scored``: True if the search always returns (document, score) pairs, so that each result of a replay
+    needs scores. ``as_found``: True if the search may return pairs, so that an item is returned as a pair
+    iff it was found as one. ``reading``: reads items that are not LangChain documents. ``item_of``: makes
+    such an item from a document; None if there is no such function.
     """
 
     scored: bool = False
@@ -71,12 +73,13 @@ class DocumentShape(ReadForm):
     def result(self, found: Iterable[Found], form: object = ()) -> Any:
         """Returns a result that consists of these items.
 
-        ``form``: says whether the result is a list, one string or a client's response; see ``form()``.
+        ``form``: what ``form()`` returned for the search's own result: whether it is a list, one string
+        or a client's response. By default, the result is a list.
         """
         return self.reading.result([self._given(each) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:
-        """Returns True iff results need scores and at least one of these items has no score."""
+        """Returns True iff ``scored`` is True and at least one of these items has no score."""
         return self.scored and any(not each.scores and _score(each.document) is None for each in found)
 
     def _item(self, item: Any, *, whole: bool) -> Found:

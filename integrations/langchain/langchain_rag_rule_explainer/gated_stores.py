@@ -18,7 +18,8 @@ from .stores import SEARCHES, is_async_search, searching
 
 
 def has_searches(store: object) -> bool:
-    """Returns True iff the object's class has a method with the name of a search."""
+    """Returns True iff the object's class has a method with the name of a search, such as
+    ``similarity_search``."""
     return any(map(SEARCHES.fullmatch, dir(type(store))))
 
 

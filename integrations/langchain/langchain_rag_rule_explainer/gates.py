@@ -93,10 +93,10 @@ def gate(
 
     A function, sync or async, may return documents, (document, score) pairs, strings, dicts, or objects
     with a text. ``text_of`` reads the text of an item of any other kind. ``item_of`` makes such an item
-    from a document, for ``explain(documents=...)``. If it returns one string, this string is one source.
-    The id of a source is the item's ``id``, or else a name in the item's metadata. If a tool returns an
-    artifact, the sources are the artifact's documents, and the content must be made of their texts. For
-    methods of raw clients, such as ``collection.query``, and for ``items_of``, see
+    from a document, for ``explain(documents=...)``. If the function returns one string, this string is
+    one source. The id of a source is the item's ``id``, or else a name in the item's metadata. If a tool
+    returns an artifact, the sources are the artifact's documents, and the content must be made of their
+    texts. For methods of raw clients, such as ``collection.query``, and for ``items_of``, see
     ``rag_rule_explainer.instrumentation.clients``. Raises InvalidInput for an object that is no search,
     and for an unknown keyword.
     """

@@ -118,16 +118,18 @@ class RuleExplanationHandler(BaseCallbackHandler):
     def recording_of(self, run_id: UUID | None) -> Recording[Found] | None:
         """Returns the recording of the root run that contains the run with this id.
 
-        Returns None if the root run is unknown or has ended.
+        Returns None if this handler does not record the root run, if it has ended, or if ``run_id`` is
+        None.
         """
         run = self._recorded.of(run_id)
         return None if run is None or run.ended else run.recording
 
     def state_of(self, run_id: UUID | None) -> State | None:
-        """Returns the ``State`` that was stored just before the root run that contains the run with this
-        id: what the application's stores and histories contained.
+        """Returns what the application's stores and histories contained before the root run that contains
+        the run with this id.
 
-        Returns None if the root run is unknown or has ended.
+        Returns None if this handler does not record the root run, if it has ended, or if ``run_id`` is
+        None.
         """
         run = self._recorded.of(run_id)
         return None if run is None or run.ended else run.state

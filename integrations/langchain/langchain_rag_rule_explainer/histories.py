@@ -41,9 +41,9 @@ class HistoryOverlay(BaseChatMessageHistory):
         self._held: list[BaseMessage] | None = None
 
     def attribute(self, name: str) -> Any:
-        """Returns the overlay's attribute with this name. In a run that the user made (no replay), it
-        first stores the messages that the real history has, and then returns the attribute of the real
-        history."""
+        """Returns the attribute with this name: in a replay, that of this overlay; in a run that the user
+        made, that of the real history. Such a run may change the real messages, so they are stored first:
+        replays start with them."""
         if not self._state.live:
             return getattr(self, name)
         if not name.startswith("aget") and not name.startswith("aadd") and name != "aclear":
@@ -52,8 +52,8 @@ class HistoryOverlay(BaseChatMessageHistory):
         return self._awaiting(self._really(name))
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """Replaces the messages for this run only. In a run that the user made, replaces them in the
-        real history."""
+        """Sets an attribute. In a replay, new ``messages`` replace the old ones for this replay only; in
+        a run that the user made, they are set on the real history."""
         self.keep()
         with untouched():
             entry = getattr(self._kind, name, None)

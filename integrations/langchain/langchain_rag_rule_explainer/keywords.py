@@ -101,7 +101,8 @@ def _names(application: Any) -> set[str] | None:
     application = _first(application)
     graph = graph_in(application)
     if graph is not None:
-        # A graph also accepts other keywords but ignores them, so only the named parameters are used.
+        # A graph also accepts other keywords, but ignores them. So only its named parameters are
+        # returned.
         return {name for entry in (graph.invoke, graph.stream) for name in _parameters(entry)}
     for kind, functions in _HANDING_ON.items():
         if isinstance(application, kind):

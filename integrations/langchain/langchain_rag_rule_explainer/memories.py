@@ -48,7 +48,8 @@ def _is_its_history(memory: object) -> bool:
 
 
 def keep_memory(state: State, memory: Any) -> None:
-    """Stores the variables that the memory loads now, so that replays load the same variables."""
+    """Stores the variables that a memory of langchain_classic loads now, so that replays load the same
+    variables."""
     if _is_its_history(memory):
         histories.keep_history(state, memory.chat_memory)
     else:

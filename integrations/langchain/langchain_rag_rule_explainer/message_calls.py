@@ -1,4 +1,4 @@
-"""This module reads the tool calls in messages, and which of them were answered by results of tools."""
+"""This module reads the tool calls in messages, and the results with which tools answered them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +17,10 @@ _FORMAT = "ls_structured_output_format"
 """The option of a request by which ``with_structured_output`` says that a call in the reply is an answer
 in a structured form."""
 _BUILT_IN = BuiltInTypes(
-    # Of Anthropic, and of LangChain's standard content.
+    # Types of content blocks: first those of Anthropic and of LangChain's standard content.
     named=frozenset({"server_tool_use", "server_tool_call"}),
     over_mcp=frozenset({"mcp_tool_use", "mcp_call"}),
-    # Of OpenAI.
+    # Then those of OpenAI.
     by_provider=frozenset(
         {"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"}
     ),
@@ -61,15 +61,16 @@ class CallsOfModels:
 
     @staticmethod
     def note_step(name: object, metadata: Entries) -> None:
-        """Records that a new step of a graph begins, if the run that begins is a node of a graph.
-        ``name``: the name of the run. ``metadata``: the metadata of LangChain's event."""
+        """Records that a step of a graph begins, if the run that begins is a node of a graph: if its
+        ``name`` is the node that the ``metadata`` of LangChain's event names."""
         run = participation()
         if run is not None and name is not None and name == metadata.get("langgraph_node"):
             run.calls.note_step()
 
     def structured(self, message: BaseMessage | None, run_id: object) -> tuple[ToolCall, ...]:
         """Returns those tool calls in a model's reply that only carry the model's answer in a structured
-        form, so that no tool is run for them; an empty tuple if there are none."""
+        form, so that no tool is run for them; an empty tuple if there are none, or if ``message`` is no
+        reply of a model. ``run_id``: LangChain's id of the request."""
         form = self._forms.get(run_id)
         if form is None or not isinstance(message, AIMessage):
             return ()
@@ -85,9 +86,9 @@ def _results_in(messages: Sequence[BaseMessage]) -> Iterator[tuple[str, str]]:
 
 
 def _identified(message: AIMessage) -> Iterator[tuple[str, ToolCall]]:
-    """Yields the tool calls of a message, each with its id. If LangChain has read none, yields the call
-    in the old format of OpenAI. Calls whose arguments are no JSON come after the others, because
-    LangChain has a separate list for them."""
+    """Yields the tool calls of a message, each with its id (an empty text if it has none), except those
+    that the provider has run itself. If LangChain has found no call, yields the one in OpenAI's old key
+    ``function_call``."""
     calls: list[Entries] = [*message.tool_calls, *message.invalid_tool_calls]
     former = mapping_in(message.additional_kwargs.get("function_call"))
     if not calls and former:

@@ -20,15 +20,17 @@ class RecordsRuns(Protocol):
     def recording_of(self, run_id: Any) -> "Recording[Any] | None":
         """Returns the recording of the root run that contains the run with this id.
 
-        Returns None if the root run is unknown or has ended.
+        Returns None if the handler does not record the root run, if it has ended, or if ``run_id`` is
+        None.
         """
         ...
 
     def state_of(self, run_id: Any) -> State | None:
-        """Returns the ``State`` that was stored just before the root run that contains the run with this
-        id: what the application's stores and histories contained.
+        """Returns what the application's stores and histories contained before the root run that contains
+        the run with this id.
 
-        Returns None if the root run is unknown or has ended.
+        Returns None if the handler does not record the root run, if it has ended, or if ``run_id`` is
+        None.
         """
         ...
 

@@ -37,8 +37,8 @@ class ProgressEvents:
 
     @asynccontextmanager
     async def on_loop(self) -> AsyncGenerator[Progress | None, None]:
-        """Yields a function that puts a report into a queue. A task sends the reports in the queue as
-        events.
+        """Yields, for the block, a function that reports progress without blocking the event loop. All
+        reports are sent as events before the block is left.
 
         Yields None if there are no handlers.
         """

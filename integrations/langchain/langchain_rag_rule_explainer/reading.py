@@ -40,14 +40,17 @@ def question_in(given: Any) -> str:
 def answer_in(output: Any) -> Answer:
     """Returns the answer in an output.
 
-    The output may be a str or a message. Of a list of messages, the last that no human wrote is the
-    answer. Of a list of texts, all texts are, one a line. The output may also be a dict that has the
-    answer under a usual key, such as "answer", or, as the states of many graphs, under "generation",
-    "response", "final_answer", "final_response" or "output_text", else under "text". Structured output
-    becomes the answer's ``value``. Structured output is a pydantic object, or one of two entries of a
-    dict, which may be pydantic objects or dicts: "parsed" beside the message from which it was parsed,
-    or an agent's ``structured_response``. Raises InvalidInput for any other output, and if several
-    entries with different texts may be the answer; the message advises to pass ``answer_of``.
+    The output may be a str or a message; a list of messages, whose answer is the last message that no
+    human wrote; a list of texts, whose answer is all texts, one a line; or a dict that has one of these
+    under a usual key: "answer" and the like, else "generation", "response", "final_answer",
+    "final_response" or "output_text", else "text".
+
+    The answer's ``value`` is the structured output, if there is any: a pydantic object, or an entry of a
+    dict, which is "parsed" (beside the message from which it was parsed) or an agent's
+    ``structured_response``.
+
+    Raises InvalidInput for any other output, and if several entries with different texts may be the
+    answer; the message advises to pass ``answer_of``.
     """
     if is_graph_output(output):
         output = output.value
@@ -91,8 +94,9 @@ def _looked_up(given: Any, keys: Sequence[str]) -> str | BaseMessage | None:
 
 
 def _without_a_question(output: Any) -> Any:
-    """Returns a dict without its messages if a human wrote the last of them and another entry may be the
-    answer. Returns any other output unchanged."""
+    """Returns the output without its entry "messages", if the last of these messages is the question and
+    not an answer (a human or the system wrote it), and another entry may be the answer. Returns any other
+    output unchanged."""
     if not isinstance(output, Mapping):
         return output
     entries = cast("Mapping[str, Any]", output)
@@ -119,8 +123,8 @@ def _of_json(output: Any) -> str:
 
 
 def _of_list(given: Sequence[Any]) -> "str | BaseMessage | None":
-    """Returns the last message that no human wrote, or else the texts of the list; None for any other
-    list.
+    """Returns the answer in a list: the last message that is not of a human or the system. If there is no
+    such message, returns the joined texts of a list of texts, and None for any other list.
 
     The message may be the output of a tool, which is the answer if the tool has ``return_direct``.
     """

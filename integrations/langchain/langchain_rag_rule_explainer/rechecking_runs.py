@@ -32,14 +32,16 @@ class RecheckingRuns(CitingRuns[Input, Output]):
     ) -> Recheck:
         """Returns whether the bad answer to ``input`` is gone after a change of the corpus. Blocks.
 
-        The application runs again, and its retrievers and stores really search, but without the documents
-        that are left out. Each result is filled up with further documents to its former length, as in
-        production. The explainer's condition judges the new answer, with the old answer as the baseline,
-        and the new answer is explained. As long as the bad answer is not gone, a further round also
-        leaves out the documents of the next fix. ``kwargs``: as for ``explain``.
+        The application runs again without the documents of the first fix (documents whose removal ends
+        the bad answer; see ``Fix``). Its retrievers and stores really search, and fill each result up
+        with further documents to its former length, as in production. The explainer's condition judges
+        the new answer, with the old answer as the baseline, and the new answer is explained. As long as
+        the bad answer is not gone, a further round also leaves out the documents of the next fix.
+        ``kwargs``: as for ``explain``.
 
-        Raises NoBackfill if a search found a document that is left out, and the number of its results
-        cannot be read. Raises InvalidInput if there is no sure fix to try, and the errors of ``explain``.
+        Raises NoBackfill if a search found a document that is left out, and it is not known which
+        document would come in its place. Raises InvalidInput if no fix is sure (proved, or passed its
+        votes or tests), and the errors of ``explain``.
         """
         options = recheck_options_from(kwargs)
 

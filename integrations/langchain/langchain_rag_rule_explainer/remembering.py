@@ -27,7 +27,8 @@ def configured_by(application: Runnable[Any, Any], metadata: Mapping[str, Any]) 
 
 
 def keep_state(state: State, application: Runnable[Any, Any], config: RunnableConfig) -> None:
-    """Stores in ``state`` the checkpoint and the memory that the application has before its run.
+    """Stores in ``state`` what the application remembers before its run: the checkpoint of the config's
+    thread, and the variables of a memory of langchain_classic, as far as it has these.
 
     Raises the errors of the checkpointer and the memory, for example if one has only async methods.
     """

@@ -36,7 +36,8 @@ def said_in(
     """
     message = generation.message if isinstance(generation, ChatGeneration) else None
     known = {**(generation.generation_info or {}), **(message.response_metadata if message else {})}
-    # The metadata of the message come first, because they may be more exact than those of the generation.
+    # The first finish reason in this order is used. That of the message may be more exact than that of
+    # the generation.
     reason = reason_in(message.response_metadata if message else None, generation.generation_info, output)
     extra = message.additional_kwargs if message else {}
     kinds = {str(block.get("type")) for block in _blocks(message.content)} if message else set[str]()
@@ -68,7 +69,7 @@ def _reports(known: Mapping[str, Any], *, streamed: bool) -> bool:
 
 
 def may_call(chunk: Generation) -> bool:
-    """Returns True if a chunk of a reply may be a part of a tool call."""
+    """Returns False iff a chunk of a reply is only text, and so no part of a tool call."""
     message: Any = getattr(chunk, "message", None)
     if message is None:
         return False

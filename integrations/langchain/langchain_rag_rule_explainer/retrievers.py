@@ -78,7 +78,8 @@ def _call(
     """Returns the gate of the run in which the retriever is called, and the search request.
 
     A gate is the object that records retrievals, or returns recorded documents in their place. Returns
-    None if no gate is used, as outside of runs. ``again``: makes the search with another retriever.
+    None if no gate is used, as outside of runs. ``again``: a function that makes the same search with the
+    retriever that it gets.
     """
     part = None if isinstance(retriever, ServedRetriever) else current_part(retriever)
     if part is None:
@@ -118,8 +119,8 @@ def _keys(retriever: BaseRetriever, query: Any, arguments: dict[str, Any]) -> Ke
     """Returns two keys by which a replay finds the recorded result of a request.
 
     The first key contains the identity of the retriever. The second key contains the object that the
-    retriever searches (such as a vector store) and the retriever's settings. It is used for applications
-    that make a new retriever in each run.
+    retriever searches (such as a vector store) and the retriever's settings. The second key is used for
+    applications that make a new retriever in each run.
     """
     request = described((query, arguments))
     settings = described(

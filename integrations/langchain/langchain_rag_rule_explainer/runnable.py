@@ -51,8 +51,8 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
     ``application``: any Runnable, or an object that LangChain can run, such as a function. A function
     without parameters is called in each run, and must return the application. Retrievals are recorded
     wherever the application calls a ``BaseRetriever`` or searches a ``VectorStore``, at any depth; wrap
-    any other search in ``gate``. ``retrievers``: if given, only these instances are recorded and served,
-    and all others retrieve as usual.
+    any other search in ``gate``. ``retrievers``: if given, only these instances are recorded, and
+    replaced by their recorded results in replays; all others retrieve as usual.
 
     ``question_of`` and ``answer_of`` read the question from the input and the answer from the output. By
     default they understand str, messages, dicts with the usual keys, and the output of an output parser
@@ -60,24 +60,24 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
     Raises InvalidInput for an object that answers no questions, such as a retriever, or a graph that is
     not compiled.
 
-    ``scope``: "seen" explains by the documents whose text was recognised in requests to models, and
-    serves only these. "retrieved" explains by all retrieved documents. It includes what a retriever
-    finds and then drops, unless a handler recorded the run. ``on_new_query``: what a replay gets for a
-    query that the baseline did not make: all retained documents ("kept", the default for chains), the
-    retained documents among the results of a live retrieval ("filter", the default if models call
-    tools), or an error ("error"). ``on_no_retrieval``: "error" if a replay that retrieves nothing is an
-    error; otherwise its answer is accepted. ``stub_tools``: by the name of a tool, the result that is
-    used instead of a call of the tool. ``on_new_tool_call``: if set, tool calls of replays get the
-    recorded results; it says what happens at a call that the baseline did not make: "unknown" ends the
-    replay without a verdict, "live" runs the tool, and a function of the call returns the result. By
-    default, tools run in replays; with a condition about tool calls, the default is "unknown".
-    ``safe_tools``: the names of tools that may run for new calls. ``unexecuted_tools``: the names of
-    tools for whose calls the application runs nothing, because it only denies them, hands the task to
-    another agent, or reads them as structured answers.
-    ``source_kinds``: the kinds of sources, from "documents", "tools", "turns", "memory", "instructions"
-    and "examples". ``omit``: whether an omitted source is left out ("remove"), or shown without its texts
-    ("blank"). ``replay_of``: "whole_run", or "next_action": one request to a model in the recorded
-    conversation. ``allow_length``: True if replies cut off at their length limit count as answers.
+    ``scope``: "seen" explains by the documents whose text was recognised in requests to models; replays
+    get only these. "retrieved" explains by all retrieved documents. It includes what a retriever finds
+    and then drops, unless a handler recorded the run. ``on_new_query``: what a replay gets for a query
+    that the baseline did not make: all retained documents ("kept", the default for chains), the retained
+    documents among the results of a live retrieval ("filter", the default if models call tools), or an
+    error ("error"). ``on_no_retrieval``: "error" if a replay that retrieves nothing is an error;
+    otherwise its answer is accepted. ``stub_tools``: by the name of a tool, the result that is used
+    instead of a call of the tool. ``on_new_tool_call``: if set, tool calls of replays get the recorded
+    results; it says what happens at a call that the baseline did not make: "unknown" ends the replay
+    without a verdict, "live" runs the tool, and a function of the call returns the result. By default,
+    tools run in replays; with a condition about tool calls, the default is "unknown". ``safe_tools``: the
+    names of tools that may run for new calls. ``unexecuted_tools``: the names of tools for whose calls
+    the application runs nothing, because it only denies them, hands the task to another agent, or reads
+    them as structured answers. ``source_kinds``: the kinds of sources, from "documents", "tools",
+    "turns", "memory", "instructions" and "examples". ``omit``: whether an omitted source is left out
+    ("remove"), or shown without its texts ("blank"). ``replay_of``: "whole_run", or "next_action": one
+    request to a model in the recorded conversation. ``allow_length``: True if replies cut off at their
+    length limit count as answers.
 
     ``ignore``: regular expressions of texts that change in every request, such as a request number. Such
     texts may differ between the baseline's requests to models and those of a replay on all sources.
@@ -100,8 +100,8 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
     value. If ``concurrency`` or ``limiter`` was set too, the smaller limit is used.
 
     The application runs once on the input, and its retrievals are recorded. Then it is replayed on
-    subsets of the recorded documents, which are served in place of retrievals. ``explain`` and ``invoke``
-    use its sync methods if it has any, ``aexplain`` and ``ainvoke`` its async methods.
+    subsets of the recorded documents, which replace the results of its retrievals. ``explain`` and
+    ``invoke`` use its sync methods if it has any, ``aexplain`` and ``ainvoke`` its async methods.
 
     The state of LangChain's own classes is isolated: every run finds it as it was before the first run,
     and its changes are lost after the run. These classes are message histories, the memories of
@@ -168,7 +168,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
         """Returns the rules of the answer to ``input``. Blocks until the search has ended; see
         ``Explainer.explain``.
 
-        ``documents``: documents, texts, or JSON objects of logged documents, which are served in place of
+        ``documents``: documents, texts, or JSON objects of logged documents, which replace the result of
         every retrieval. ``add_documents``: documents added to the result of every retrieval. ``pinned``:
         ids of documents that are retained in every replay and appear in no rule. ``baseline``: a logged
         answer (or output) to explain; if the application now answers differently, the explanation has a
@@ -266,7 +266,8 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
 
     @property
     def accepts(self) -> tuple[str, ...]:
-        """Returns the further finish reasons with which a reply counts as complete."""
+        """Returns the finish reasons with which a reply counts as complete although it would not by
+        default; see ``accept_finish_reasons`` of ``Settings``."""
         return self._manner.accepts
 
     def recorded_call(

@@ -37,8 +37,8 @@ def _making(_: str, init: Any) -> Any:
 
 
 def _is_langchains(own: FrameType | None) -> bool:
-    """Returns True iff the message is created by code of LangChain that runs nothing for the tool call.
-    ``own``: the frame of the function that this code has called to create the message."""
+    """Returns True iff code of LangChain that runs nothing for the tool call is creating the message.
+    ``own``: the frame of the function that creates the message; its caller is the code in question."""
     caller = None if own is None else own.f_back
     if caller is None:
         return False

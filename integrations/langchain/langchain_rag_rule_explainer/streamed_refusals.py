@@ -1,7 +1,7 @@
 """This module records the refusals in streamed chat completions of OpenAI.
 
-LangChain makes each chunk of a stream into a message, and leaves out the model's refusal. Without it, a
-reply that ends with a refusal would look whole.
+LangChain makes each chunk of a stream into a message, and leaves out the model's refusal. Without this
+module, a refusal would therefore count as a whole reply.
 """
 
 import re

@@ -14,12 +14,13 @@ from typing_extensions import override
 
 from rag_rule_explainer.instrumentation.clients.fields import mapping_in
 from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.executed_calls import ToolOutcome
 from rag_rule_explainer.instrumentation.late_calls import in_its_run, late_use
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
 from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctions
 from rag_rule_explainer.instrumentation.searches.tools import noting_made
 from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent, as_content
-from rag_rule_explainer.instrumentation.tool_replay import ToolOutcome, UsedTool
+from rag_rule_explainer.instrumentation.tool_replay import UsedTool
 
 from .reading import texts_in
 
@@ -74,9 +75,10 @@ def _running(name: str, method: Any) -> Any:
 
 
 def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> UsedTool | None:
-    """Records a tool call on the current run, and returns the call, with the result that it gets if the
-    tool must not run. Returns None if the tool is to run without a record: if it is a stub, or if
-    ``late_use`` returns None for a call outside of the current run."""
+    """Records a tool call on the current run, and returns it as a ``UsedTool``, which says whether the
+    tool is to run and, if not, which result the call gets. Returns None if the call is not recorded and
+    the tool runs: if it is a stub, or if the call is made outside of runs and ``late_use`` lets the tool
+    run."""
     run = participation()
     if isinstance(tool, StubTool):
         return None
@@ -127,8 +129,9 @@ def answering(result: Any, identity: str | None) -> Any:
 
 
 def _kept(tool: BaseTool, used: UsedTool, result: Any) -> Any:
-    """Returns the result of a tool that ran, and records it for replays. A result that has messages of
-    the conversation is not recorded, because the conversation of a replay has other messages."""
+    """Records for replays the result of a tool that ran, and returns the result. A command that adds
+    other messages than a tool message to the conversation is not recorded, because the conversation of a
+    replay has other messages."""
     run = participation()
     if run is not None and used.record is not None and _has_conversation(result):
         run.unkept.add(tool.name)
@@ -137,8 +140,8 @@ def _kept(tool: BaseTool, used: UsedTool, result: Any) -> Any:
 
 
 def _has_conversation(result: Any) -> bool:
-    """Returns True iff the result is a command with messages other than tool messages. The tools that
-    hand a task over to another agent return such commands, to pass the conversation on."""
+    """Returns True iff the result is a command with messages other than tool messages. A tool that hands
+    a task over to another agent returns such a command, which passes the conversation on."""
     update: Any = getattr(result, "update", None)
     if not isinstance(result, ToolOutputMixin) or not isinstance(update, Mapping):
         return False
@@ -148,10 +151,10 @@ def _has_conversation(result: Any) -> bool:
 
 
 def result_content(result: Any) -> ResultContent:
-    """Returns the content that a model is shown of a tool's result: the content of its tool message if
-    the result is a tool message or a command with one, otherwise the result itself. A command without a
-    tool message has no content. If the content is later replaced, the new message has no artifact,
-    because the old artifact may hold texts of omitted sources."""
+    """Returns what a model is shown of a tool's result: the content of a tool message, or of the first
+    tool message in a command; None for a command without one; otherwise the result itself. If the content
+    is later replaced, the new message has no artifact, because the old artifact may hold texts of omitted
+    sources."""
     if isinstance(result, ToolMessage):
         return ResultContent(_content_of(result), partial(_with_content, result))
     if not isinstance(result, ToolOutputMixin):
@@ -197,12 +200,13 @@ def _given_by_the_model(tool: BaseTool, given: Any) -> Any:
 def _fields_of(schema: Any) -> Any:
     """Returns the fields of a pydantic model (of version 1 or 2), by their names."""
     # Version 2 of pydantic still has the older name ``__fields__`` but warns about its use. So the newer
-    # name is preferred, also if it holds no fields.
+    # name is used if it exists, even if it holds no fields.
     return schema.model_fields if hasattr(schema, "model_fields") else getattr(schema, "__fields__", {})
 
 
 def arguments_in(given: Any) -> Any:
-    """Returns the arguments in the input of a tool, which may be a whole tool call."""
+    """Returns the arguments in ``given``, the input of a tool: it is the arguments themselves, or a whole
+    tool call with them."""
     entries = mapping_in(given)
     return entries["args"] if entries.get("type") == "tool_call" else given
 

@@ -101,9 +101,9 @@ def inside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[N
 def beside_root(
     config: RunnableConfig, trace: TracedExplanation, dead: Unheard
 ) -> Generator[None, None, None]:
-    """Adds the metadata in ``trace`` to the root run of a stream, at the end of the block. It does not
-    make that run the current run, because code of the stream's consumer also runs while the block is
-    open.
+    """Adds the metadata in ``trace`` to the root run of a streamed explanation, at the end of the block.
+    Unlike ``inside_root``, it does not make that run the current run: code of the stream's consumer also
+    runs while the block is open.
 
     ``dead``: the tracing services that would not receive the runs, as ``why_unheard`` returns them. They
     are recorded in ``trace``, so that replays do not use them.
@@ -123,8 +123,8 @@ def as_one_run(
     config: RunnableConfig | None,
     trace: TracedExplanation | None = None,
 ) -> T:
-    """Calls ``work`` in a new root run, and returns its result. The runs that ``work`` makes are
-    children of the root run."""
+    """Calls ``work`` in a new root run, and returns its result. The runs that ``work`` makes are children
+    of the root run, whose input is ``given``."""
     trace, found = trace or TracedExplanation(), list[T]()
 
     def explaining(_given: Any, config: RunnableConfig) -> Any:
@@ -178,7 +178,7 @@ def _summary(found: Any) -> dict[str, Any]:
 def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], T]) -> T:
     """Makes a replay in a new traced run, and returns the replay's output.
 
-    The traced run ends after the answer was judged. It is not made if no handler would observe it.
+    The traced run ends after the answer was judged. There is none if no handler would observe it.
     """
     replay = current_replay()
     if replay is None or not is_heard(config):

@@ -82,8 +82,8 @@ class Watch(UsageMetadataCallbackHandler):
     @property
     @override
     def ignore_chain(self) -> bool:
-        """Returns True if LangGraph is not loaded: the events of chains are used only to count the steps
-        of graphs."""
+        """Returns True iff LangGraph is not loaded. The events of chains are used only to count the steps
+        of LangGraph's graphs."""
         return "langgraph" not in sys.modules
 
     @property
@@ -107,7 +107,8 @@ class Watch(UsageMetadataCallbackHandler):
 
     @property
     def models(self) -> dict[str, dict[str, int]]:
-        """Returns the numbers of tokens spent, by model."""
+        """Returns the tokens spent: for each model's name the sums of its input, output, total and cached
+        tokens. A model that reported no tokens is left out."""
         spent = {model: tokens([usage]) for model, usage in list(self.usage_metadata.items())}
         return {model: counts for model, counts in spent.items() if counts}
 
@@ -153,7 +154,8 @@ class Watch(UsageMetadataCallbackHandler):
         before: Any = self._streams.get(run_id)
         arrived: Generation = chunk if before is None else before + chunk
         self._streams.take(run_id, arrived)
-        # The application may run a tool, or leave the stream, as soon as it has got the call.
+        # A tool call is recorded before the stream ends, because the application may run the tool, or
+        # leave the stream, as soon as it has got the call.
         if run_id not in self._apart and may_call(chunk) and self._read(arrived, None, run_id).called:
             self._calls.note_reply(getattr(arrived, "message", None), run_id)
             pieces: Any = getattr(getattr(arrived, "message", None), "tool_call_chunks", ())
@@ -162,7 +164,8 @@ class Watch(UsageMetadataCallbackHandler):
                     check()
 
     def note_refusal(self, chunk: object) -> None:
-        """Records that this chunk of a streamed reply is a refusal, which is no part of the chunk."""
+        """Records that the reply with this chunk is a refusal. LangChain's chunk itself does not say
+        so."""
         self._refusals.append(chunk)
 
     @override
@@ -197,7 +200,8 @@ class Watch(UsageMetadataCallbackHandler):
 
     def end_streams(self, *, of_this_reader: bool = False) -> None:
         """Records what had arrived of the streams that the application did not read to their ends. Must
-        be called at the end of the run. ``of_this_reader``: see ``OpenStreams.open``."""
+        be called at the end of the run. ``of_this_reader``: True for only the streams that this thread
+        and task has read."""
         for run_id, arrived in self._streams.open(of_this_reader=of_this_reader):
             self._streams.end(run_id)
             said = self._said[run_id, 0] = self._left(run_id, arrived)
@@ -222,8 +226,8 @@ class Watch(UsageMetadataCallbackHandler):
             self._apart.add(run_id)
         if where is Nesting.REPEATED:
             return
-        # Without ``raise_error``, LangChain would only log an error of this handler. The check could then
-        # not stop the request.
+        # Without ``raise_error``, LangChain would only log an error of this handler, so the functions in
+        # ``before_sending`` could not stop the request.
         self.raise_error = bool(self.exchanges.before_sending)
         # If a model calls itself inside its own call, the inner call may have other parameters, such as
         # "stream". So only the text of the inner request is recorded.
@@ -267,8 +271,8 @@ def watched_by(watch: Watch) -> Generator[None, None, None]:
         yield
         watch.end_streams()
     finally:
-        # The garbage collector may end an abandoned stream in another context. The token is invalid
-        # there, and there is nothing to reset.
+        # The garbage collector may end an abandoned stream in another context, in which the variable was
+        # never set. Its ``reset`` then raises ValueError, and there is nothing to reset.
         with suppress(ValueError):
             watching.reset(token)
 

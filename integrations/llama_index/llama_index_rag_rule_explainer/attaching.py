@@ -118,7 +118,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
             return with_rules(self.explainer, call.answered())
         try:
             begun = Pieces.of(call)
-        except Exception as failed:  # The engine may raise any error, so all kinds are checked.
+        except Exception as failed:  # An engine that has only async methods may raise any error.
             if not call.is_async_only(failed):
                 raise
             return with_rules(self.explainer, self.explainer.live_call(given).answered())

@@ -12,7 +12,8 @@ from rag_rule_explainer.instrumentation.searches.users_documents import as_items
 from .nodes import Found, copy_of, identify, node_of
 
 DocumentLike: TypeAlias = "BaseNode | NodeWithScore | Source | Mapping[str, Any] | str"
-"""The types that a caller may pass as a document. A mapping is a logged JSON object."""
+"""The types that a caller may pass as a document. A mapping is a logged JSON object with a text and
+perhaps an id and metadata."""
 
 
 def documents_as_found(given: Iterable[DocumentLike]) -> list[Found]:

@@ -18,10 +18,10 @@ _MESSAGES = "messages"
 
 
 def asking_with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
-    """Returns a function like ``wrapping``, whose replacements of a model's methods do more: they remove
-    the sources that the current replay omits from the messages of a request, and return recorded replies
-    (see ``served``). ``wrapping``: a function of the name of a model's method and of the method, which
-    returns the replacement of the method."""
+    """Returns a function that makes the replacement of a model's method. The replacement first removes
+    the sources that the current replay omits from the messages. Then it returns the recorded reply (see
+    ``served``) or, if there is none, calls the replacement that ``wrapping`` makes. Both functions get
+    the name of the method and the method."""
 
     def made(name: str, method: Any) -> Any:
         wrapped, edit = wrapping(name, method), _edited if "chat" in name else _unedited

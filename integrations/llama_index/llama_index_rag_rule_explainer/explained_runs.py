@@ -23,9 +23,9 @@ class Listener:
     """A ``Listener`` passes the events of a workflow's first run to the caller, which may answer them.
 
     ``handler``: LlamaIndex's handler of the first run; None before the run has begun. ``is_code``: True
-    if the caller is code of an application that is being explained. The code then answers in replays too;
-    otherwise, a human may have answered, and nobody does so in a replay. ``early``: events that the
-    caller sent before the run had begun, each with the step that must receive it (None for any step).
+    if the caller is code of an application that is being explained, and thus answers in replays too.
+    False if the caller may be a human, whom no replay can ask. ``early``: events that the caller sent
+    before the run had begun, each with the step that must receive it (None for any step).
     """
 
     is_code: bool
@@ -139,7 +139,7 @@ class ExplainedRun:
     async def _later(self, name: str, *positional: Any, **named: Any) -> Any:
         """Calls a method of the handler as soon as the run has begun.
 
-        If the task fails before that, raises the error of the task.
+        If the task of this ``ExplainedRun`` fails before that, raises its error.
         """
         begun = asyncio.ensure_future(self._listener.begun())
         try:

@@ -41,15 +41,15 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     parameters that makes the application for each run. Retrievals are recorded wherever the application
     calls ``retrieve`` of a query engine or a retriever, or queries a vector store, at any depth; wrap any
     other search in ``gate``. ``retrievers``: if given, only these instances (query engines, retrievers,
-    stores) are recorded and served, and all others retrieve as usual.
+    stores) are recorded, and replaced by their recorded results in replays; all others retrieve as usual.
 
     The input is a question. For a chat engine it may also be a dict of ``message`` and ``chat_history``;
     for a workflow, a dict of the arguments of its ``run``. Documents may also be given as nodes.
     ``question_of`` and ``answer_of`` read the question from the input and the answer from the output; by
     default they understand str, query bundles, messages, responses, and dicts with the usual keys.
 
-    ``scope``: "seen" explains by the nodes whose text was recognised in requests to models, and serves
-    only these; "retrieved" explains by all retrieved nodes, also those that a postprocessor or a fused
+    ``scope``: "seen" explains by the nodes whose text was recognised in requests to models (replays get
+    only these); "retrieved" explains by all retrieved nodes, also those that a postprocessor or a fused
     search drops. ``on_new_query``: what a replay gets for a query that the baseline did not make: all
     retained nodes ("kept", the default for engines), the retained nodes among the results of a live
     retrieval ("filter", the default if models call tools), or an error ("error"). ``on_no_retrieval``:
@@ -80,10 +80,10 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     handlers of LlamaIndex's dispatcher. The other settings are those of ``rag_rule_explainer.Explainer``.
 
     The application runs once on the input, and its retrievals are recorded. Then it is replayed on
-    subsets of the recorded nodes, which are served in place of retrievals. ``explain`` uses its sync
+    subsets of the recorded nodes, which replace the results of its retrievals. ``explain`` uses its sync
     methods if it has any, ``aexplain`` its async methods. If a query engine has its own ``retrieve``, the
     sources are the nodes that its postprocessors return, because its model sees these. In replays these
-    nodes are served without postprocessing. A note of the explanation says so.
+    nodes are not postprocessed again. A note of the explanation says so.
 
     Every run starts from the state that the application had before the first run, and its changes are
     lost after the run. After ``explain`` and ``verify`` the state is unchanged; after a run with attached
@@ -119,13 +119,14 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
 
     @property
     def retrievers(self) -> tuple[object, ...]:
-        """Returns the only retrievers that are recorded and served; an empty tuple if all retrievers
-        are."""
+        """Returns the retrievers given as ``retrievers``: only their nodes are recorded and replaced in
+        replays. Returns an empty tuple if this applies to all retrievers."""
         return self._manner.retrievers
 
     @property
     def accepts(self) -> tuple[str, ...]:
-        """Returns the further finish reasons with which a reply counts as complete."""
+        """Returns the finish reasons with which a reply counts as complete although it would not by
+        default."""
         return self._manner.accepts
 
     def recorded_call(self, given: Any) -> Call[Found]:

@@ -1,4 +1,5 @@
-"""This module defines ``gate``, which lets explanations record and serve a search.
+"""This module defines ``gate``. An explanation can record a gated search, and in replays return recorded
+nodes in its place.
 
 The retrievals of LlamaIndex's own classes need no gate.
 """
@@ -80,8 +81,9 @@ def gate(
     query)``. ``gate`` is a decorator as well: ``@gate``, or ``@gate(text_of=...)``, also on a method of a
     class.
 
-    The sources are what a gated function returns. Rules say nothing about items that it finds inside and
-    does not return; to have rules about these, gate the search inside, and cut its result outside.
+    The sources are what a gated function returns. Rules say nothing about items that the function finds
+    but does not return. To have rules about these too, gate the search that the function calls, and
+    shorten the result outside of the gate.
 
     A function, sync or async, may return nodes with or without scores, strings, dicts, or objects with a
     text. ``text_of`` reads the text of an item of any other kind. ``item_of`` makes such an item from a

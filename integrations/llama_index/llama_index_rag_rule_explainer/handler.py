@@ -128,7 +128,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return explanation
 
     async def finished(self) -> None:
-        """Waits until all ended runs are explained; needed with ``auto=True`` if tasks read streams."""
+        """Waits for the tasks that explain ended runs. There are such tasks only with ``auto=True``."""
         await asyncio.gather(*self._tasks)
 
     def close(self) -> None:
@@ -137,7 +137,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
             self._letting_go()
 
     def handle(self, event: Any) -> None:  # noqa: ARG002 -- as event handlers are called
-        """Stores an error. It is called only if the handler was wrongly added as an event handler."""
+        """Adds an error to ``errors``, because the handler was wrongly added by ``add_event_handler``."""
         wrong = InvalidInput("this is a span handler; add it with add_span_handler(handler)")
         self.errors.setdefault("", wrong)
 
@@ -283,7 +283,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         attach(response, done)
 
     def _explain_later(self, run: RecordedRun, response: Any) -> None:
-        """Explains an async run just before the engine's method returns; in a task if it has returned."""
+        """Explains an async run before ``aquery`` or ``achat`` returns; in a task if that is too late."""
         explain = partial(self._explain_for, run, response)
         if run.entry in _WAITING and before_return(self._explainer.application, explain):
             return

@@ -43,7 +43,8 @@ class CallsOfModels:
         calls = called_in(response)
         ids = [*_ids_in(response.message), *("" for _ in calls)]
         made = [
-            # Some models give no ids. The result of such a call has the name of the tool.
+            # Some models give calls no ids. The name of the tool is then used, because the result has it
+            # in place of an id.
             (identity or call.name, call)
             for identity, call in zip(ids, calls, strict=False)
             if call.name not in self.structured

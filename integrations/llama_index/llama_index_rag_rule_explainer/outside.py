@@ -52,7 +52,8 @@ class ExternalStore(NamedTuple):
     is_protocol: bool = False
 
     def interception(self) -> Interception:
-        """Returns the interception that replaces these methods."""
+        """Returns the interception that replaces the methods of the class whose names ``writes``,
+        ``reads`` and ``others`` match."""
         sync = f"{self.writes}|{self.reads}|persist"
         asynchronous = f"a({self.writes}|{self.reads})|{self.others}"
         added = () if self.is_protocol else ("__init__",)

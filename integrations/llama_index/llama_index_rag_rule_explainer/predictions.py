@@ -21,7 +21,8 @@ def prediction_begun() -> Generator[Callable[[str], None] | None, None, None]:
     """Yields a function that records the reply of the streamed prediction that begins in the block; None
     if no ``Watch`` is active.
 
-    It is needed because LlamaIndex has no event for such a reply.
+    The function must be called when the stream is read to its end, because LlamaIndex has no event for
+    such a reply.
     """
     watch, begun = current_watch(), list[str | None]()
     token = predictions_begun.set(begun)

@@ -41,8 +41,9 @@ class RecordedRun:
         self.context = copy_context()
 
     def leave(self) -> None:
-        """Removes the current context from the run."""
-        with suppress(ValueError):  # this error is raised in a copy of the context in which the run began
+        """Removes the current context from the run, so that later calls in it are not recorded. The
+        contexts copied from it stay part of the run."""
+        with suppress(ValueError):  # raised if the run began in a context of which this one is a copy
             self._joined.close()
 
     def end(self) -> None:

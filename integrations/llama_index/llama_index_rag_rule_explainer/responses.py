@@ -21,8 +21,9 @@ _EMPTY = "Empty Response"
 
 
 class RecordedReply(NamedTuple):
-    """A ``RecordedReply`` is a reply that another run may be given again. ``reason``: its finish reason,
-    which a streamed reply reports in a chunk before the last one; None if none was reported."""
+    """A ``RecordedReply`` is a model's reply that replays may get in place of a request to the model.
+    ``reason``: the finish reason of a streamed reply, if a chunk before the last one reported it; None
+    otherwise."""
 
     response: ChatResponse | CompletionResponse
     reason: str | None
@@ -104,8 +105,8 @@ def said_in(response: ChatResponse | CompletionResponse | None, reason: str | No
 
 
 def called_in(response: ChatResponse | CompletionResponse) -> tuple[ToolCall, ...]:
-    """Returns the tool calls of a response: those in the message's blocks, else those that the client of
-    the provider put beside the message."""
+    """Returns the tool calls of a response: those in the message's blocks or, if there are none, those in
+    its ``additional_kwargs``."""
     if not isinstance(response, ChatResponse):
         return ()
     # Releases before 0.14 have no blocks for tool calls.
@@ -155,8 +156,8 @@ _EVENTS_OF_BEDROCK = ({"contentBlockDelta"}, {"contentBlockStart"}, {"metadata"}
 
 
 def _always_reports(raw: Mapping[str, Any]) -> bool:
-    """Returns True iff complete replies in this form always have a finish reason: those in OpenAI's
-    protocols and of Bedrock. If it is missing, the reply was cut off."""
+    """Returns True iff the reply is in one of OpenAI's protocols or of Bedrock. Complete replies of these
+    always have a finish reason, so one without it was cut off."""
     if set(raw) in _EVENTS_OF_BEDROCK or {"ResponseMetadata", "output"} <= raw.keys():
         return True
     return "choices" in raw or str(raw.get("type")).startswith("response.")
@@ -181,7 +182,8 @@ def model_of(response: ChatResponse | CompletionResponse | None) -> str:
 
 
 def usage_in(response: ChatResponse | CompletionResponse | None) -> dict[str, int]:
-    """Returns the tokens that a response reports, by kind; an empty dict if it reports none."""
+    """Returns the numbers of input, output, total and cached tokens that a response reports; an empty
+    dict if it reports none."""
     if response is None:
         return {}
     reported = mapping_in(_raw(response).get("usage"))
@@ -198,6 +200,7 @@ def usage_in(response: ChatResponse | CompletionResponse | None) -> dict[str, in
 
 
 def spent_on(response: ChatResponse | CompletionResponse) -> dict[str, dict[str, int]]:
-    """Returns the tokens that a response reports, by model and kind; an empty dict if it reports none."""
+    """Returns, under the name of the model, the tokens that a response reports (see ``usage_in``); an
+    empty dict if it reports none."""
     usage = usage_in(response)
     return {model_of(response): usage} if usage else {}

@@ -1,10 +1,10 @@
 """This module intercepts the retrievals of query engines, retrievers and vector stores.
 
-If such calls are nested, the outermost one is recorded and served. A query engine's ``retrieve`` returns
-nodes after postprocessing, and the synthesizer gets these nodes unchanged. Besides ``retrieve`` and
-``aretrieve`` of retrievers, ``_retrieve`` and ``_aretrieve`` are replaced too. The reason is that an
-application may have stored ``retriever.retrieve`` before the explanation. A call of that stored method
-does not use the replaced ``retrieve``.
+If such calls are nested, only the outermost one is recorded, and answered with recorded nodes in replays.
+A query engine's ``retrieve`` returns nodes after postprocessing, and the synthesizer gets these nodes
+unchanged. Besides ``retrieve`` and ``aretrieve`` of retrievers, ``_retrieve`` and ``_aretrieve`` are
+replaced too. The reason is that an application may have stored ``retriever.retrieve`` before the
+explanation. A call of that stored method does not use the replaced ``retrieve``.
 """
 
 import re
@@ -73,7 +73,8 @@ class ServedRetriever(BaseRetriever):
 def _entry(name: str, method: Any) -> Any:
     """Returns the replacement of ``retrieve`` or ``aretrieve``.
 
-    In a replay, the replacement returns the served nodes, and sends the usual events of a retriever.
+    In a replay, the replacement returns the recorded nodes that the replay retains, and sends the usual
+    events of a retriever.
     """
 
     @wraps(method)
@@ -125,8 +126,8 @@ def _search(name: str, method: Any, shape: Shape[Found]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A ``_Search`` is one call of a method of a retriever, an engine or a store. Calling the object
-    makes the search; it can also be made with another retriever."""
+    """A ``_Search`` is one call of a search method of a retriever, an engine or a store. Calling the
+    object makes this call: on the same retriever, or on the one that is given."""
 
     method: Any
     retriever: Any
@@ -141,7 +142,8 @@ class _Search:
 
     @property
     def wider(self) -> Wider:
-        """Returns a function that repeats the search with a larger number of results."""
+        """Returns a function that makes the same search with a larger number of results; see
+        ``Wider``."""
         bound = self.method.__get__(self.retriever, type(self.retriever))
         by_query = wider_call(bound, self.args, self.kwargs)
         if not isinstance(self.retriever, BaseRetriever):
@@ -152,9 +154,8 @@ class _Search:
 def _call(search: _Search, shape: Shape[Found] | None = None) -> tuple[AnyPart, Asked[Found]] | None:
     """Returns the gate of the run in which the retriever is called, and the search request.
 
-    A gate is the object that records or serves retrievals. Returns None if the retriever's nodes are
-    neither recorded nor served, as outside of runs. ``shape``: reads and makes results; None for lists of
-    nodes.
+    A gate is the object that records retrievals, or returns recorded nodes in their place. Returns None
+    if no gate is used, as outside of runs. ``shape``: reads and makes results; None for lists of nodes.
     """
     retriever = search.retriever
     part = None if isinstance(retriever, ServedRetriever) else asked_part(retriever)

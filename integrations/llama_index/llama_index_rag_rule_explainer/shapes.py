@@ -36,7 +36,8 @@ class Nodes:
         return ()
 
     def of_another(self, form: object) -> object:
-        """Returns ``form`` unchanged: the form of a list of nodes is always the empty tuple."""
+        """Returns the form of a result for another request, which is ``form`` itself: all lists of nodes
+        have the same form."""
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> list[NodeWithScore]:  # noqa: ARG002 -- as all shapes
@@ -44,7 +45,7 @@ class Nodes:
         return [copy_of(each.node) for each in found]
 
     def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
-        """Returns False, because nodes need no scores."""
+        """Returns False, because a list of nodes can be made without scores."""
         return False
 
 
@@ -67,7 +68,8 @@ class StoreResult:
         return ()
 
     def of_another(self, form: object) -> object:
-        """Returns ``form`` unchanged: the form of a store's result is always the empty tuple."""
+        """Returns the form of a result for another request, which is ``form`` itself: all results of
+        stores have the same form."""
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> VectorStoreQueryResult:  # noqa: ARG002 -- as all shapes
@@ -80,8 +82,8 @@ class StoreResult:
         )
 
     def needs_scores(self, found: Iterable[Found]) -> bool:
-        """Returns True iff a node has no similarity. A store's result needs a similarity for each
-        node."""
+        """Returns True iff at least one of the nodes has no similarity, so that no result of a store can
+        be made of them: it needs a similarity for each node."""
         return any(each.node.score is None for each in found)
 
 
@@ -107,12 +109,13 @@ class Anything(ReadForm):
     def result(self, found: Sequence[Found], form: object = ()) -> Any:
         """Returns a result that consists of these items.
 
-        ``form``: says whether the result is a list, one string or a client's response; see ``form()``.
+        ``form``: what ``form()`` returned for the function's own result: whether it is a list, one string
+        or a client's response. By default, the result is a list.
         """
         return self.reading.result([self._given(each) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
-        """Returns False, because the results of functions need no scores."""
+        """Returns False, because the result of a function can be made without scores."""
         return False
 
     def _item(self, item: Any, *, whole: bool) -> Found:

@@ -43,7 +43,8 @@ class StreamedEnds:
         self._guard = threading.Lock()
 
     def note(self, span: _Span, response: _Response) -> None:
-        """Records what a chunk of a reply reports."""
+        """Records the finish reason and the refusal that a chunk of a reply reports, if it reports any.
+        ``span``: the id of the reply's span; None if it has none."""
         with self._guard:
             self.set_reason(span, stop_reason_of(response) or self._reasons.get(span))
             if is_refusal(response):

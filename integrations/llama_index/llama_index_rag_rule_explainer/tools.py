@@ -15,11 +15,12 @@ from llama_index.core.tools import FunctionTool, ToolOutput
 from workflows.runtime.types import results  # pyright: ignore[reportMissingTypeStubs] -- it has none
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.executed_calls import ToolOutcome
 from rag_rule_explainer.instrumentation.late_calls import in_its_run, late_use
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
 from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctions
 from rag_rule_explainer.instrumentation.searches.tools import noting_made
-from rag_rule_explainer.instrumentation.tool_replay import ToolOutcome, UsedTool
+from rag_rule_explainer.instrumentation.tool_replay import UsedTool
 
 _HANDOFF = "handoff"
 """The name of the tool by which an agent of an ``AgentWorkflow`` passes the task to the next agent. Its
@@ -70,9 +71,10 @@ def _calling(name: str, method: Any) -> Any:
 
 
 def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
-    """Records a tool call on the current run, and returns the call, with the result that it gets if the
-    tool must not run. Returns None if the tool is to run without a record: if it calls itself, or if
-    ``late_use`` returns None for a call outside of the current run."""
+    """Records a tool call on the current run, and returns it as a ``UsedTool``, which says whether the
+    tool is to run and, if not, which result the call gets. Returns None if the call is not recorded and
+    the tool runs: if the tool calls itself, or if the call is made outside of runs and ``late_use`` lets
+    the tool run."""
     run = participation()
     called = str(tool.metadata.name)
     if _running.get() is tool:

@@ -87,8 +87,8 @@ class Watch:
 
     @property
     def exchanges(self) -> Exchanges:
-        """Returns the requests to models. They come from the events of the models themselves. Only if
-        there are none, they come from the events of predictions, such as ``LLM.predict``."""
+        """Returns the requests to models, as the events of the models report them. If no model sends
+        events, returns those that the events of predictions (calls such as ``LLM.predict``) report."""
         return self._sent if self._sent.requests else self._predicted
 
     @property
@@ -104,9 +104,9 @@ class Watch:
 
     @property
     def fault(self) -> str:
-        """Returns the reason why the replies cannot be used; an empty text if they can be used. The
-        reason is the fault of the first unusable reply, such as that it was cut off, or, if no model
-        replied, the first error of a model."""
+        """Returns why the replies cannot be used; an empty text if they can be. If models only raised
+        errors, this is the first error. Otherwise it is the fault of the first unusable reply, such as
+        that it was cut off."""
         if self.failures and not self._replies:
             return f"{MODEL_FAILED}: {self.failures[0]}"
         return self._fault
@@ -118,7 +118,8 @@ class Watch:
 
     @property
     def models(self) -> dict[str, dict[str, int]]:
-        """Returns the tokens that the replies report, by model."""
+        """Returns the tokens that the replies report: for each model's name the sums of input, output,
+        total and cached tokens."""
         with self._guard:
             return {model: dict(spent) for model, spent in self._spent.items()}
 
@@ -150,7 +151,8 @@ class Watch:
 
     def end_streams(self, *, of_this_reader: bool = False) -> None:
         """Records what had arrived of the streams that the application did not read to their ends. Must
-        be called at the end of the run. ``of_this_reader``: see ``OpenStreams.open``."""
+        be called at the end of the run. ``of_this_reader``: True for only the streams that this thread
+        and task has read."""
         for span, arrived in self._streams.open(of_this_reader=of_this_reader):
             self._streams.end(span)
             said, response = self._left(span, arrived), arrived.reply
@@ -172,7 +174,8 @@ class Watch:
     def _progresses(self, span: str | None, response: _Response) -> None:
         self.ends.note(span, response)
         self._streams.take(span, response)
-        # The application may run a tool, or leave the stream, as soon as it has got the call.
+        # A tool call is recorded before the stream ends, because the application may run the tool, or
+        # leave the stream, as soon as it has got the call.
         if span not in self._apart and called_in(response):
             self.calls.note_reply(response, span)
             blocks: list[Any] = response.message.blocks if isinstance(response, ChatResponse) else []
@@ -285,7 +288,7 @@ def watched_by(watch: Watch) -> Generator[None, None, None]:
         yield
         watch.end_streams()
     finally:
-        # The garbage collector may end an abandoned stream in another context. The token is invalid
-        # there, and there is nothing to reset.
+        # The garbage collector may end an abandoned stream in another context, in which the variable was
+        # never set. Its ``reset`` then raises ValueError, and there is nothing to reset.
         with suppress(ValueError):
             _watching.reset(token)

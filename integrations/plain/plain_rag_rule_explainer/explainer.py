@@ -52,8 +52,8 @@ class RuleExplainer(ApplicationExplainer[Found, Source | Mapping[str, Any] | str
     ``question_of`` and ``answer_of`` read the question from the input and the answer from the output; by
     default they understand str, messages, replies of the client, and dicts with the usual keys.
 
-    ``scope``: "seen" explains by the sources whose text was recognised in requests to models, and serves
-    only these; "retrieved" explains by all sources found. ``on_new_query``: what a replay gets for a
+    ``scope``: "seen" explains by the sources whose text was recognised in requests to models (replays get
+    only these); "retrieved" explains by all sources found. ``on_new_query``: what a replay gets for a
     query that the baseline did not make: all retained sources ("kept", the default), the retained sources
     among the results of a live search ("filter", the default if models call tools), or an error
     ("error"). ``on_no_retrieval``: "error" if a replay that searches nothing is an error; otherwise its
@@ -78,11 +78,11 @@ class RuleExplainer(ApplicationExplainer[Found, Source | Mapping[str, Any] | str
     ``rag_rule_explainer.Explainer``.
 
     The application runs once on the input, and the results of its gated searches are recorded. Then it is
-    replayed on subsets of these results, which are served in place of searches. ``explain`` runs an async
-    application in a new event loop; ``aexplain`` runs a sync application in a thread. State that the
-    application keeps between runs is not isolated. If a replay shows that it depends on such state,
-    StateShared is raised; then pass a function that makes the application. ``documents=`` are served
-    unchanged, so they must be objects as the search returns them; the gate's ``item_of`` can make these.
+    replayed on subsets of these results, which replace the results of its searches. ``explain`` runs an
+    async application in a new event loop; ``aexplain`` runs a sync application in a thread. State that
+    the application keeps between runs is not isolated. If a replay shows that it depends on such state,
+    StateShared is raised; then pass a function that makes the application. ``documents=`` are not
+    converted: give objects as the search returns them; the gate's ``item_of`` can make them.
 
     Raises InvalidInput for an object that cannot be run as an application.
     """

@@ -37,8 +37,8 @@ def _replied(result: Any) -> ModelReply | None:
 
 _CLIENT = GeneratedClient(_asks_a_model, _asked, edited, _replied, Streamed)
 _ADDED_ALONE = re.compile("(?!)")
-"""The pattern for the names of other methods to replace. It matches no name, because only ``request`` is
-replaced. Subclasses inherit ``request``, so this method is replaced on the client's class alone."""
+"""A pattern that matches no name, because no method is replaced that the client's classes define
+themselves. Only ``request`` is replaced, which they inherit (see ``added``)."""
 interception = Patches(
     [
         Interception("openai", "OpenAI", _ADDED_ALONE, _CLIENT.sending, added=("request",)),

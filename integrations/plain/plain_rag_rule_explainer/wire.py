@@ -14,7 +14,8 @@ from rag_rule_explainer.instrumentation.requests.json_parts import items_of_list
 from rag_rule_explainer.instrumentation.requests.reported_tokens import reported_tokens
 
 _LAST = frozenset({"response.completed", "response.incomplete"})
-"""The types of the events with which a streamed response ends. Applications need not read on."""
+"""The types of the last event of a streamed response. A stream that was read up to such an event is
+complete, even if the application does not read on."""
 _SHOWN = ("instructions", "prompt", "messages", "input")
 """Keys of a request's body whose content the model reads. The other keys hold parameters."""
 _OF_TRANSPORT = frozenset({"stream", "stream_options", *_SHOWN})

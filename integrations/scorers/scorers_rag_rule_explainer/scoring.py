@@ -26,7 +26,8 @@ class RuleScore:
     """A ``RuleScore`` says whether an answer passed a check of its rules.
 
     ``name``: the name of the check. ``value``: 1.0 if it passed, 0.0 if it failed, None if this is
-    undecided. ``reason``: the rules and answers that show it, or the reason why it is undecided.
+    undecided. ``reason``: the rules and answers that show why it passed or failed, or the reason why this
+    is undecided.
     """
 
     name: str

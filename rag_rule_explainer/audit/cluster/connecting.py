@@ -52,7 +52,8 @@ def connected(address: str, options: dict[str, Any]) -> Generator[Any, None, Non
     given = {"logging_level": "ERROR", "log_to_driver": False, **options}
     if address == LOCAL:
         given = {"include_dashboard": False, "object_store_memory": _OBJECTS, **given}
-    # On a busy machine, Ray gives its own processes too little time to start.
+    # A cluster on this machine is started again after a timeout, because on a busy machine Ray gives its
+    # own processes too little time to start.
     for tries_left in range(_TRIES if address == LOCAL else 1, 0, -1):
         try:
             ray.init(address=address, **given)

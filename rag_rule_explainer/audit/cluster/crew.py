@@ -19,13 +19,14 @@ from .reporting import SECONDS_BETWEEN_REPORTS, AuditReporter
 from .worker import Worker, WorkerState
 
 RETRIES = 1
-"""Ray asks a question again this many times if its worker has died. If the worker dies each time, the
-question may be the cause. It is then asked at the end, as many times, alone in its worker."""
+"""The number of times that Ray asks a question again whose worker has died. If the worker dies each time,
+the question may be the cause. After all other questions, it is then asked once more in a worker that
+explains nothing else, and again this many times if that dies."""
 _STARTS = 20
 """At most this many workers of an audit may die while they start. After that, the audit ends."""
 _GRACE_SECONDS = 10.0
-"""The seconds that runs of the application have to end, so that their answers are stored, if the audit is
-stopped."""
+"""If the audit is stopped, it waits at most this many seconds for runs of the application to end, so that
+their answers are stored."""
 _LONGEST = 300
 
 _Pending: TypeAlias = "asyncio.Future[Any]"

@@ -27,7 +27,8 @@ Result = TypeVar("Result")
 
 _MOST_AT_ONCE = 1000
 _WRITTEN_SECONDS = 1.0
-"""The longest time after which spent tokens are written, even if no run of the application begins."""
+"""Spent tokens are written to the database after at most this many seconds, even if no run of the
+application begins."""
 
 
 @called_as("Rates")
@@ -119,14 +120,15 @@ class Ledger:
         return None if seconds is None else self._database.now + seconds
 
     def spent(self) -> SpentTogether:
-        """Returns what all workers have spent. Blocks. Raises StoreFailed."""
+        """Returns what all workers have spent. Blocks. Raises StoreFailed if the database cannot be
+        used."""
         return SpentTogether(
             *self._now("SELECT replays, tokens, cost FROM rag_rules_audits WHERE audit = :audit")
         )
 
     def stop(self, *, stopped: bool = True) -> None:
-        """Makes all workers begin no further run, or lets them begin runs again. Blocks. Raises
-        StoreFailed."""
+        """Makes all workers begin no further run of the application; with ``stopped=False``, lets them
+        begin runs again. Blocks. Raises StoreFailed if the database cannot be used."""
         change = "UPDATE rag_rules_audits SET stopped = :stopped WHERE audit = :audit RETURNING 1"
         self._now(change, stopped=stopped)
 
@@ -216,8 +218,9 @@ class Ledger:
             if self._connection is None:
                 connection = self._database.connect()
                 self._connection = connection.execution_options(isolation_level="AUTOCOMMIT")
-                # Each run of the application changes the same row, and the next one waits until that is
-                # committed. A crash of the server forgets the counts of its last half second.
+                # Each run of the application changes the same row, so the next run waits for the commit.
+                # Commits are therefore not written to disk at once: they are fast, and a crash of the
+                # server loses the counts of at most half a second.
                 self._connection.exec_driver_sql("SET synchronous_commit = off")
             return work(self._connection)
         except BaseException:

@@ -41,7 +41,7 @@ class AuditReporter:
         """Makes a report if a second has passed since the last one."""
         if self.progress is None or monotonic() < self._due:
             return
-        with suppress(StoreFailed):  # the next report has what was spent
+        with suppress(StoreFailed):  # what was spent is then shown by the next report
             self._spent = await asyncio.to_thread(self.ledger.spent)
         self._before = self._before or self._spent
         self._report(is_over=False)

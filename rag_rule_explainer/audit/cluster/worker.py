@@ -38,13 +38,14 @@ class Worker:
         self._job, self._plan = job, plan
         self._explainer: Any = None
         self._ledger: Ledger | None = None
-        # A working folder that Ray has copied here comes first.
+        # The folder is searched last, so that a working folder which Ray has copied to this machine is
+        # preferred.
         if Path(folder).is_dir() and folder not in sys.path:
             sys.path.append(folder)
 
     async def state(self) -> WorkerState:
-        """Builds the application, and returns how that went. Raises no error, since not every error can
-        be sent through Ray."""
+        """Builds the application, and returns whether that succeeded. If it failed, the returned
+        ``fault`` says why: no error is raised, because not every error can be sent through Ray."""
         fault = ""
         try:
             self._built()

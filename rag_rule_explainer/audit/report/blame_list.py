@@ -8,7 +8,7 @@ from ..result import Audit
 from .pages import MOST_ON_A_PAGE, Places, and_more
 
 NO_LIST = "", None
-"""The tables have these two values, a word and a p-value, for a document that is not on the list."""
+"""The cells in the columns ``blame`` and ``blame_p_value`` of a document that is not on the list."""
 
 
 def blamed(places: Places) -> Markup:
@@ -38,7 +38,8 @@ def blame_by_name(audit: Audit) -> dict[str, tuple[str, float | None]]:
 
 
 def blamed_for(audit: Audit, name: str) -> Markup:
-    """Returns the line on the page of a document that is listed; nothing for another one."""
+    """Returns the line that says on a document's page why the document is to blame; nothing if it is not
+    on the list."""
     found = next((each for each in audit.blame or () if each.document == name), None)
     if found is None:
         return Markup()

@@ -35,7 +35,7 @@ _QUESTION_FILTERS = tuple(
 
 
 def documents_page(places: Places, *, has_parquet: bool) -> str:
-    """Returns the first page: what the audit found, and all documents."""
+    """Returns the first page: what was found, and all documents. ``has_parquet``: see ``legend``."""
     audit = places.audit
     removed, blame = set(audit.removal.documents), blame_by_name(audit)
     rows = [

@@ -54,7 +54,7 @@ class Places:
 
     @cached_property
     def documents(self) -> Mapping[str, str]:
-        """Returns the file of each document, by the name of the document."""
+        """Returns the name of the file of each document's page, by the name of the document."""
         return {row.name: document_file(row.key) for row in self.audit.documents}
 
     @cached_property
@@ -63,8 +63,8 @@ class Places:
         return {each.id: each for each in self.audit.questions}
 
     def document(self, name: str, up: str = "../") -> Markup:
-        """Returns a link to the page of a document. ``up``: the path from the page that has the link to
-        the folder of the audit."""
+        """Returns a link to the page of a document; only its name if it has no page. ``up``: the path
+        from the page that has the link to the folder of the audit."""
         said = as_one(cut_in_the_middle(plain_id(name), _LONGEST_NAME))
         file = self.documents.get(name)
         if file is None:
@@ -79,7 +79,8 @@ class Places:
         )
 
     def question_list(self, ids: Iterable[str]) -> Markup:
-        """Returns a list of links to questions. A long list ends with the number of further ones."""
+        """Returns a list of links to questions. If there are more than ``MOST_ON_A_PAGE``, a last line
+        says how many are left out."""
         listed = list(ids)
         shown = (Markup("<li>{}</li>").format(self.question(each)) for each in listed[:MOST_ON_A_PAGE])
         return Markup('<ul class="listed">{}</ul>{}').format(
@@ -142,7 +143,8 @@ def and_more(count: int, where: str) -> Markup:
 
 
 def rule_item(places: Places, question: AuditedQuestion, rule: AuditedRule, doubted: bool) -> Markup:
-    """Returns a rule as an entry of a list: its sentence, with links to the documents, and its claim."""
+    """Returns a rule as an entry of a list: its sentence, with links to the documents, and its claim.
+    ``doubted``: True if no rule of this question counts as sure, which the entry then says."""
     names = places.audit.names.named(question, rule.documents)
     linked = [places.document(each) for each in names[:MOST_ON_A_PAGE]]
     verb = "retained" if rule.kind is RuleKind.RETENTION else "omitted"

@@ -118,7 +118,7 @@ AUDIT_TABLES: Mapping[str, Callable[[Audit], Iterator[TableRow]]] = {
 
 def write_tables(audit: Audit, folder: Path) -> bool:
     """Writes all tables into the folder as CSV, and as Parquet if pyarrow is installed. Returns True iff
-    it is. Raises InvalidInput if they cannot be written."""
+    Parquet was written. Raises InvalidInput if they cannot be written."""
     has_arrow = _has_arrow()
     for name, rows in AUDIT_TABLES.items():
         listed = list(rows(audit))
@@ -179,7 +179,8 @@ _KINDS: Mapping[str, Mapping[str, str]] = {
     },
     "pairs": {**dict.fromkeys(("document", "other", "relation"), "text"), "ids": "texts"},
 }
-"""The kinds of the columns of each table. Columns that are not listed here hold counts."""
+"""The kind of each column of each table: a text, a list of texts, a number that may be no whole one, or a
+flag (True or False). Columns that are not listed here hold counts. A cell may be empty."""
 _ORDER: Mapping[str, tuple[str, ...]] = {
     "documents": (
         "document", "sha256", "ids", "shown", "bad", "not_bad", "bad_share", "bad_share_low",

@@ -61,11 +61,11 @@ class CitableSources:
         return (*self.ids, *[source.id for source in self.held_out])
 
     def by_number(self, number: int) -> Meaning:
-        """Returns the meaning of a number. If a source has this number as its id, the number means this
-        source. If the ids of all sources are numbers, the number can only be an id. Otherwise, it is the
-        position of a shown source. If a number is above the number of shown sources, but not above the
-        number of all sources, the application also numbers sources that were not shown. The meaning is
-        then unknown."""
+        """Returns the source that a citing number means. If a source has this number as its id, it is
+        this source. If the ids of all sources are numbers, the number can only be an id. Otherwise, the
+        number is the position of a shown source. If it is above the number of shown sources, but not
+        above the number of all sources, the application also numbers sources that were not shown, and it
+        is unknown which source is meant."""
         known = self.known
         if str(number) in known:
             return Meaning((str(number),))
@@ -83,14 +83,16 @@ class CitableSources:
         return Meaning() if source is None else Meaning((source,))
 
     def counted_from_nought(self, numbers: Iterable[int]) -> "CitableSources":
-        """Returns the same sources. If the numbers of the answer include 0, although the first source
-        should have the number 1, the returned object treats the meaning of every number as unknown."""
+        """Returns these sources. If 0 is among the numbers that the answer cites, although the first
+        source should have the number 1, returns a copy for which the meaning of every number is unknown.
+        """
         is_nought = self.numbers_from == 1 and 0 in {*numbers} and "0" not in self.known
         return replace(self, why_open=FROM_NOUGHT) if is_nought else self
 
     def at_address(self, address: str) -> tuple[str, ...] | None:
-        """Returns the ids of the sources with this address or file name. Returns None if the address may
-        belong to no source at all, because the sources have no addresses."""
+        """Returns the ids of the sources with this address or file name. If no source has it, returns an
+        empty tuple for an address with "://", provided that addresses of sources are known; otherwise
+        None, because a source may have it that does not state its address."""
         bare = address.partition("#")[0].partition("?")[0].rstrip("/")
         found = self.named(address) or self.named(bare) or self.named(bare.rpartition("/")[2])
         return found or (() if "://" in address and self._names.have_addresses else None)
@@ -111,7 +113,8 @@ class CitableSources:
         return (name,) if name in self.known else self._names.exactly(name)
 
     def quoted(self, quote: str) -> tuple[str, ...]:
-        """Returns the ids of the sources whose text contains these words, or is contained in them."""
+        """Returns the ids of the sources whose text contains these words, or is contained in them.
+        Returns none if the words have fewer than ``_LEAST_QUOTED`` characters."""
         words = in_small_letters(quote)
         if len(words) < _LEAST_QUOTED:
             return ()

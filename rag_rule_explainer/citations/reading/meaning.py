@@ -47,8 +47,8 @@ class Meaning:
     def citations(
         self, written: str, start: int | None = None, end: int | None = None, quote: str = ""
     ) -> Iterator[ReadCitation]:
-        """Yields a citation for each source; if there is no source, yields one citation with the
-        reason."""
+        """Yields a citation for each source; if there is no source, yields one citation with the reason.
+        The parameters become the fields of ``ReadCitation`` with the same names."""
         for source in self.sources:
             yield ReadCitation(written, source, start, end, quote)
         if not self.sources:
@@ -56,9 +56,9 @@ class Meaning:
 
 
 def with_all_copies(citations: Sequence[ReadCitation]) -> Iterator[ReadCitation]:
-    """Yields the citations. If some mean sources with the same text (``among``), and have as many
-    different numbers as there are such sources, each number gets one of these sources. It does not matter
-    which one, because the texts are the same."""
+    """Yields the citations. If two sources have the same text (``among``), and the answer cites them by
+    two numbers, such as [2] and [5], each number gets one of these sources. It does not matter which one,
+    because the texts are the same. The same is done for more sources and as many numbers."""
     numbers = dict[tuple[str, ...], dict[str, None]]()
     for each in citations:
         if each.among:

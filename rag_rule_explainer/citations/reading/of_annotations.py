@@ -95,8 +95,9 @@ def _named(holders: list[Any], shown: CitableSources) -> tuple[str, ...]:
 
 
 def _blocks(holders: list[Any], shown: CitableSources, quote: str) -> list[str]:
-    """Returns the ids of the sources at the indexes of the cited blocks, if each source is one block and
-    contains the quoted text."""
+    """Returns the ids of the shown sources at the positions ``start_block_index`` to ``end_block_index``
+    (exclusive) of the annotation. Returns none if the positions are not those of sources, or if one of
+    these sources does not contain the quoted text: the blocks are then not the sources."""
     first, last = _first(holders, ("start_block_index",), int), _first(holders, ("end_block_index",), int)
     if first is None or last is None or not 0 <= first < last <= len(shown.shown):
         return []

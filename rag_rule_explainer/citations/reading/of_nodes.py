@@ -29,8 +29,8 @@ class NumberedNodes(CitableSources):
 
 
 def numbered_nodes(nodes: Sequence[Any], shown: CitableSources) -> CitableSources | None:
-    """Returns the sources in a form that finds them by the numbers of these nodes; None if the nodes have
-    no numbers."""
+    """Returns a ``NumberedNodes``, which finds the sources by the numbers with which the texts of these
+    nodes begin; None if one of the texts begins without a number, or if there are no nodes."""
     numbered = list[tuple[int, str]]()
     texts = [_text_of(node) for node in nodes]
     begun = [_NUMBERED.match(text) for text in texts]

@@ -23,8 +23,8 @@ _OF_ENTRY = ("source_id", "source", "id", "number", "document_id")
 
 @dataclass(slots=True)
 class _Pieces:
-    """A ``_Pieces`` joins the texts of an output, and shifts the positions of citations accordingly.
-    ``begin``: the position at which the last text begins."""
+    """A ``_Pieces`` joins the texts of an output, and turns the positions of citations into positions in
+    the joined text. ``begin``: the position at which the last text begins."""
 
     shown: CitableSources
     text: str = ""
@@ -53,7 +53,7 @@ class _Pieces:
                 self.found.append(placed)
 
     def cite(self, annotation: Any) -> None:
-        """Adds an annotation that follows its text, in a separate block."""
+        """Adds an annotation that belongs to the text added last."""
         begin, end = self.begin, len(self.text)
         for each in read_annotation(annotation, self.shown, ""):
             self.found.append(replace(each, start=end, end=end, scope=(begin, end)))
@@ -61,7 +61,7 @@ class _Pieces:
 
 def read_output(output: Any, shown: CitableSources, pattern: str | None = None) -> CitingText:
     """Returns the text of an output with its citations: those in the text, and those in other data of the
-    output.
+    output. ``pattern``: as for ``read_answer_text``.
 
     If the output contains nodes whose numbers occur in the text, as with LlamaIndex's
     CitationQueryEngine, these numbers refer to the sources of the nodes.
@@ -75,7 +75,8 @@ def read_output(output: Any, shown: CitableSources, pattern: str | None = None) 
 
 
 def _read(given: Any, pieces: _Pieces, depth: int) -> None:
-    """Adds the texts and the citations in ``given`` to the pieces."""
+    """Adds the texts and the citations in ``given`` to the pieces. ``depth``: the number of levels of
+    lists and objects that are still searched."""
     if isinstance(given, str):
         pieces.add(given)
     elif isinstance(given, (list, tuple)):
@@ -185,7 +186,8 @@ def _number_of(named: int | str) -> int | None:
 
 
 def _named_by(entry: Any) -> int | str | None:
-    """Returns the number or the name of an entry; None if it has none."""
+    """Returns the number or the name of the source in an entry of a list of citations, such as 2,
+    "guide.pdf" or ``{"id": 2}``; None if it has none."""
     named = entry
     if not isinstance(entry, (int, str)):
         if part_of(entry, "type") is not None:
@@ -196,8 +198,8 @@ def _named_by(entry: Any) -> int | str | None:
 
 
 def _entry(entry: Any, named: int | str, shown: CitableSources) -> Iterator[ReadCitation]:
-    """Yields the citations of an entry: of a number, a name, or the content of a citation, such as
-    "Source 2, p. 3"."""
+    """Yields the citations that one entry of a list of citations stands for. ``named``: the number, the
+    name or a text such as "Source 2, p. 3" in the entry."""
     number, quote = _number_of(named), part_of(entry, "quote")
     meanings = meanings_of(str(named), shown) if number is None else (shown.by_number(number),)
     for meant in meanings:

@@ -45,8 +45,8 @@ class _NoRedirects(HTTPRedirectHandler):
 
 
 def examined_model(part: str, name: str, base_url: str | None, variable: str | None) -> Diagnosis:
-    """Returns the findings about a model. ``part``: "model" or "judge-model". ``variable``: the
-    environment variable of its key; None for OPENAI_API_KEY."""
+    """Returns the findings about a model. ``part``: "model" or "judge-model". ``base_url``: its endpoint;
+    None for OpenAI's own. ``variable``: the environment variable of its key; None for OPENAI_API_KEY."""
     missing = [each for each in _PACKAGES if find_spec(each) is None]
     if missing:
         said, _, command = str(MissingExtra.naming("openai", f"--{part}")).partition(": ")
@@ -90,8 +90,9 @@ def _examined(part: str, name: str, url: str, key: str) -> Diagnosis:
 
 
 def _refused(part: str, name: str, url: str, reply: HttpReply, key: str, near: str = "") -> Diagnosis:
-    """Returns the diagnosis for a reply that is no success. ``near``: a question such as "did you mean
-    gpt-4o? "; empty for none."""
+    """Returns the diagnosis for a reply that is no success. ``url``: the endpoint. ``key``: the API key,
+    which is masked in the diagnosis. ``near``: a question such as "did you mean gpt-4o? "; empty for
+    none. ``part``, ``name``: as for ``examined_model``."""
     status, said = reply.status, shortened(printable(reply.body.replace(key, "***")), 200)
     is_about_model = status in {400, 404} and bool(near or "model" in said.lower())
     unknown = f"{url} does not know {name} ({status}): {said}"

@@ -159,8 +159,8 @@ def _installed(name: str) -> str | None:
 
 
 def _fits(found: str, bounds: str) -> bool:
-    """Returns True iff a version is within bounds such as "<2,>=1.0". Pre-releases count as the release,
-    and other kinds of bounds are not checked."""
+    """Returns True iff a version is within bounds such as "<2,>=1.0". The version 2.0rc1 counts as 2.0.
+    Bounds with other operators than "<" and ">=" are ignored."""
     has = _release(found)
     return bool(found) and all(
         has >= _release(each["version"]) if each["relation"] == ">=" else has < _release(each["version"])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def examined_store(url: str) -> Diagnosis:
     """Returns the findings about a store. The check leaves nothing behind and changes nothing that is
     stored."""
-    # The package ``storing`` is imported here, because it loads SQLAlchemy.
+    # Imported only here, because it loads SQLAlchemy, which the other checks do not need.
     from ...storing.address import Address
 
     try:

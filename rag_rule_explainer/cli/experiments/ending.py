@@ -106,8 +106,8 @@ def interrupted(done: int, of: int, settings: Settings) -> typer.Exit:
 def costs(outcome: ExperimentOutcome, what: str, *, judged: bool = True) -> str:
     """Returns a line with the number of calls that an experiment made.
 
-    ``what``: the name of the measured thing, for the beginning of the line. ``judged``: True if the line
-    also has the number of requests to the judge.
+    ``what``: the beginning of the line, such as "20 questions". ``judged``: True if the line also has the
+    number of requests to the judge.
     """
     line = f"{what}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the store"
     return line + (f", {outcome.judge_requests:,} requests to the judge" if judged else "")
@@ -136,8 +136,8 @@ def parsed_range(written: str, complaint: str) -> tuple[int, int]:
 
 
 def cells(name: str, width: int, columns: Iterable[str], each: int) -> str:
-    """Returns a line of a table: a name padded to ``width`` characters, and cells padded to ``each``
-    characters."""
+    """Returns a line of a table: the name of the row, padded to ``width`` characters, and the texts in
+    ``columns``, each padded to ``each`` characters."""
     return f"  {name:{width}}" + "".join(f"{cell:>{each}}" for cell in columns)
 
 

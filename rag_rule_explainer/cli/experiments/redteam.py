@@ -61,12 +61,13 @@ class Attacking:
     ] = None
 
     def injections(self) -> Injections | None:
-        """Returns the texts of ``--data``; None without it. Raises InvalidInput if the file cannot be
-        used."""
+        """Returns the malicious texts in the file ``--data``; None without this option. Raises
+        InvalidInput if the file cannot be used."""
         return None if self.data is None else injections_in(self.data)
 
     def attacks(self, injections: Injections | None) -> list[Attack]:
-        """Returns one attack for each run of the experiment."""
+        """Returns one attack for each run of the experiment. ``injections``: the result of the method
+        ``injections``."""
         runs = range(1, self.examples + 1)
         return [attack(self.sources, self.seed, run, injections=injections) for run in runs]
 
@@ -115,7 +116,8 @@ def redteam(
 def _measured(
     attacking: Attacking, attacks: list[Attack], attacked: Examined, running: Running, *, figures: bool
 ) -> typer.Exit:
-    """Measures the attacks, writes what was found, and returns the exit of the command."""
+    """Measures the attacks, writes the results, and returns the exception that ends the command.
+    ``figures``: True to draw figures too."""
     settings, out = running.settings([attacked], attacked.namespace), running.out
     prepare(out, "redteam.csv", figures=figures)
     with counted("runs") as progress:

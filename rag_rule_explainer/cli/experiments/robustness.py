@@ -109,7 +109,9 @@ def _measured(
     is_paid: bool,
     figures: bool,
 ) -> typer.Exit:
-    """Measures the models, writes what was found, and returns the exit of the command."""
+    """Measures the models, writes the results, and returns the exception that ends the command.
+    ``judge``: None if there is none. ``is_paid``: True to print the largest number of model calls first.
+    ``figures``: True to draw figures too."""
     data, sources, samples = drawing.file, sampling.sources, sampling.samples
     plan = RobustnessPlan(sources, samples, drawing.distractors)
     necessary = sampling.necessary

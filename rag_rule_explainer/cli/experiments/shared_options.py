@@ -95,9 +95,9 @@ class Drawing:
         return self.seed if self.shuffle_distractors else None
 
     def drawn(self, fewest: int, most: int, sources: int) -> tuple[Example, ...]:
-        """Returns random questions with ``fewest`` to ``most`` necessary sources.
-
-        Each question has at least ``sources`` sources. Raises InvalidInput if the file cannot be used.
+        """Returns questions from the file, drawn at random among those with ``fewest`` to ``most``
+        necessary sources and at least ``sources`` sources in all. Raises InvalidInput if the file cannot
+        be used.
         """
         criteria = Criteria(fewest_necessary=fewest, most_necessary=most, fewest_sources=sources)
         return drawn(examples_in(self.file), self.examples, self.seed, criteria).examples
@@ -105,8 +105,8 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """These options give each ``--model`` that does not set its own values its endpoint, its parameters
-    and its prompt."""
+    """These options set the endpoint, the parameters and the prompt of the models. A value inside
+    ``--model``, such as ``--model NAME,temperature=0``, takes precedence."""
 
     base_url: Annotated[str | None, typer.Option(help="The endpoint of a --model that names none.")] = (
         None
@@ -156,8 +156,9 @@ class Endpoints:
     ] = None
 
     def examined(self, models: Sequence[str], free: Examined | None = None) -> tuple[Examined, ...]:
-        """Returns the models to measure. If an option says so, they are shown the sources in random
-        order. See ``_in_order`` for the parameters and the errors."""
+        """Returns the models to measure. With ``--shuffle-sources``, each shows its model the sources in
+        random order. ``models``: the values of ``--model``. ``free``: what is measured if there are none;
+        None for the offline reader. Raises the errors of ``_in_order``."""
         found = self._in_order(models, free)
         seed = self.shuffle_sources
         return found if seed is None else tuple([shuffled(model, seed) for model in found])
@@ -234,9 +235,9 @@ class JudgingOptions:
         """Returns the judge; None without --judge-model.
 
         With this package's prompt, the judge has the model's default temperature and no limit on the
-        length of replies. ``endpoints``: the options of the models; if no option chooses the judge's
-        prompt, their prompt decides. Raises InvalidInput for wrong options, and MissingExtra if a package
-        is not installed.
+        length of replies; with any other prompt, it has those of the paper. ``endpoints``: the options of
+        the models. If they choose the paper's prompt, so does the judge, unless it has a prompt option.
+        Raises InvalidInput for wrong options, and MissingExtra if a package is not installed.
         """
         prompt = self._template(endpoints)
         if self.judge_model is None:
@@ -286,9 +287,8 @@ class Running:
 
     def settings(self, models: Sequence[Examined], namespace: str) -> Settings:
         """Returns the settings. Answers are stored in ``--store``, or else in a file in ``--out``.
-
-        ``namespace``: the namespace of the answers in the store. Raises InvalidInput for wrong values.
-        """
+        ``models``: they decide how many calls are made at once, if the user does not. ``namespace``: the
+        namespace of the answers in the store. Raises InvalidInput for wrong values."""
         paces = [model.pace for model in models if model.pace is not None]
         pace = min(paces) if len(paces) == len(models) else None
         own = Store(str(self.out / "answers.sqlite"), namespace)

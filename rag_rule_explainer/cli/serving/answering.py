@@ -24,7 +24,8 @@ from .saved import SavedFolder, SavedPlace
 from .served_options import ServedOptions
 
 EntryOfExplainer: TypeAlias = Callable[[Any, Any], Any]
-"""A function that calls an explainer with an input of the application."""
+"""A function that gets an explainer and an input of the application, and returns what the explainer
+returns for this input."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ class SavedFolder:
         return name
 
     def names(self) -> list[str]:
-        """Returns the names of the saved files, the last ones first, at most 200."""
+        """Returns the names of the saved files, the newest first, at most 200."""
         with os.scandir(self.path) as entries:
             found = sorted(
                 each.name

@@ -21,7 +21,7 @@ _DEEPEST = 3
 """If a function returns the result of a second function, the second one is read too, and so on, up to
 this depth of calls."""
 BY_CHANCE = "answers may hang on chance"
-"""The first words of the doubt, which is a warning for the user."""
+"""The first words of the warning for the user."""
 
 
 def doubt_about_chance(holdings: Holdings, is_ignored: Callable[[str], bool]) -> str:

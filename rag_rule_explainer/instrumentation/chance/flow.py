@@ -13,7 +13,7 @@ from .sources import DrawnKind, drawn_by, drawn_by_method, makes_a_generator
 _KEEPING = frozenset(
     ["abs", "round", "min", "max", "sum", "divmod", "float", "str", "repr", "format", "next"]
 )
-"""Functions whose result is a random value of the same kind as their argument."""
+"""Functions that turn a random argument into a random result of the same kind, such as ``abs``."""
 _TO_NUMBERS = frozenset(["int", "hash", "ord", "from_bytes", "bool", "crc32"])
 """Functions that turn a random value of another kind, such as an id, into a random number."""
 _PARTS_OF_NAMES = frozenset(["int", "bytes", "bytes_le", "fields", "node", "clock_seq", "time_low"])
@@ -74,7 +74,8 @@ class Flow:
                 self._assign(each)
 
     def returned(self) -> DrawnValue:
-        """Returns the kind of the drawn value that the function returns; None if it returns none."""
+        """Returns the kind of the random value that the function returns, with the call that draws it;
+        None if the function returns no random value."""
         if isinstance(self._body, ast.Lambda):
             return self.of(self._body.body)
         values = (each.value for each in self._nodes if isinstance(each, (ast.Return, ast.Yield)))
@@ -95,8 +96,8 @@ class Flow:
         return ""
 
     def of(self, node: ast.expr) -> DrawnValue:
-        """Returns the kind of drawn value that an expression has, with the call that draws it; None if it
-        has none."""
+        """Returns the kind of the random value of an expression, with the call that draws it; None if the
+        value is not random."""
         read = self._readers.get(type(node))
         return None if read is None else read(node)
 
@@ -200,12 +201,12 @@ def _is_given(node: ast.Call) -> bool:
 
 
 def _deciding_parts(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[DrawnKind, ...]]]:
-    """Yields the parts of a node that decide what the code does next, each with the kinds of drawn values
-    that make this a decision by chance."""
+    """Yields the parts of a node that decide what the code does next. With each part come kinds of random
+    values: if the part has a value of one of these kinds, the code decides by chance."""
     if isinstance(node, ast.Compare):
         # Two kinds of comparison are no decision by chance. One is ``is``, because it mostly tests for
-        # None, and a drawn value is never None. The other is a test whether two ids are equal, because it
-        # mostly looks up an object. A comparison of ids by order is a decision by chance.
+        # None, and a random value is never None. The other is a test whether two ids are equal, because
+        # it mostly looks up an object. A comparison of ids by order is a decision by chance.
         checks = all(isinstance(each, (ast.Is, ast.IsNot)) for each in node.ops)
         ordered = any(isinstance(each, _ORDERING) for each in node.ops)
         for each in () if checks else (node.left, *node.comparators):

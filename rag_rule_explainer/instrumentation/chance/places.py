@@ -31,8 +31,8 @@ def code_of(function: FunctionType) -> Iterator[Code]:
 
 @lru_cache(maxsize=64)
 def _functions_in(file: str) -> dict[int, list[tuple[Code, set[str]]]]:
-    """Returns the functions in a file by their first lines, each with the names that it uses. Returns an
-    empty dict if the file cannot be read or parsed."""
+    """Returns the functions in a file by the numbers of their first lines, each with the names that it
+    uses. Returns an empty dict if the file cannot be read or parsed."""
     try:
         module = syntax_tree("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):
@@ -108,8 +108,8 @@ def _held_by(owner: Any, name: str) -> Any:
 
 
 def _is_of_a_library(owner: Any) -> bool:
-    """Returns True for classes and generators of libraries that are known not to run code of the user's
-    when their attributes are read."""
+    """Returns True for classes and objects of libraries such as ``random`` and ``datetime``. Reading
+    their attributes runs no code of the user's."""
     module: str = (owner if isinstance(owner, type) else type(owner)).__module__
     return module.partition(".")[0] in {"random", "datetime", "numpy", "uuid", "secrets"}
 

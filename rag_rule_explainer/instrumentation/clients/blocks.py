@@ -88,9 +88,9 @@ def structured_of(row: Sequence[Block], blocks: Sequence[Any], structured: Any) 
 
 
 def read_block(block: Any) -> Given | None:
-    """Returns the text, id and metadata of a content block, which is an object or a dict. The text of a
-    link to a resource is the resource's description, title or name, or else its URI. The text is None if
-    the block has none, as a picture."""
+    """Returns the text, id and metadata of a content block (a str, an object or a dict), and never None.
+    The text of a link to a resource is the resource's description, title or name, or else its URI. The
+    text is None if the block has none, as a picture."""
     if isinstance(block, str):
         return _read_object(block) or Given(block, None, {})
     inside = field_of(block, "resource")
@@ -109,8 +109,8 @@ def read_block(block: Any) -> Given | None:
 
 
 def _results_in(block: Any) -> Sequence[Any] | None:
-    """Returns the results that the text of a block lists as JSON; None if it lists none. A resource is
-    one document, whatever it contains."""
+    """Returns the results that the text of a block lists as JSON; None if it lists none, and for a
+    resource, which is one document whatever it contains."""
     rows = json_listing.rows(_text_of(block))
     return None if rows is None else rows[0]
 
@@ -160,7 +160,8 @@ def _lists_several(structured: Any) -> bool:
 
 
 def _list_of(size: int, structured: Any) -> str | None:
-    """Returns the key of the only list with ``size`` items; None if there is not exactly one."""
+    """Returns the key of the list in ``structured`` that has ``size`` items; None if no list has, or
+    several have."""
     if not isinstance(structured, Mapping) or not size:
         return None
     fields = cast("Mapping[str, Any]", structured)

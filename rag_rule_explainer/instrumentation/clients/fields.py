@@ -83,7 +83,7 @@ def text_of(item: object, name: str) -> str | None:
 
 
 def has_usual_text(fields: Mapping[Any, Any]) -> bool:
-    """Returns True iff there is a text under a usual key."""
+    """Returns True iff there is a text under one of the ``TEXT_KEYS``."""
     return any(isinstance(fields.get(key), str) for key in TEXT_KEYS)
 
 

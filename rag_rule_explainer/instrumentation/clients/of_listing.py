@@ -55,9 +55,9 @@ class Listing:
     """This client splits a dict or an object that contains one list of results, directly or inside
     another dict. The results are texts, or dicts or objects with a text.
 
-    The other fields may be numbers that count the results or belong to the request, and texts such as the
-    query. If results are omitted, the numbers that count them are reduced. Chat messages, which have a
-    role, are not results: all of them together are one document.
+    The other fields may be numbers that count the results, numbers that the search was given (such as a
+    limit), and texts such as the query. If results are omitted, the numbers that count them are reduced.
+    Chat messages, which have a role, are not results: all of them together are one document.
     """
 
     def rows(self, response: Any) -> Rows | None:
@@ -88,6 +88,7 @@ def path_of(response: Any, *, of_any_dicts: bool = False, depth: int = 3) -> Pat
     object with exactly one such list, or if one of its other fields may depend on the results.
 
     ``of_any_dicts``: True if every dict counts as a result, even one without a text under a usual key.
+    ``depth``: the greatest number of dicts between the response and the list.
     """
     fields = fields_of(response)
     if fields is None or depth < 0:
@@ -105,7 +106,7 @@ def path_of(response: Any, *, of_any_dicts: bool = False, depth: int = 3) -> Pat
 
 
 def results_at(response: Any, path: Path) -> Sequence[Any]:
-    """Returns the list to which the keys lead."""
+    """Returns the list in the response to which the keys in ``path`` lead."""
     for name in path:
         response = (fields_of(response) or {})[name]
     return response
@@ -114,7 +115,8 @@ def results_at(response: Any, path: Path) -> Sequence[Any]:
 def with_results(response: Any, path: Path, row: Sequence[Any], is_count: IsCount | None = None) -> Any:
     """Returns a copy of the response with only these results. Numbers that count the results are reduced
     by the number of omitted results. ``is_count``: a function of a field's name, its value and the number
-    of results; returns True for further numbers that count the results."""
+    of results; it returns True for further numbers that count the results. None if there are no further
+    ones."""
     return _cut(response, path, row, (len(results_at(response, path)), is_count))
 
 

@@ -31,8 +31,9 @@ def snake(name: object) -> str:
 
 
 def fields_seen(value: Any) -> Mapping[Any, Any] | None:
-    """Returns the fields of a dict or an object; of an object's properties, only those whose names are
-    usual for lists of results. Returns None for a value that is neither a dict nor an object."""
+    """Returns the fields of a dict or an object. If an object computes values by properties, only the
+    properties with a name in ``LISTS_OF_TEXTS`` are read. Returns None for a value that is neither a dict
+    nor an object."""
     fields = fields_of(value)
     if fields is None or isinstance(value, Mapping):
         return fields
@@ -77,7 +78,8 @@ def is_response(result: object) -> bool:
 
 def lists_several(fields: Mapping[Any, Any]) -> bool:
     """Returns True iff these fields belong to a response with a list of results. If no field has a usual
-    name of a text, every list with items counts, because the only text may be the query."""
+    name of a text, any list with items counts as a list of results: a text under another name is probably
+    the query, and not a document."""
     return (
         lists_results(fields)
         or any(_lists_dicts(name, each) for name, each in fields.items())
@@ -86,9 +88,9 @@ def lists_several(fields: Mapping[Any, Any]) -> bool:
 
 
 def holds_results(fields: Mapping[Any, Any]) -> bool:
-    """Returns True iff these are the fields of a whole response, and not of one result. They are if
-    results with texts are listed under a usual name, or if there is a list but no text with a usual name.
-    (The only text of a response may be the query.)"""
+    """Returns True iff these are the fields of a whole response, and not of one result. They belong to a
+    response in two cases: results with texts are listed under a usual name; or there is a list of
+    results, and no text under a usual name."""
     named = any(
         snake(name) in LISTS_OF_TEXTS
         and is_listed(each)
@@ -116,8 +118,8 @@ def _are_results(name: object, values: Sequence[Any], depth: int) -> bool:
 
 
 def _lists_dicts(name: object, each: Any) -> bool:
-    """Returns True iff a field is a list of dicts, whatever the name of the field. A dict or an object
-    with such a field is not a document."""
+    """Returns True iff a field other than ``metadata`` is a list of dicts. A dict or an object with such
+    a field is not a single document."""
     return name != "metadata" and is_listed(each) and any(isinstance(one, Mapping) for one in each)
 
 

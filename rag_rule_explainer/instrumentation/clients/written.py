@@ -23,7 +23,8 @@ _PYTHONS: tuple[Write, ...] = (repr, pformat)
 _FENCE = "```"
 _SPACES = " \t\r\n\ufeff"
 _MOST_AROUND = 200
-"""The maximum number of characters before or after a value."""
+"""A value that is not in a code block must begin within this number of characters from the start of the
+text, and end within this number from its end."""
 _PYTHONIC = re.compile(r"[\[({]\s*[\[({]?\s*['\"]")
 """Matches the beginning of a list or dict of texts as Python prints it, such as "[{'a'"."""
 _STRANGE_ESCAPE = re.compile(r"\\[^\\'\"abfnrtvxuUN0-7\n]")

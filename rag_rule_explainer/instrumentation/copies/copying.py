@@ -93,7 +93,8 @@ def _of_object(value: object, depth: int) -> Any:
     said = repr(value)
     if isinstance(value, (type, ModuleType, PurePath)):
         return said
-    # A ``repr`` may omit attributes, such as a secret, or show only the beginning of a long one.
+    # A ``repr`` may omit attributes, such as a secret, or show only the beginning of a long one. So the
+    # attributes are described in addition to it.
     attributes = {} if depth <= 0 else dict(own_attributes(value))
     if not attributes and not _ADDRESS.search(said):
         return said

@@ -70,7 +70,8 @@ class State:
         return State(before=self.before, aside=self.aside, first=self)
 
     def read(self, key: Hashable, reading: Callable[[], Any]) -> Any:
-        """Returns a copy of the content that a memory object had when a run first used it.
+        """Returns a copy of the content that a memory object had when it was first read, in the baseline
+        or, if the baseline did not read it, in a replay.
 
         ``key``: identifies the object. ``reading``: reads the content from the real object; it is called
         for the first read only.

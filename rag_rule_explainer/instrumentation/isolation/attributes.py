@@ -70,9 +70,9 @@ class Attributes:
     """This class isolates the attributes of objects: each run reads and sets its own copy of them.
 
     ``data``: types of objects that are copied together with the object that refers to them.
-    ``deciding_part``: a function that returns the part of an object on which answers depend, or None.
-    ``carries``: returns True for an object that holds a conversation; if the baseline made it, a replay
-    that uses it gets a StateShared error.
+    ``deciding_part``: a function that returns the part of an object on which answers depend; None if
+    answers depend on no part of it. ``carries``: returns True for an object that holds a conversation; if
+    the baseline made it, a replay that uses it gets a StateShared error.
     """
 
     def __init__(
@@ -121,8 +121,8 @@ class Attributes:
         def set_(thing: Any, name: str, value: Any) -> None:
             parts = self._parts(thing)
             kind = cast("type[Any]", type(thing))
-            # A pydantic model's own method sets the field in ``thing.__dict__``, and reading this
-            # attribute already returns the run's copy.
+            # The own method of a pydantic model can be called: it sets the field in ``thing.__dict__``,
+            # and reading ``__dict__`` already returns the run's copy.
             if parts is None or len(parts) > 1 or hasattr(getattr(kind, name, None), "__set__"):
                 method(thing, name, value)
             else:
@@ -149,7 +149,8 @@ class Attributes:
         if state is None or state.bore(thing):
             return None
         if _is_empty(thing):
-            # ``copy`` and ``pickle`` make objects without calling ``__init__``.
+            # ``copy`` and ``pickle`` make objects without calling ``__init__``, so the new object is
+            # recorded here as made by this run.
             state.note_birth(thing)
             return None
         if self._carries(thing):

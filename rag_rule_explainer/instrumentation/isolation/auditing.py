@@ -39,7 +39,7 @@ def _passed_on(event: str, given: tuple[Any, ...]) -> None:
     if run is None or run.outside is None or inside_retrieval.get():
         return
     # To find a module, Python lists the folders in ``sys.path``, whose files may change for any reason.
-    # Reading the module's own file is a separate event.
+    # So this listing is ignored. Reading the module's own file is a separate event.
     if event == "os.listdir" and sys._getframe(1).f_code.co_filename == _IMPORTING:  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
         return
     _here.busy = True

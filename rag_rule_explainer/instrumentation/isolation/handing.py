@@ -25,7 +25,7 @@ from .whereabouts import executing, ours_in, set_to
 
 
 def _handed_on(function: Callable[..., Any], run: Participation) -> Callable[..., Any]:
-    """Returns a function that calls ``function`` as part of the current run, in any thread."""
+    """Returns a function that calls ``function`` as part of ``run``, the current run, in any thread."""
     with in_its_run():
         ours = ours_in(copy_context())
 

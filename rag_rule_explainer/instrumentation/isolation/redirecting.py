@@ -29,8 +29,8 @@ TRANSPARENT = "_rag_rule_transparent"
 
 
 def shared_state(seen: str, ways_out: str = StateShared.WAYS_OUT) -> StateShared:
-    """Returns a StateShared error for state that one run would pass to another run. Also records it on
-    the current run, because the application may catch the error."""
+    """Returns a StateShared error, and records it on the current run, because the application may catch
+    it. ``seen``: the state that one run would pass to another, in words; ``ways_out``: advice."""
     error = StateShared(seen, ways_out)
     refused(error)
     return error
@@ -91,8 +91,8 @@ def known_as(state: State, thing: Any) -> Hashable:
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """An ``Original`` holds a copy of an object from before the first run. Each run gets a copy of it.
-    Its ``repr`` describes the content."""
+    """An ``Original`` holds a copy of an object from before the first run; each run gets a copy of this
+    copy. The ``repr`` of an ``Original`` describes the content."""
 
     twin: Any
     twins: Twins
@@ -109,8 +109,8 @@ class Original:
 class StandIn:
     """A ``StandIn`` holds the object that one run uses instead of ``thing``, a shared object.
 
-    ``twin``: a copy of the object, or the object itself if the run may use it. ``overlay``: replaces
-    some attributes if there is no twin. ``shared``: True if the run must only read the object.
+    ``twin``: the copy that the run uses; the object itself if the run needs no copy of it. ``overlay``:
+    replaces some attributes if there is no twin. ``shared``: True if the run must only read the object.
     """
 
     thing: Any
@@ -125,10 +125,10 @@ class Isolation:
 
     ``state``: returns the state of the current run. ``overlay``: makes the overlay of an instance that
     cannot be copied. ``overlaid``: the attributes that overlays replace. ``writes``: the methods that
-    change an instance. ``wakes``: a run's copy is made when one of these attributes is first used; None
-    for any attribute. ``stays``: methods that get the instance itself as ``self``, while the attributes
-    that they read come from the twin. ``owns_born``: returns True if an instance that a run made belongs
-    to this run, which then uses it directly. ``aside``: True if ``State.aside`` keeps the copies.
+    change an instance. ``wakes``: the attributes whose first use makes the run's copy; None if any
+    attribute does. ``stays``: methods that get the instance itself as ``self``, while the attributes that
+    they read come from the twin. ``owns_born``: returns True if an instance that a run made belongs to
+    this run, which then uses it directly. ``aside``: True if ``State.aside`` keeps the copies.
     """
 
     module: str
@@ -218,7 +218,7 @@ class Isolation:
         if state.owns(thing) or state.is_being_made(thing) or _untouched.get():
             return None
         original = state.original(thing)
-        # For a copy that the baseline made, a replay uses the original, which leads to its own copy.
+        # The application may have kept the baseline's copy. A replay then uses its own copy instead.
         if original is not None:
             return StandIn(thing, original)
         key = self.owner, Same(thing)

@@ -11,8 +11,9 @@ from .nested import Inside, named_as, opened_searches
 from .retrievals import Batch, Identify, Item, Keys, Results, Retrieval, Searched
 
 OnNewQuery: TypeAlias = Literal["kept", "filter", "error"]
-"""This says how a replay is served for a query that the baseline never made: "kept" returns all retained
-sources, "filter" searches for real and returns the retained ones, "error" raises UnknownQuery."""
+"""This says what a search of a replay returns for a query that the baseline never made: "kept" returns
+all retained sources, "filter" makes a real search and returns those of its results that are retained
+sources, "error" raises UnknownQuery."""
 
 
 @dataclass(slots=True)
@@ -21,21 +22,22 @@ class Captured(Generic[Item]):
     An *item* is a retrieved document in the framework's own type.
 
     ``identify``: a function that returns the sources of items. ``added``: documents of the user that the
-    recording added to every result. ``only``: the only retrievers that are recorded and served; empty for
-    all. ``any_query``: True if every retrieval of a replay is served all retained sources, whatever its
-    query. ``failures``: the retrievals that raised an error; they raise it in replays too.
-    ``others``: the sources that no retrieval found, such as results of tools; ``found``: all other
-    sources; ``sources``: both. ``everything``: all found sources, each with one of its items.
+    recording added to every result. ``only``: the only retrievers that are recorded, and answered from
+    the record in replays; empty for all. ``any_query``: True if every retrieval of a replay returns all
+    retained sources, whatever its query. ``failures``: the retrievals that raised an error; they raise it
+    in replays too. ``others``: the sources that no retrieval found, such as results of tools; ``found``:
+    all other sources; ``sources``: both. ``everything``: all found sources, each with one of its items.
     ``batches``: the items of each retrieval, with their sources. ``derived``: the class names of objects
-    that the run built from retrieved documents; every replay really searches such objects.
-    ``takes_all``: see ``Gate``. ``opened_keys``: the keys of the searches that a replay really makes,
-    while the searches inside them are served from the record; see ``opened``.
+    that the run built from retrieved documents; replays really search such objects, and get no recorded
+    result for them. ``takes_all``: see ``Gate``. ``opened_keys``: the keys of the searches that a replay
+    really makes, while the searches inside them are answered from the record; see ``opened``.
 
     Replays set four fields. ``asked_anew``: True once a replay made a query that the baseline had not
-    made, and was served all retained sources, although a real search would have a different result.
-    ``several``: True once a replay repeated a retrieval that had different results in the baseline.
-    ``repeats``: True once a replay on all sources made all searches of the baseline. ``waited``: if a
-    replay waited for a human and so has no answer, a text that says this, with advice; otherwise empty.
+    made, and got all retained sources as its result, although a real search would have a different
+    result. ``several``: True once a replay repeated a retrieval that had different results in the
+    baseline. ``repeats``: True once a replay on all sources made all searches of the baseline.
+    ``waited``: if a replay waited for a human and so has no answer, a text that says this, with advice;
+    otherwise empty.
     """
 
     retrievals: tuple[Retrieval[Item], ...]
@@ -82,9 +84,9 @@ class Captured(Generic[Item]):
     def brought(
         cls, items: Sequence[Item], identify: Identify[Item], only: Sequence[object] = ()
     ) -> "Captured[Item]":
-        """Returns a ``Captured`` of documents that the user passed in. Every retrieval is served the
-        retained documents among them. ``items``: these documents; ``only``: the only retrievers that are
-        served."""
+        """Returns a ``Captured`` of documents that the user passed in. Every retrieval of a run returns
+        the retained documents among them. ``items``: these documents; ``only``: the only retrievers for
+        which this is done; empty for all."""
         retrieval = Retrieval((), tuple(items))
         return cls((retrieval,), identify, only=tuple(only), any_query=True)
 
@@ -97,10 +99,12 @@ class Captured(Generic[Item]):
         return self._opened
 
     def as_searched(self) -> "Captured[Item]":
-        """Returns a copy in which a search is replaced by the searches inside it if it returns their
-        documents in another order, or with numbers such as ranks: its result then depends on which other
-        documents are found. If ``takes_all`` is set, searches that drop found sources are replaced too.
-        Searches that also return other sources stay; all stay if the user named the retrievers."""
+        """Returns a copy in which some outer searches are replaced by the searches inside them. An outer
+        search is replaced if it only changes the order of the documents that its inner searches found, or
+        adds a few words or metadata to each, such as a rank: this depends on which other documents are
+        found. If ``takes_all`` is set, outer searches that drop found sources are replaced too. An outer
+        search that also returns other sources is never replaced. If the user named the retrievers, none
+        is."""
         if self.only:
             return self
         return self._without(
@@ -112,7 +116,8 @@ class Captured(Generic[Item]):
     @property
     def holds_others_fast(self) -> bool:
         """Returns True iff the user named the retrievers, and one of them reorders or drops what the
-        searches inside it found. Its recorded result is served, whatever it would return in a replay."""
+        searches inside it found. Replays get its recorded result without the omitted sources, although a
+        real search among fewer sources could return other ones, or another order."""
         if not self.only:
             return False
         _, keys = opened_searches(
@@ -182,13 +187,15 @@ class Captured(Generic[Item]):
         return next((self._new[key][0] for key in keys if key in self._new), None)
 
     def settle(self, keys: Keys, retriever: object, found: "Sequence[Item] | None") -> "Batch[Item]":
-        """Returns the items that replays are served for a query that the baseline did not make. If a real
-        search found all sources and nothing else, they are its result. Otherwise they are all sources,
-        and ``asked_anew`` is set, because a real search has a different result.
+        """Returns the items of all sources, as the result of a query that the baseline did not make; a
+        replay gets the retained ones among them. If the real search for this query found all sources and
+        nothing else, the items are in the order of its result. Otherwise they are in the baseline's
+        order, and ``asked_anew`` is set, because the real search has a different result.
 
         ``found``: the result of the real search; None if it failed or cannot be read.
         """
-        # A document that the user added is in every result, but no search finds it.
+        # A document that the user added is put into every result without being found, so it is counted
+        # here as if the search had found it.
         items = () if found is None else (*found, *self.added)
         batch = tuple({source.id: (source, item) for source, item in self.recognised(items)}.values())
         is_whole = len(self.recognised(items)) == len(items) and len(batch) == len(self.found)
@@ -244,7 +251,7 @@ class Captured(Generic[Item]):
 
 
 def _search_of(retriever: object) -> object:
-    """Returns a value that is equal for two gates that wrap the same search.
+    """Returns a value that is equal for two objects that ``gate(...)`` made of the same search.
 
     Bound methods are compared by equality, because each access to a method makes a new object.
     """

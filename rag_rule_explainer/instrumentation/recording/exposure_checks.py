@@ -59,12 +59,12 @@ class ExposureChecks:
     ``scope``: the sources that the rules are about: those that were retrieved ("retrieved"), those that a
     model was sent ("seen"), or those that the user passed in ("given"). "seen" becomes "retrieved" if no
     source was recognised in a request. ``units``: the sources that rules are about. ``held_out``: under
-    the scope "seen", the sources that were retrieved but not sent to a model; no replay is served them.
+    the scope "seen", the sources that were retrieved but not sent to a model; no replay gets them.
     ``notes``: remarks for the user about the scope. ``sight``: recognises the sources in requests.
     ``unrecognised``: the ids of sources that are known to be sent to a model, although ``sight`` does not
     recognise them. ``making``: advice, for messages, on how to pass a function that makes a new
-    application. ``requests``: the baseline's requests, if sources were recognised in them;
-    ``all_requests``: the same in any case.
+    application. ``all_requests``: the baseline's requests. ``requests``: the same if sources were
+    recognised in them, otherwise empty.
     """
 
     scope: Scope
@@ -92,11 +92,10 @@ class ExposureChecks:
     ) -> "ExposureChecks":
         """Returns the checks for a baseline that retrieved ``sources`` and sent ``requests``.
 
-        Under the scope "seen", a source is held out (never served to replays) if its text could be
-        recognised in requests but was not, and the text of another source was. Sources in ``pinned``,
-        which every replay retains, and in ``shown``, which a model certainly receives, are never held
-        out; both are ids. ``constant``: texts that every request may hold; words in them identify no
-        source.
+        Under the scope "seen", a source is held out (no replay gets it) if its text could be recognised
+        in requests but was not, and the text of another source was. Sources in ``pinned``, which every
+        replay retains, and in ``shown``, which a model certainly receives, are never held out; both are
+        ids. ``constant``: texts that every request may hold; words in them identify no source.
         """
         sight, requests = Sight(sources, constant), tuple(requests)
         seen = sight.seen_in(requests)
@@ -123,8 +122,8 @@ class ExposureChecks:
         shown all of ``units`` in their order.
 
         A source that no request shows word for word may be shown in other words, so its position is
-        unknown. Only a source that is held out (never served to replays) counts as not shown: if it were
-        needed, the first replay would reveal this.
+        unknown. Only a held-out source counts as not shown. No replay gets it; so if the answer did need
+        it, the first replay would differ from the baseline.
         """
         known = self.sight.recognisable - self.unrecognised
         orders = OrdersShown.of(self.all_requests, self.units, self.sight, known)
@@ -213,8 +212,8 @@ class ExposureChecks:
                 serving.note_whole()
             return
         if not self.is_all(ids) and seen.isdisjoint(missing):
-            # A result is served only to the same call as in the baseline. It was not served, so the
-            # replay did not make that call.
+            # A replay gets a tool's result only if it makes the same call as the baseline. It did not get
+            # this result, so it did not make the call.
             uncalled = [each for each in missing if each in serving.results]
             missing = [each for each in missing if each not in serving.results]
             if uncalled:

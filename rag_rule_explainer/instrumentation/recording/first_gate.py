@@ -1,5 +1,5 @@
-"""This module makes the gate of a first run: it records the run's searches, or serves the caller's
-documents in their place."""
+"""This module makes the gate of a first run: it records the run's searches, or answers them with the
+documents that the caller passed."""
 
 from typing import TypeVar
 
@@ -16,7 +16,8 @@ Item = TypeVar("Item")
 def first_gate(
     application: Application[Item], manner: Manner, case: CallInput
 ) -> tuple[Recording[Item] | Serving[Item], Captured[Item] | None]:
-    """Returns the gate of a first run, and its sources if the caller gave them as documents."""
+    """Returns the gate of a first run. Also returns the run's sources if the caller passed documents;
+    None if the run has to search for its sources."""
     only, identify = manner.recorded_retrievers, application.identify
     if case.documents is not None:
         captured = Captured[Item].brought(application.brought(case.documents), identify, only)

@@ -57,9 +57,9 @@ def unseen_needed(
 def leaked(named: Collection[str], delivered: int, that_found: ThatFound, anew: str = "") -> SourceLeak:
     """Returns the error for omitted sources that a model of a replay was sent.
 
-    ``named``: the ids of these sources. ``delivered``: the number of sources that the replay was served.
-    ``that_found``: a function from ids to the retrievals that found these sources. ``anew``: advice for
-    an application that keeps the results of an earlier run.
+    ``named``: the ids of these sources. ``delivered``: the number of sources that the searches of the
+    replay returned. ``that_found``: a function from ids to the retrievals that found these sources.
+    ``anew``: advice for an application that keeps the results of an earlier run.
     """
     shown, finding = shortened(", ".join(map(plain_id, named)), 200), that_found(named)
     caller = _function_of_all(finding)

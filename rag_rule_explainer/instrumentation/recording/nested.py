@@ -3,7 +3,7 @@ drop some of the sources which their inner searches found, as a retriever with a
 
 The baseline records only the sources that such an outer search returns. If a replay omits them, sources
 that the search dropped in the baseline may take their place. To find out whether this happens, the search
-is *opened*: in replays it really runs, and only its inner searches are served from the record.
+is *opened*: in replays it really runs, and only its inner searches are answered from the record.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -15,9 +15,9 @@ from .gate import Gate
 from .retrievals import Identify, Item, Keys, Retrieval
 
 _SHARE = 0.5
-"""A returned text is an extract of a found text if the found text contains at least this share of its
-stretches (eight words in a row). Returned texts that contain a found text, or are contained in one, are
-not compared in this way."""
+"""A search may return extracts of the texts that its inner searches found. A returned text is an extract
+of a found text if at least this share of its *stretches* (all sequences of eight words in a row) is in
+the found text. This is only asked if neither text contains the other."""
 
 _FEW_WORDS = 5
 """A search that adds at most this many words to each text adds a number or a label. A search that adds
@@ -73,10 +73,11 @@ class Inside:
 def opened_searches(
     retrievals: Iterable[Retrieval[Item]], identify: Identify[Item], wanted: Callable[[Inside], bool]
 ) -> tuple[list[Retrieval[Item]], frozenset[Hashable]]:
-    """Returns the retrievals, in which each search that is ``wanted`` is replaced by its inner searches.
-    Also returns the keys of the replaced searches.
+    """Returns the retrievals, in which some searches are replaced by their inner searches. Also returns
+    the keys of the replaced searches.
 
-    ``identify``: a function that returns the sources of items.
+    ``identify``: a function that returns the sources of items. ``wanted``: returns True for a search that
+    is to be replaced.
     """
     found: list[Retrieval[Item]] = []
     keys = frozenset[Hashable]()
@@ -113,7 +114,8 @@ def _is_labelled(
 ) -> bool:
     """Returns True iff a search returned found sources with other metadata, such as a rank."""
     found = [source for each in inside for source in identify([each.items])[0]]
-    # Identified together, two items of one source would share the metadata of the first one.
+    # Each result is identified on its own: in one call, two items of the same source would get the
+    # metadata of the first, and a difference would stay unseen.
     known = {(each.id, each.text): each.metadata for each in found}
     own = identify([outer.items])[0]
     return any(known.get((each.id, each.text), each.metadata) != each.metadata for each in own)

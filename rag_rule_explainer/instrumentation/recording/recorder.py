@@ -112,8 +112,8 @@ class Recording(Gate, Generic[Item]):
 
     def captured(self, on_new_query: OnNewQuery = "kept", before: int | None = None) -> Captured[Item]:
         """Returns the sources recorded so far, each once, in the order of their first retrieval.
-        ``on_new_query``: how a replay is served for a query that the baseline never made; see
-        ``OnNewQuery``. ``before``: the moment after which retrievals do not count; None for all."""
+        ``on_new_query``: see ``OnNewQuery``. ``before``: the moment after which retrievals do not count;
+        None for all."""
         with self._lock:
             every, failures = tuple(self._retrievals), tuple(self._failures)
         retrievals = tuple(each for each in every if before is None or each.ended < before)

@@ -89,6 +89,7 @@ class Refetching(Generic[Item]):
 
     @property
     def at_least(self) -> int:
-        """Returns the number of documents that the change may affect in one result; at least 1."""
+        """Returns the number of documents that the change may remove from one result, at least 1. A
+        search is asked for as many further results, so that they take the places of the removed ones."""
         change = self.refetch.change
         return max(1, len(change.excluded) + len(change.names))

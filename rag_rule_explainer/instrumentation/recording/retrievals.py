@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 Keys: TypeAlias = tuple[Hashable, ...]
 """The keys of a retrieval, the most specific first. If two retrievals have a key in common, they count as
-the same, and a replay is served the recorded result."""
+the same, and the one in a replay gets the recorded result of the other."""
 
 Searched: TypeAlias = tuple[str, ...]
 """The names of the classes of the objects that a retrieval searches."""

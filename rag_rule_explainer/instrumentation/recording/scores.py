@@ -1,6 +1,6 @@
 """This module finds scores that a search has computed from each other, such as shares of a sum.
 
-Replays are served documents with their recorded scores. A search that found fewer documents would compute
+Replays get documents with their recorded scores. A real search that found fewer documents would compute
 other scores of this kind.
 """
 
@@ -25,12 +25,13 @@ _NAMES = ("score", "similarity", "relevance")
 
 def has_relative_scores(batches: Iterable[Batch[Any]]) -> bool:
     """Returns True iff the scores of one search add up to 1, or have 0 as the lowest and 1 as the
-    highest. A search of one document shows neither."""
+    highest. Results of a single document are ignored, because one score shows nothing."""
     return any(map(_are_relative, _columns(batches)))
 
 
 def _columns(batches: Iterable[Batch[Any]]) -> Iterator[list[float]]:
-    """Yields all scores of the same name in one result, if each of its documents has one."""
+    """Yields, for each result and each name of a score, the scores of all documents of the result. A name
+    that some of the documents lack is left out."""
     for batch in batches:
         columns = defaultdict[str, list[float]](list)
         for source, item in batch:

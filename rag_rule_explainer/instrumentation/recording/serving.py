@@ -1,4 +1,4 @@
-"""This module serves the retained sources to the searches of a replay."""
+"""This module answers the searches of a replay with the retained sources."""
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
@@ -19,17 +19,18 @@ SOURCE_KIND = "source_kind"
 
 
 class Serving(Gate, Generic[Item]):
-    """A ``Serving`` serves the retained sources to the retrievals of one replay.
+    """A ``Serving`` answers the retrievals of one replay with the retained sources.
 
-    ``served``: the number of retrievals. ``delivered``: the ids of the sources that were returned.
-    ``order``: the ids of the retained sources in the order in which the replay must return them, if that
-    is not the baseline's order; else empty. ``handed``: the delivered ids, in the order of their first
-    delivery; only filled if ``order`` is set. ``refused``: the error of a query that must not be served,
-    or None. ``repeats_only``: True if the baseline made all searches of this replay too. A source that
-    was not delivered was then not searched for. ``undecided``: the reason why the replay's answer must
-    not be used; empty if it may be used. ``returned``: the ids of the sources that opened searches
-    returned; see ``opens``. ``results``: the ids of the sources that are results of tools. ``promoting``:
-    True if the replay is served documents that a search of the baseline dropped.
+    ``served``: the number of retrievals and tool results that the replay got. ``delivered``: the ids of
+    the sources that were returned. ``order``: the ids of the retained sources in the order in which the
+    replay must return them, if that is not the baseline's order; else empty. ``handed``: the delivered
+    ids, in the order of their first delivery; only filled if ``order`` is set. ``refused``: the error
+    that a search raised because its query must not be answered; None if there was none. ``repeats_only``:
+    True if the baseline made all searches of this replay too. A source that was not delivered was then
+    not searched for. ``undecided``: the reason why the replay's answer must not be used; empty if it may
+    be used. ``returned``: the ids of the sources that opened searches returned (see ``opens``).
+    ``results``: the ids of the sources that are results of tools. ``promoting``: True if the replay gets
+    documents that a search of the baseline found by an inner search, and dropped.
     """
 
     def __init__(self, captured: Captured[Item], kept: Iterable[Source]) -> None:
@@ -62,9 +63,10 @@ class Serving(Gate, Generic[Item]):
         ``keys``: the keys of the retrieval; ``asked``: its query, for messages. If the baseline made the
         retrieval several times with different results, the n-th call returns the n-th result. If the
         order of these results is unknown, or there is no n-th one, the items of all of them are returned,
-        and ``undecided`` is set. ``on_new_query`` decides how a new query is served. Returns None if the
-        caller must make a real search and pass its result to ``settled`` if ``serves_what_is_kept``, else
-        to ``filtered``. Raises UnknownQuery, or the error that the retrieval raised in the baseline.
+        and ``undecided`` is set. ``on_new_query`` decides what a new query returns. Returns None if the
+        caller must make a real search. The caller then passes its result to ``settled`` if
+        ``serves_what_is_kept`` is True, else to ``filtered``. Raises UnknownQuery, or the error that the
+        retrieval raised in the baseline.
         """
         with self._lock:
             self.served += 1
@@ -93,13 +95,13 @@ class Serving(Gate, Generic[Item]):
             return None if settled is None else self._deliver(settled)
 
     def opens(self, keys: Keys) -> bool:
-        """Returns True iff the search with these keys must really run, while its inner searches are
-        served from the record."""
+        """Returns True iff the search with these keys is *opened*: it must really run, and only its inner
+        searches are answered from the record."""
         return not self._captured.opened_keys.isdisjoint(keys)
 
     def let_through(self, items: Sequence[Item]) -> list[Item]:
         """Removes the items of omitted sources from the result of an opened search (a search that really
-        ran, with its inner searches served from the record). Records which sources the search returned.
+        ran, with its inner searches answered from the record). Records which sources the search returned.
         """
         with self._lock:
             batch = self._captured.recognised(items)
@@ -148,7 +150,7 @@ class Serving(Gate, Generic[Item]):
 
     @property
     def serves_what_is_kept(self) -> bool:
-        """Returns True iff new queries are served all retained sources."""
+        """Returns True iff a query that the baseline did not make returns all retained sources."""
         return self._captured.on_new_query == "kept"
 
     def settled(self, keys: Keys, retriever: object, found: Sequence[Item] | None) -> list[Item]:
@@ -160,10 +162,10 @@ class Serving(Gate, Generic[Item]):
 
     def begins_with(self, keys: Keys) -> bool:
         """Returns True iff the replay has made no retrieval yet, and the baseline made the one with these
-        ``keys``. The recorded result can then be served without a real search.
+        ``keys``. The recorded result can then be returned without a real search.
 
         A real search is only needed if the searched objects may hold texts that the replay derived from
-        sources it was served. Before its first retrieval, a replay was served no source.
+        sources it got. Before its first retrieval, a replay has got no source.
         """
         with self._lock:
             return not self.served and self._captured.recorded(keys) is not None
@@ -204,7 +206,7 @@ class Serving(Gate, Generic[Item]):
         return self._captured.sources
 
     def retrieved(self) -> list[Source]:
-        """Returns the sources that this replay was served so far."""
+        """Returns the sources that this replay has got so far."""
         return [source for source in self._captured.sources if source.id in self.delivered]
 
     def are_kept(self, items: Sequence[Item]) -> list[bool | None]:

@@ -12,10 +12,11 @@ _FEWEST_WORDS = 2
 
 
 class OrdersShown(NamedTuple):
-    """An ``OrdersShown`` holds the orders in which requests show sources. ``orders``: for each request,
-    the ids by the first position of each source, and the ids by the last position. ``alike``: the ids of
-    the sources with equal texts. ``is_repeated``: True if a request contains an earlier reply of a model,
-    which may repeat a source in other words."""
+    """An ``OrdersShown`` holds the orders in which requests show sources. ``orders``: two orders of ids
+    for each request, because a request may show a source several times: by the first positions of the
+    sources, and by their last positions. ``alike``: the ids of the sources with equal texts.
+    ``is_repeated``: True if a request contains an earlier reply of a model, which may repeat a source in
+    other words."""
 
     orders: Sequence[tuple[str, ...]]
     alike: frozenset[str] = frozenset()
@@ -47,11 +48,11 @@ def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tu
     """Returns the ids of the sources that a model was shown, in the order in which it was shown them.
     Returns an empty tuple if these are all ``units`` in their order.
 
-    An id occurs at least twice if the position of its source is unknown. All positions are unknown if two
-    requests show the sources in different orders, or if one source is not recognised in the requests.
-    Sources with equal texts also have unknown positions. The orders of two requests do not differ if one
-    is the beginning of the other. ``known``: the ids of the sources that are certainly not shown by a
-    request in which they are not recognised.
+    An id that occurs more than once means that the position of its source is unknown. All positions are
+    unknown if two requests show the sources in different orders, or if one source is not recognised in
+    the requests. Sources with equal texts also have unknown positions. The orders of two requests do not
+    differ if one is the beginning of the other. ``known``: the ids of the sources that are certainly not
+    shown by a request in which they are not recognised.
     """
     if not shown.orders:
         return ()
@@ -69,10 +70,10 @@ def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tu
 def _other_places(
     text: str, before: Sequence[Reading], units: Sequence[Source], known: Set[str]
 ) -> tuple[dict[str, int], frozenset[str]]:
-    """Returns the position of each source whose id is not in ``known``, as the number of words before it.
-    Also returns the ids of the sources with a position that have the same text as another source. A
-    source has a position only if its whole text occurs as often as there are sources with this text, and
-    not only inside another source."""
+    """Returns the positions in ``text`` of sources whose id is not in ``known``, as the number of words
+    before them. A source is left out if its whole text does not occur, occurs more or less often than
+    there are sources with this text, or occurs only inside a longer source. Also returns the ids of those
+    found sources that have the same text as another source."""
     texts = {unit.id: f" {' '.join(words_of(unit.text))} " for unit in units}
     line, places, alike = f" {' '.join(words_of(text))} ", dict[str, int](), set[str]()
     for own in dict.fromkeys(said for identity, said in texts.items() if identity not in known):
@@ -96,8 +97,9 @@ def _places(words: str, line: str) -> Iterator[int]:
 
 
 def _answering(orders: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
-    """Returns the orders without those of requests that only asked a model to grade single sources. Such
-    requests show each source alone, before a later request shows several together."""
+    """Returns the orders without those of requests that only asked a model to grade one source each.
+    These requests are recognised by their place: they show the sources one by one, and the first request
+    that shows several sources comes after them."""
     together = next((place for place, each in enumerate(orders) if len(each) > 1), 0)
     alone = {each[0] for each in orders[:together]}
     is_graded = len(alone) > 1 and alone.issuperset(orders[together])

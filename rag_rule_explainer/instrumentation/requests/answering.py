@@ -81,7 +81,7 @@ class Answers:
         None if it does not.
 
         ``key``: identifies these sources. ``beside``: texts whose words may be in the replay's requests,
-        such as the served sources. Other new words in the requests are a sign that the run took a
+        such as the retained sources. Other new words in the requests are a sign that the run took a
         different path through the code (``departs``). ``whatever``: if True, the answers are compared
         even if the models' replies differ.
         """

@@ -37,8 +37,8 @@ class ForeignAnswer(NamedTuple):
 
     ``run``: the run's name. ``sources``: the ids of the retained sources; None for the baseline.
     ``replies``: the replies of the run's models. ``own``: the answer's words that are neither in sources
-    nor in the input; if there are none, all its words. ``strange``: the words of ``own`` that are not in
-    texts of the application's code either.
+    nor in the input; if there are none, all words of the answer. ``strange``: those of them that are not
+    in texts of the application's code either.
     """
 
     run: str
@@ -82,8 +82,8 @@ class Authorship:
         ``given``: the texts of the application's input. ``constants``: texts in the application's code.
         """
         self._constants = _words_of(constants)
-        # The texts of all sources explain words in the answer of every run, even if the run was not
-        # served these sources. Other words are compared between the runs.
+        # The texts of all sources explain words in the answer of every run, even if the run did not get
+        # these sources. Other words are compared between the runs.
         labels = [f"{source.id} {dict(source.metadata)}" for source in sources]
         texts = [source.text for source in sources]
         self._facts = _words_of([*given, *texts, *labels])
@@ -102,8 +102,8 @@ class Authorship:
     ) -> None:
         """Stores the answer of a run if it has words that the models' replies do not explain.
 
-        ``sources``: the ids of the sources that the run was served; None for the baseline. ``made``:
-        texts that the run produced besides model replies, such as results of tools.
+        ``sources``: the ids of the sources that the run got; None for the baseline. ``made``: texts that
+        the run produced besides model replies, such as results of tools.
         """
         own, strange = self._words_in(answer, made)
         if not own or self._is_said(answer, own, exchanges):
@@ -136,9 +136,10 @@ class Authorship:
         return own or words, own - self._constants
 
     def _cut_off(self, line: str) -> frozenset[str]:
-        """Returns the words that the answer quotes from a source: words that follow the same word in the
-        source as in the answer. The last word of a quotation may be cut off, so the beginning of a word
-        of the source is enough. ``line``: the words of the answer in one line."""
+        """Returns the words that the answer quotes from a source. A word counts as quoted if it and the
+        word before it in the answer also follow each other in a source. The end of a quotation may be cut
+        off, so it is enough if the word of the source begins with the word. ``line``: the words of the
+        answer in one line."""
         pairs = pairwise(line.split())
         return frozenset(
             word for before, word in pairs if any(f" {before} {word}" in each for each in self._lines)
@@ -188,9 +189,9 @@ class Authorship:
         """Returns the words by which an answer is compared: if the models' replies of two runs are equal,
         these words of their answers must be equal too.
 
-        They are all words of ``own``, or only those of ``strange``. Words of the application's constants
-        are in ``own`` alone. They do not count if code may choose a constant by something else than a
-        model's reply.
+        They are the words in ``written.own``, or only those in ``written.strange``, which leaves out
+        words of the application's constants. These are left out if code may have chosen between constants
+        by something other than a model's reply.
         """
         is_strange = len(written.strange) >= FEWEST_WORDS
         return written.own if is_strange or (self._decided and written.replies) else written.strange

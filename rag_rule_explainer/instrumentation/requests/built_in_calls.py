@@ -29,7 +29,7 @@ class BuiltInTypes(NamedTuple):
     ``named``: the types of calls that the provider runs and whose parts name the tool. ``over_mcp``: the
     same for tools on an MCP server. ``by_provider``, ``by_application``: types such as "web_search_call",
     which consist of a tool's name and "_call": those of tools that the provider runs, and those of tools
-    that the application runs. ``told``: the fields of such a part that are arguments of the tool.
+    that the application runs. ``told``: the fields of a call's part that are arguments of the tool.
     ``untold``: fields inside these that are results, and no arguments.
     """
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...tool_calls import ToolCall
-from ..tool_replay import ExecutedCall
+from ..executed_calls import ExecutedCall
 from .exchanges import moment
 from .tools_in_use import tools_in_use
 
@@ -84,9 +84,9 @@ class CallsOfRun:
         return next((each.at for each in list(self._made) if each.call.name in names), None)
 
     def note_reply(self, key: Hashable, calls: Iterable[tuple[str, ToolCall]]) -> None:
-        """Records the calls in a model's reply, with their ids. Call it before the run goes on; for a
-        streamed reply, call it again when more has arrived: a call keeps the moment at which it began.
-        ``key``: identifies the request."""
+        """Records the calls in a model's reply, with their ids. Call it before the application gets the
+        reply; for a streamed reply, call it again when more has arrived: a call keeps the moment at which
+        it began. ``key``: identifies the request."""
         within, now = tools_in_use.get(), moment()
         with self._guard:
             own = self._by_reply.setdefault(key, [])
@@ -172,9 +172,9 @@ def _by_arguments(made: MadeCall, ran: ExecutedCall, known: set[str]) -> bool:
 
 
 def _by_name(made: MadeCall, ran: ExecutedCall, known: set[str]) -> bool:
-    """Returns True iff the tool run ``ran`` fits the call ``made`` by name and time: it took place
-    between the reply with the call and the request with its result. Returns False if the id of the run
-    belongs to another call. ``known``: the ids of all calls."""
+    """Returns True iff ``ran``, a recorded execution of a tool, fits the call ``made`` by the tool's name
+    and by time: it took place between the reply with the call and the request with its result. Returns
+    False if ``ran`` has the id of another call. ``known``: the ids of all calls."""
     is_others = ran.identity in known and ran.identity != made.identity
     in_time = made.at < ran.at and (made.answered is None or ran.at < made.answered)
     return made.call.name == ran.call.name and in_time and not is_others

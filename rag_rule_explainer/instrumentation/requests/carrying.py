@@ -2,10 +2,10 @@
 
 These texts are a run's model replies, its answer and its tools' results. Eight of their words in a row,
 or a whole shorter text, do not come into a different run's request by chance. A text is not reported if
-its origin is harmless: if it is in the baseline's input or requests, or in a source that the run was
-served; if it arises only where two texts that the run was served meet; or if the request was sent before
-the text was made. A text of two words may be in a request by chance. It is reported as unsure, and only
-if the run that sent the request made the same text itself. Single words are not searched for.
+its origin is harmless: if it is in the baseline's input or requests, or in a source that the run got; if
+it arises only where two texts that the run got stand next to each other; or if the request was sent
+before the text was made. A text of two words may be in a request by chance. It is reported as unsure, and
+only if the run that sent the request made the same text itself. Single words are not searched for.
 """
 
 import re
@@ -103,7 +103,7 @@ class MadeTexts:
         A text that cannot be there by chance is preferred.
 
         ``exchange``: the request. ``served``: the texts of the sources and the results of tools that the
-        run was served. ``made``: the texts that the run made itself.
+        run got. ``made``: the texts that the run made itself.
         """
         if not (self._long or self._short):
             return None

@@ -74,8 +74,8 @@ class ArrivingReply(Protocol):
         ...
 
     def note_left(self) -> None:
-        """Records that the application may have stopped reading the reply. A replay that is served this
-        reply from the record gets only the part that has arrived."""
+        """Records that the application may have stopped reading the reply. A replay that gets this reply
+        from the record gets only the part that has arrived."""
         ...
 
 

@@ -20,7 +20,7 @@ _MARK = "<source>"
 _FEWEST_WORDS = 3
 """A line with fewer words counts as a part of a source only if it is a whole line of the source."""
 _AROUND = 60
-"""The number of characters of a request that messages show around the first difference."""
+"""Messages quote this number of characters of each of two requests, from their first difference on."""
 
 
 class Step(NamedTuple):

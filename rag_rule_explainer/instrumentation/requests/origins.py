@@ -12,9 +12,9 @@ from .marks import AROUND, FoundMark
 from .source_recognition import words_of
 
 _MORE = 2
-"""A mark (a text that identifies a source, such as a name) that begins a line of a request may come from
-a text of the application in which it also begins a line. It counts as coming from there if at least this
-many words follow it in the application's line. These need not be the words that follow in the request."""
+"""A mark (a text that identifies a source, such as a name) may begin a line of a request, and also begin
+a line in a text of the application. The request counts as having it from there if at least this many
+words follow the mark in the application's line, even if other words follow it in the request."""
 
 
 @dataclass(slots=True, eq=False)

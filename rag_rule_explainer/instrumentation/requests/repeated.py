@@ -15,8 +15,8 @@ from .exchanges import Exchange
 from .volatile import Steady
 
 _MOST_TEXT = 10_000_000
-"""The largest number of characters of requests that are stored. Later first replays are not stored, so a
-repetition of them is not compared."""
+"""The largest number of characters of requests that are stored. When it is reached, no further first
+replays are stored, and their repetitions are not compared."""
 
 Sent = tuple[tuple[Exchange, ...], tuple[str, ...]]
 """The requests and replies of a replay, and the results of its tools."""

@@ -12,7 +12,8 @@ def reported_tokens(
     """Returns the numbers of tokens that a reply cost, by kind; empty if it reports none.
 
     ``names``: for each kind, the fields that may have its number, such as "details.cached"; the first one
-    that is not 0 counts. ``details``: the same, for kinds that are left out if no field has a number.
+    that is not 0 counts, and the kind gets 0 if there is none. ``details``: the same, but a kind without
+    such a number is left out.
     """
     spent = {kind: _first(usage, own) for kind, own in names.items()}
     more = {kind: count for kind, own in details.items() if (count := _first(usage, own))}

@@ -1,5 +1,5 @@
-"""This module notes the tools that an application runs itself, as plain functions: their calls are not
-recorded, so no replay can be given their results."""
+"""This module finds unrecorded tools: tools that an application runs as plain functions, and not through
+its framework. Their results are not recorded, so a replay cannot use recorded results in their place."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -52,13 +52,13 @@ NO_STUB = (
 
 
 def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list[MadeCall]:
-    """Records the results of tool calls in a request, and returns the calls of this run to which they
-    belong. ``results``: the id of each call with the text of its result.
+    """Records the results of tool calls that a request to a model contains. Returns the calls of this run
+    to which they belong. ``results``: pairs of the id of a call and the text of its result.
 
-    If a call has a result although no recorded tool ran, an unrecorded tool ran. If the result contains a
-    retrieved text, this tool retrieves, and replays serve its searches. Any other unrecorded tool is
-    noted on the run. In a replay, UntrueReplay is raised for such a tool, unless the user named it safe.
-    If a stub was to replace the tool, an error is raised in any run.
+    If a call has a result although no recorded tool ran, an unrecorded tool ran. In a baseline, its name
+    is stored: as a tool that retrieves if the result contains a retrieved text, otherwise as an
+    unrecorded tool. A replay raises UntrueReplay, unless the user named the tool safe. If a stub was to
+    replace the tool, the baseline raises an error too.
     """
     answered = run.calls.note_answered(results)
     own = run.unexecuted if answered else []
@@ -77,8 +77,8 @@ def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list
 
 
 def note_remote(run: Participation, names: Collection[str]) -> None:
-    """Records that the provider of a model ran these tools over MCP. In a replay, raises UntrueReplay if
-    one of them was not named safe."""
+    """Records that the provider of a model ran the tools ``names`` itself, over MCP. In a replay, raises
+    UntrueReplay if the user did not name all of them safe, unless new calls may run in replays."""
     run.calls.remote.update(names)
     replay = run.tool_replay
     new = [] if replay is None or replay.on_new == "live" else sorted(set(names).difference(replay.safe))
@@ -87,7 +87,8 @@ def note_remote(run: Participation, names: Collection[str]) -> None:
 
 
 def note_retrieving(run: Participation, answered: Sequence[MadeCall]) -> None:
-    """Records that a tool retrieves, for each of these calls whose result contains a retrieved text."""
+    """Records the names of tools that retrieve: those of the calls in ``answered`` whose result contains
+    a retrieved text."""
     sight = _sight_of(run)
     run.retrieving_tools.update(
         each.call.name for each in answered if sight.seen_in([Request(each.text)])
@@ -95,9 +96,10 @@ def note_retrieving(run: Participation, answered: Sequence[MadeCall]) -> None:
 
 
 def check_unrun(run: Participation, unrecorded: Sequence[MadeCall]) -> None:
-    """Raises UntrueReplay if a tool that must not run may have run in a replay. ``unrecorded``: the calls
-    for which no recorded tool ran, so that the application may have run a function itself. The error ends
-    the explanation, because every other replay might run the tool once more."""
+    """Raises UntrueReplay if one of the calls ``unrecorded`` is of a tool that must not run in replays.
+    No recorded tool ran for these calls, so the application may have run a function itself. The error
+    ends the explanation, because every other replay might run the tool once more. Does nothing in a
+    baseline."""
     replay = run.tool_replay
     if replay is None or replay.on_new == "live":
         return
@@ -123,8 +125,8 @@ def check_none_ran(run: Participation) -> None:
 
 
 def end_if_one_ran(run: Participation) -> None:
-    """Ends a replay that has begun if ``check_none_ran`` raises an error: stores this error on the run,
-    and raises ReplayEnded, which ``except Exception`` in the application does not catch."""
+    """Calls ``check_none_ran`` in a replay. If that raises an error, stores the error on the run, and
+    ends the replay by ReplayEnded, which ``except Exception`` in the application does not catch."""
     try:
         check_none_ran(run)
     except UntrueReplay as error:

@@ -47,7 +47,7 @@ _STEADY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 _LONGEST_REMEMBERED = 10_000
-"""The largest number of characters of a text for which the result is cached."""
+"""The length, in characters, of the longest text whose form with placeholders is cached."""
 _YEAR = compiled_late(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
@@ -98,7 +98,7 @@ def _without_volatile(text: str) -> str:
     return text
 
 
-# Cached, because the requests of one explanation have most of their texts in common.
+# Cached, because the prompts of one explanation have most of their texts in common.
 _remembered = lru_cache(maxsize=256)(_without_volatile)
 
 
@@ -122,8 +122,8 @@ def _compiled(given: Any) -> re.Pattern[str]:
 
 
 def years_in(times: Sequence[str]) -> list[str]:
-    """Returns the years in these volatile parts of a text (see ``Steady.volatile_in``), in order. Digits
-    in ids are not read as years."""
+    """Returns the years (1900 to 2099) in ``times``, in order. ``times``: volatile parts of a text, as
+    ``Steady.volatile_in`` returns them. Those that are ids or addresses are skipped."""
     ids = [pattern for pattern, mark in _STEADY if mark in {"<uuid>", "<call>", "<address>"}]
     dates = [time for time in times if not any(each.fullmatch(time) for each in ids)]
     return [year for time in dates for year in _YEAR.findall(time)]

@@ -1,2 +1,3 @@
-"""This package restores, for single replays, the state that an application had before the baseline. Such
-replays show whether answers depend on state that earlier runs left, and not only on the sources."""
+"""This package gives an application the state that it had before the baseline, so that a replay can start
+from it. Such replays show whether answers depend on state that earlier runs left, and not only on the
+sources."""

@@ -22,7 +22,7 @@ from .parts import Part
 from .system_settings import names_of_builtins
 
 _MOST = 200
-"""The maximum number of modules that are watched."""
+"""The maximum number of modules that are watched. Further modules are ignored."""
 _BY_A_TEXT = frozenset({"modules", "import_module", "__import__"})
 """Names by which code can get a module whose name is in a string, as in ``sys.modules["csv"]``. If the
 code uses one of these, all modules whose names occur in its strings are watched too."""

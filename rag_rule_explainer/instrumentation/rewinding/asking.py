@@ -41,7 +41,7 @@ _OF_CLIENTS = frozenset({"cookies", "headers", "params", "auth", "base_url"})
 """The attributes in which a client keeps state between its requests."""
 
 
-# Typed as Any, because pyright would report unknown types of its contents.
+# Typed as Any, because pyright would report that the types of a mapping's entries are unknown.
 _REGISTER: Any = MappingProxyType
 _MOST_CELLS = 1_000_000
 _PRAGMAS = (
@@ -69,10 +69,12 @@ _READERS: tuple[tuple[Any, frozenset[str]], ...] = (
         | {"unfinished_tasks"},
     ),
 )
-"""The names by which code reads the state of a lock or a queue."""
+"""Pairs of types and the names by which code reads the state of their objects: first locks, then
+queues."""
 
 
-# isinstance would read ``__class__``, which the user's class may override.
+# The functions take the class, and use issubclass: isinstance would read ``__class__`` of the object,
+# which the user's class may override.
 @per_class
 def _always_asked(kind: type) -> tuple[_Ask, ...]:
     return tuple(ask for kinds, ask in _ASKED if issubclass(kind, kinds))
@@ -149,8 +151,8 @@ def _of_a_client(thing: Any, named: frozenset[str]) -> object:
 
 
 def _of_a_table(thing: Any) -> object:
-    """Returns the size, the names and a hash of the content of a table or column of pandas. The hash of a
-    table above a million cells is left out."""
+    """Returns the shape of a pandas table (or column), the names of its columns, and a hash of its cells.
+    The hash is empty for a table of more than ``_MOST_CELLS`` cells."""
     hashed = sys.modules["pandas"].util.hash_pandas_object
     names = tuple(map(repr, getattr(thing, "columns", (getattr(thing, "name", ""),))))
     return thing.shape, names, hashed(thing).to_numpy().tobytes() if thing.size <= _MOST_CELLS else b""

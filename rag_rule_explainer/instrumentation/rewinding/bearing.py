@@ -41,9 +41,10 @@ _OF_PYTHON = frozenset(
         *("__bases__", "__annotations__"),
     }
 )
-"""Special names, such as ``__class__``, whose values one run may set and later runs may use."""
+"""The special names, such as ``__class__``, whose changes may influence later runs. Changes of other
+special names are ignored."""
 _DESCRIBING = frozenset({"__doc__", "__annotations__"})
-"""Special names whose values matter only where the code reads them."""
+"""Special names whose changes influence later runs only if the application's code reads them."""
 _HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"})
 """The names under which functions and bound runnables store values that later become arguments of other
 code."""
@@ -66,11 +67,11 @@ counts as changed by the framework, and not by the user's code."""
 
 
 class Bearing:
-    """This class decides whether a changed attribute or entry may influence a later run, by the names
-    that the application's code reads and sets.
+    """This class decides whether a changed attribute or entry may influence a later run, by a search for
+    its name in the application's code.
 
-    ``named``: the names in all code except that of models. ``texts``: the string constants in the code
-    that a run may call.
+    ``named``: the names in the code of the user's functions, except methods of the user's own models.
+    ``texts``: the string constants in the code that a run may execute, that of models included.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -170,7 +171,7 @@ class Bearing:
 
     @cached_property
     def _stored(self) -> frozenset[str]:
-        """Returns the names of the attributes that the user's code sets, without a leading underscore."""
+        """Returns the attributes that the user's code sets. A leading underscore of a name is removed."""
         codes = self._not_of_models
         by_text = (text for code in codes for text in texts_in_code(code) if "setattr" in self.named)
         return frozenset((*(name for code in codes for name in _set_in(code)), *by_text))
@@ -196,9 +197,9 @@ class Bearing:
     def may_depend(self, changed: Collection[str]) -> bool:
         """Returns True iff a later run may find a value that depends on the run which set it.
 
-        This may be a value that the code both changes and reads, or one of ``changed``: the names of the
-        values that differ now from before the baseline. Also returns True if ``changed`` is empty. Call
-        this only if some value has changed: a run has then changed it back.
+        A value that the code creates only if it is missing does not depend on the run. ``changed``: the
+        names of the values that differ now from before the baseline. If it is empty, the result is True:
+        this method is called only after some value has changed, so a run has changed that value back.
         """
         dependent = dependent_names(self._codes)
         known = frozenset(name for code in self._codes for name in written_names(code)) - dependent
@@ -210,8 +211,8 @@ class Bearing:
 
     def is_read(self, name: str, of_a_model: bool = False) -> bool:
         """Returns True iff the code may read an attribute, an entry or a variable of this name.
-        ``of_a_model``: True if it belongs to a model of the user's class; then only the code of models
-        may read it without its name, as by ``vars()``."""
+        ``of_a_model``: True if it belongs to a model whose class the user wrote. Calls that read all
+        attributes, such as ``vars()``, then count only if they are in the code of models."""
         key = (name, of_a_model)
         if key not in self._read:
             named = self._named_by_models if of_a_model else self.named
@@ -247,19 +248,16 @@ def _code_of(member: Any) -> CodeType | None:
 
 
 def _asked_for(things: Iterable[object]) -> Iterator[str]:
-    """Yields the names that the attrgetters, itemgetters and methodcallers among these objects read or
-    call."""
+    """Yields the names of the attributes, entries and methods that the attrgetters, itemgetters and
+    methodcallers among these objects use."""
     for each in things:
         if isinstance(each, _ASKING):
             yield from map(str, each.__reduce__()[1])
 
 
 def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
-    """Yields the code that a run may execute. Leaves out methods whose names occur in no code, such as
-    methods for statistics.
-
-    ``asked``: the names that objects such as an attrgetter read.
-    """
+    """Yields the code of the functions that a run may execute. A method is left out if no code contains
+    its name. ``asked``: the names that objects such as an attrgetter use."""
     codes = [node.thing.__code__ for node in functions]
     of_models = [node.thing.__code__ for node in functions if node.owner in OF_MODELS]
     for node, code in zip(functions, codes, strict=True):
@@ -276,7 +274,7 @@ def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
 
 @lru_cache(maxsize=2048)
 def _set_in(code: CodeType) -> frozenset[str]:
-    """Returns the names of the attributes that the code sets, without a leading underscore."""
+    """Returns the names of the attributes that the code sets. A leading underscore is removed."""
     # Cached, because disassembling is slow and each explanation reads the same code.
     setting = (each for each in dis.get_instructions(code) if each.opname in _SETTING)
     inside = (_set_in(inner) for inner in code.co_consts if isinstance(inner, CodeType))

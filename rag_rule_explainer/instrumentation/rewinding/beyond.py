@@ -27,10 +27,10 @@ _Key: TypeAlias = tuple[Any, ...]
 _SETTING, _LOGGER, _STATE, _ROWS = "setting", "logger", "state", "rows"
 """The kinds of what is compared, which are the first items of its keys."""
 _DATABASES = frozenset({"aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony", "tortoise", "dataset"})
-"""The packages whose objects may hold a SQLite connection at any depth."""
+"""The packages whose objects may refer to a SQLite connection, directly or through other objects."""
 _MOST_IN_LIBRARIES = 3000
 _ASKING_FOR_CHANGES = ("changes()", "last_insert_rowid()")
-"""Functions of SQL that say what a connection has written, without a read of a table."""
+"""SQL functions by which code learns what its connection has written, although it reads no table."""
 _OF_THE_SYSTEM = frozenset(
     {
         *("tzset", "setlocale", "umask", "captureWarnings", "pwrite", "ftruncate", "mkfifo", "setxattr"),

@@ -33,9 +33,8 @@ def write_array(thing: Any, content: bytes) -> None:
 
 @per_class
 def _has_none(_: type) -> list[bool]:
-    """Returns the same list whenever it is called with this class. The list is empty at first. When
-    ``is_buffer`` finds that objects of the class are no buffers, it adds an entry, so that it need not
-    try again."""
+    """Returns a list that is empty until ``is_buffer`` finds that objects of this class are no buffers,
+    and adds an entry. Every call for a class returns the same list, so ``is_buffer`` tries only once."""
     return []
 
 

@@ -83,7 +83,7 @@ def _is_of_no_index(package: str) -> bool:
     try:
         found = _distribution_of(package)
         return found is None or _is_kept_to_itself(found)
-    except Exception:  # an installer's files may hold anything
+    except Exception:  # an installer's files may be malformed
         return False
 
 

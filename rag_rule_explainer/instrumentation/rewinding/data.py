@@ -18,7 +18,8 @@ from .parts import read_slots
 from .values import DICT, LISTED, SET, is_plain
 
 _MOST = 200
-"""The maximum number of objects inside a value that are checked."""
+"""The maximum number of objects inside a value that are checked. If they all are data, the value counts
+as data."""
 # Typed as Any, because pyright would otherwise report that the types of these objects' contents are
 # unknown.
 _METHOD: Any = MethodType

@@ -22,7 +22,7 @@ from .parts import Part
 from .values import ABSENT, is_plain
 
 _MOST = 2000
-"""The maximum number of objects that are watched."""
+"""The maximum number of objects that are watched. Further objects are ignored."""
 
 
 def with_foreign_attributes(
@@ -51,9 +51,9 @@ def _distinct(nodes: Iterable[Node]) -> Iterator[Node]:
 
 
 def _named(functions: Iterable[Node]) -> Iterator[Node]:
-    """Yields what the user's functions name of libraries: classes, functions and modules that are a
-    global of the functions or an attribute of a library module, and other objects, such as
-    ``sys.stdout``, that are an attribute of a library module."""
+    """Yields the classes, functions and modules of libraries that the user's functions name, as a global
+    or as an attribute of a library's module. Other objects, such as ``sys.stdout``, are yielded only if
+    they are an attribute of a library's module."""
     for function in functions:
         held, names = function.thing.__globals__, frozenset(names_in(function.thing.__code__))
         waiting = [(name, held[name]) for name in sorted(names & held.keys())]
@@ -68,8 +68,8 @@ def _named(functions: Iterable[Node]) -> Iterator[Node]:
                         )
                         waiting += [(each, inner[each])] * is_part
                     elif is_of_library(inner[each]):
-                        # An object such as ``sys.stdout`` is yielded here, because no object of the
-                        # application need refer to it.
+                        # Often no object of the application refers to such an object (``sys.stdout``, for
+                        # example). So it is not among the reachable objects, and is yielded here.
                         yield Node(inner[each], each, owner=Owner.LIBRARY)
                 yield Node(value, name, owner=Owner.LIBRARY)
             elif isinstance(value, (type, FunctionType)) and not is_own(value.__module__ or ""):
@@ -135,8 +135,9 @@ def _set_from_now_on(thing: Any, names: frozenset[str] | None) -> Part:
 
 
 def _is_the_users(value: Any, *, is_new: bool) -> bool:
-    """Returns True iff the user's code may have set this value of an attribute: a function or an object
-    of the user's own, or plain data if the attribute is new (``is_new``)."""
+    """Returns True iff the user's code may have set an attribute to this value. That holds for the user's
+    own functions and objects; for a new attribute (``is_new``), it also holds for texts, numbers, lists,
+    dicts and sets."""
     return (
         is_of_own(value)
         or (is_new and is_plain(value))

@@ -22,8 +22,8 @@ from .values import is_plain
 _Ask = Callable[[Any], object]
 _MODULES_OF_ITERATORS = frozenset({"builtins", "itertools"})
 _COUNT = "count"
-"""The name of the class ``itertools.count``, whose numbers often only go into a log. It is left out here,
-because other checks find out whether code uses the numbers."""
+"""The name of the class ``itertools.count``. How far such an iterator was read is not compared here,
+because its numbers often only go into a log. Other checks find out whether code uses the numbers."""
 _SETS_WAITING = frozenset({"settimeout", "gettimeout", "setblocking", "getblocking", "timeout"})
 _SETS_OPTIONS = frozenset({"setsockopt", "getsockopt"})
 _RECEIVES = frozenset({"recv", "recv_into", "recvfrom", "recvmsg", "accept", "makefile"})
@@ -87,10 +87,9 @@ def _of_its_kind(kind: Any, named: frozenset[str]) -> Iterator[_Ask]:
 
 
 def is_of_a_librarys_own(node: Node) -> bool:
-    """Returns True iff an object is an iterator that belongs to an object of a library or a framework,
-    such as the one by which a client numbers its requests. An iterator belongs to the object that refers
-    to it. If that is a second iterator, such as a ``map``, it belongs to the object that refers to the
-    second one."""
+    """Returns True iff the object is an iterator that belongs to an object of a library or a framework,
+    such as an iterator by which a client numbers its requests. An iterator belongs to the nearest object
+    on the path to it that is neither an iterator (such as a ``map``) nor a collection."""
     holder = node.holder
     while holder is not None and (_is_an_iterator(holder.thing) or holder.is_passed_by):
         holder = holder.holder
@@ -103,8 +102,8 @@ def _is_an_iterator(thing: Any) -> bool:
 
 
 def is_a_mock(thing: object) -> bool:
-    """Returns True iff the object is a mock of ``unittest.mock``, which pretends to be of another
-    class."""
+    """Returns True iff the object is a mock of ``unittest.mock``, even if the mock's ``__class__`` is
+    another class."""
     mock: Any = sys.modules.get("unittest.mock")
     return mock is not None and issubclass(type(thing), mock.NonCallableMock)
 

@@ -2,7 +2,7 @@
 and get the same result.
 
 A value that is computed once and then stored, such as a vocabulary, is harmless if every run computes the
-same value from any sources.
+same value, whatever its sources are.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,8 @@ from .snapshot import KeptPart
 from .values import ABSENT, DICT, is_equal
 
 _DEEPEST = 7
-"""The number of levels of nested objects that are compared."""
+"""The number of levels of nested objects that are compared by content. Of more deeply nested values, only
+those count as equal for which ``is_same`` returns True."""
 
 
 @dataclass(slots=True, eq=False)
@@ -52,9 +53,9 @@ class MadeAgain:
                     self._others.add(holder)
 
     def is_constant(self, name: str) -> bool:
-        """Returns True iff all replays that computed this value got a result equal to the value held
-        before. There must be at least two such replays, and each source must be omitted in at least one
-        of them. For a dict, this must hold for each entry that has changed."""
+        """Returns True iff all replays that computed this value got a result equal to the value that the
+        application held before the replay. There must be at least two such replays, and each source must
+        be omitted in at least one of them. For a dict, this must hold for each entry that has changed."""
         if name in self._others:
             return False
         entries = self._entries.get(name, {})
@@ -70,9 +71,12 @@ class MadeAgain:
     def _compare(
         self, name: str, was: Any, made: Any, today: Any, sources: frozenset[str]
     ) -> bool | None:
-        """Returns True iff the replay computed the value ``today``, which the application held before it;
-        None if the replay computed no value. ``was``: the value before the baseline. ``made``: the value
-        after the replay."""
+        """Returns True if the replay computed a value equal to ``today``, False if it computed another
+        value, and None if it computed none.
+
+        ``was``: the value before the baseline, where the replay started. ``made``: the value after the
+        replay. ``today``: the value before the replay's start.
+        """
         if is_equal(was, made, _DEEPEST) and (was is ABSENT or was is None):
             return None
         if is_equal(made, today, _DEEPEST):

@@ -1,8 +1,8 @@
 """This module finds servers that run in a thread of this process, and the state of the user's code behind
 them.
 
-The application reaches such a server over the network, so none of its objects need refer to the server.
-Even a request that only reads data may change the server's state.
+The application reaches such a server over the network, so a search of the application's objects may not
+find the server. Even a request that only reads data may change the server's state.
 """
 
 import gc
@@ -52,8 +52,8 @@ class OwnServers:
 
     def _is_read(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff code behind a server reads the value ``name`` of the object in ``kept``. All
-        functions there are searched, because a server calls methods that no code names, such as
-        ``do_GET``."""
+        functions behind the servers are searched, even those that no code names, because a server calls
+        such methods: ``do_GET``, for example."""
         functions = () if self._snapshot is None else self._snapshot.functions
         names = {*kept.node.names(), *filter(None, [name])}
         return any(
@@ -71,9 +71,10 @@ def served_by_threads() -> Iterator[Any]:
 
 
 def _run_by(thread: Thread) -> Iterator[Any]:
-    """Yields the objects that a thread uses: the one whose method it runs, the enclosed variables of its
-    function, and its arguments."""
-    target: Any = getattr(thread, "_target", None)  # a thread deletes these when it ends
+    """Yields the objects that a thread uses: the object of the method that the thread runs (or None), the
+    enclosed variables of its function, and the function's arguments."""
+    # A thread deletes ``_target`` and ``_args`` when it ends.
+    target: Any = getattr(thread, "_target", None)
     yield getattr(target, "__self__", None)
     yield from getattr(thread, "_args", ())
     for cell in getattr(target, "__closure__", None) or ():

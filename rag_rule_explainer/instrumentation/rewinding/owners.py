@@ -1,5 +1,5 @@
-"""This module finds out the owner of each object (the user, a framework, a model or a library), and on
-which path it was found."""
+"""This module finds the owner of each object: the user, a framework, a model or a library. It also
+describes the path of references by which an object was found."""
 
 from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Iterator
@@ -31,8 +31,9 @@ class Owner(Enum):
     """An ``Owner`` names the owner of an object, judged by its class. A collection belongs to the owner
     of the object that refers to it.
 
-    ``MODEL``: a model whose class is not the user's, with what it holds. ``USERS_MODEL``: a model of a
-    class that the user wrote, or an object of the user's inside any model.
+    ``MODEL``: a language model whose class is not the user's, or a library's object inside it.
+    ``USERS_MODEL``: a language model whose class the user wrote, or an object of a class that the user
+    wrote inside any language model.
     """
 
     USER = auto()
@@ -50,8 +51,9 @@ class Node:
     """A ``Node`` is an object that was found while walking through the application's objects.
 
     ``holder``: the node of the object that refers to it; None for the application. ``name``: the
-    attribute or variable of the holder that refers to it. ``steps``: the number of library objects in a
-    row that lead to it. ``contents``: its parts, such as its attributes, each with its content.
+    attribute or variable of the holder that refers to it. ``steps``: the number of library objects, this
+    one included, at the end of the path to it (see ``owner_of``). ``contents``: its parts, such as its
+    attributes, each with its content.
     """
 
     thing: Any
@@ -63,8 +65,8 @@ class Node:
 
     @property
     def is_passed_by(self) -> bool:
-        """Returns True for a collection or a wrapper function. Messages do not name such an object
-        itself, but the object that holds it."""
+        """Returns True for a collection, and for a function that the user did not write, such as the
+        wrapper of a decorator. Messages name the object that refers to it instead."""
         is_wrapper = isinstance(self.thing, FunctionType) and not is_of_own(self.thing)
         return is_wrapper or isinstance(self.thing, _COLLECTIONS)
 
@@ -137,9 +139,9 @@ def _is_of_weak_references(kind: type) -> bool:
 
 
 def owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
-    """Returns the owner (user, framework, model or library) of ``value``, and the number of library
-    objects in a row at the end of the path from the application to ``value``. ``holder``: the node that
-    refers to ``value``."""
+    """Returns the owner of ``value``, and the number of library objects at the end of the path from the
+    application to ``value``, without another object between them. ``holder``: the node that refers to
+    ``value``."""
     is_inside = holder.owner in OF_MODELS
     is_simple = type(value) in SIMPLE
     if not is_simple and is_model(type(value)):

@@ -69,14 +69,16 @@ def _is_seeded() -> bool:
     files = [
         getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if is_own(name)
     ]
-    return any(_seeds(file) for file in files if isinstance(file, str))
+    return any(seeds_a_generator(file) for file in files if isinstance(file, str))
 
 
 _known: dict[str, tuple[list[str], bool]] = {}
 """The lines of each file that were searched, and whether one of them seeds a generator."""
 
 
-def _seeds(file: str) -> bool:
+def seeds_a_generator(file: str) -> bool:
+    """Returns True iff a file contains a call that seeds a generator. The file is searched once, and
+    again if its lines were read anew."""
     lines = linecache.getlines(file)
     known = _known.get(file)
     if known is None or known[0] is not lines:

@@ -43,16 +43,16 @@ from .randomness import hidden_generators
 from .values import ABSENT, LISTED, SET, TUPLES, is_plain
 
 _MOST = 6000
-"""The maximum number of objects that are visited."""
+"""The maximum number of objects that are visited. Further objects are ignored."""
 _MOST_INSIDE = 5000
-"""The maximum number of entries of a collection that are visited."""
+"""The maximum number of entries of a collection that are visited. Further entries are ignored."""
 _PLAINEST: frozenset[type] = frozenset({str, int, type(None)})
 _MOST_LIBRARIES = 30
 _IMPORTING = frozenset({"import_module", "__import__"})
 """The names of functions that import a module by a name that code computes."""
 _FROM_A_LIBRARY = 2
-"""The largest number of library objects in a row on the path from the application to an object that is
-visited."""
+"""A library's object is visited only if at most this many library objects, itself included, follow each
+other at the end of the path to it from the application."""
 APART = (
     *(CodeType, BuiltinFunctionType, ModuleType, threading.Thread, BaseProcess, Executor),
     asyncio.AbstractEventLoop,
@@ -293,7 +293,7 @@ def _module_of(thing: Any) -> str:
 
 
 def is_connection(thing: object) -> bool:
-    """Returns True iff an object belongs to an open connection of a library, such as one that a client
-    keeps for later requests. It is no state of the application: it changes whenever the other side sends
-    something or closes the connection."""
+    """Returns True iff an object belongs to an open connection of a library, such as a connection that a
+    client keeps for later requests. Such an object is no state of the application: it changes whenever
+    the other side sends something or closes the connection."""
     return issubclass(type(thing), _OF_CONNECTIONS) and not is_of_own(thing)

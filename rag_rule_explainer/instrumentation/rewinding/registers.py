@@ -71,8 +71,9 @@ def _setting(functions: Iterable[Node]) -> Iterator[FunctionType]:
 
 
 def _spaces(held: dict[str, Any], names: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """Yields dicts of globals: ``held``, those of the code, and those of each module that the code names,
-    such as ``request`` in ``urllib.request``."""
+    """Yields the dicts of globals that code uses: ``held``, the globals of the code's own module, and the
+    globals of each module that the code names. ``names``: the names in the code; for
+    ``urllib.request``, the globals of both modules are yielded."""
     waiting, seen = [held], set[int]()
     while waiting:
         space = waiting.pop()
@@ -87,5 +88,5 @@ def _is_a_librarys(value: Any) -> bool:
     if not isinstance(value, FunctionType) or is_ours(value):
         return False
     module = str(value.__module__)
-    # The settings of frameworks are found in another way, whatever the names of their functions.
+    # Settings of frameworks are left out, because ``Reachable.settings`` contains them.
     return not is_own(module) and not module.startswith(FRAMEWORKS)

@@ -1,4 +1,4 @@
-"""This module restores, for single replays, the state that an application had before the baseline.
+"""This module gives an application the state that it had before the baseline, for replays.
 
 State that the baseline has set is the same in all later runs, so a comparison of these runs cannot show
 its influence. A replay that starts from the earlier state, as the first run did, can show it.
@@ -37,8 +37,8 @@ _SEVERAL: Any = (list, tuple, set, ValuesView)
 
 
 class Rewinding:
-    """A ``Rewinding`` stores the state of an application at its creation, and restores it for single
-    replays.
+    """A ``Rewinding`` stores the state of an application when it is created, and restores this state for
+    those replays that ask for it (see ``wanted``).
 
     ``is_harmless``: a function that returns True for state of this name if the user wants its changes to
     be ignored. ``isolated``: a function that returns the keys of the objects that have their own state in
@@ -188,9 +188,9 @@ class Rewinding:
             sys.modules.update(modules)
 
     def put_back(self, called: Collection[str]) -> None:
-        """Restores the state before the baseline permanently. A run that only finds out what is retrieved
-        then leaves nothing for later explanations. ``called``: the names of the tools that ran; if there
-        are any, nothing is restored, because their effects cannot be undone."""
+        """Restores the state before the baseline permanently, so that a run for an estimate of the cost
+        leaves nothing for later explanations. ``called``: the names of the tools that ran; if there are
+        any, nothing is restored, because their effects cannot be undone."""
         if called:
             return
         changes = [each for each in self._changes.found() if not each.is_inherited]

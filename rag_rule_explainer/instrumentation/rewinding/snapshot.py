@@ -185,8 +185,8 @@ def _kept_of(node: Node) -> Iterator[KeptPart]:
 
 
 def _plain_of(content: Any, part: Part) -> Any:
-    """Returns the texts, numbers and the like in the content of a library's object; None if there are
-    none."""
+    """Returns those values in the content of a library's object that are plain (see ``is_plain``).
+    Returns None for a list, tuple or set that contains anything else."""
     if part.is_named:
         return {name: value for name, value in content.items() if is_plain(value)}
     if isinstance(content, (*LISTED, SET)):
@@ -195,11 +195,11 @@ def _plain_of(content: Any, part: Part) -> Any:
 
 
 def with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
-    """Returns the content to which the collection in ``kept`` is set after a replay that started from
-    earlier content.
+    """Returns the content that a collection gets back after a replay from earlier state: ``now``, with
+    the entries that were added during the replay, because another thread may have added them.
 
-    ``put``: the content to which it was set at the start of the replay. ``now``: the content before the
-    replay. Entries that were added during the replay stay, because another thread may have added them.
+    ``kept``: the collection. ``put``: the content that it had at the start of the replay. ``now``: the
+    content that it had before that.
     """
     thing, after = kept.node.thing, kept.now()
     if isinstance(thing, DICT) and isinstance(now, DICT):

@@ -1,4 +1,5 @@
-"""This module compares values: texts and numbers by equality, all other objects by identity."""
+"""This module compares values: texts and numbers by equality, and all other objects by identity
+(``is_same``) or by their content (``is_equal``)."""
 
 from collections import deque
 from contextlib import suppress

@@ -1,1 +1,2 @@
-"""This package records the searches of the baseline, and serves subsets of their results in replays."""
+"""This package records the searches of the baseline. In replays, the application's searches get the
+recorded results, without the omitted sources."""

@@ -25,7 +25,7 @@ def callers() -> tuple[str, ...]:
         if module.endswith(_OWN) or code.co_filename.startswith(("<", *_OTHERS)):
             continue
         name = getattr(code, "co_qualname", code.co_name).rsplit("<locals>.", 1)[-1]
-        # Such a name belongs to the code of a module or of a comprehension, which a user cannot wrap.
+        # Names such as "<module>" or "<listcomp>" belong to code that the user cannot wrap in ``gate``.
         if name.startswith("<") and name != "<lambda>":
             continue
         function = "a lambda" if name == "<lambda>" else f"{name}()"

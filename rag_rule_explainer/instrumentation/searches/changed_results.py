@@ -36,13 +36,14 @@ class ChangeableSearch(Protocol):
 
 
 def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retrieving[Result]:
-    """Returns the result of a search as it would be in the changed corpus. ``part``: the gate of the
-    current run, which knows the change; for an inner search, the record of the outer one.
+    """Returns the result of a search as it would be in the changed corpus: without the documents that the
+    change removes, and filled up to as many documents as before.
 
-    Documents that the change removes are dropped, and the result is filled up to as many documents as
-    before. This is a generator: it yields searches for more results, and their results are sent to it. If
-    the number of results of the search cannot be read, the outermost search raises NoBackfill. An inner
-    search then returns its result without filling it up, so that the search around it can be filled up.
+    ``part``: the gate of the current run; for a search that another search makes, the record of that
+    other search. This is a generator: it yields searches for more results, and their results are sent to
+    it. If the number of results of the search cannot be read, it raises NoBackfill; but for a search that
+    another search makes, it returns ``result`` unchanged, because the other search's result can be filled
+    up.
     """
     refetching = part.refetching
     if refetching is None:
@@ -103,9 +104,9 @@ def _asked_for(
 
 
 def _is_limited_by(search: ChangeableSearch, number: int, returned: int) -> Generator[Wide, Any, bool]:
-    """Returns True iff the search returns fewer results when ``number`` is reduced, or if this cannot be
-    tried. If it returns as many as before, ``number`` is not the number of results: a constant of a
-    search may be called k as well."""
+    """Returns True iff ``number``, which a parameter such as ``k`` has, is the number of results: the
+    search returns fewer when ``number`` is reduced. Also returns True if this cannot be tried. Another
+    parameter of a search may be called ``k`` too; then the search still returns as many results."""
     fewer = returned - 1 if returned <= number else 1
     narrow = search.wider(fewer - number, returned) if 0 < fewer < number else None
     if narrow is None:

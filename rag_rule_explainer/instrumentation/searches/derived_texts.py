@@ -2,7 +2,7 @@
 splitting them.
 
 A derived text is not a source: it changes with the retained sources. Every replay derives it again from
-the sources that the replay is served.
+the sources that it retains.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,8 +31,8 @@ stretches across the joint occur in neither of them."""
 
 
 class Known:
-    """A ``Known`` holds the texts that a run already knows, and recognises texts that are derived from
-    them."""
+    """A ``Known`` holds texts that a run has retrieved or made so far, and recognises texts that are
+    derived from them."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         readings = [reading_of(each) for each in texts]

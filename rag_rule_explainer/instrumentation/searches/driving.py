@@ -25,7 +25,7 @@ def driven(retrieval: Retrieving[T], search: Callable[[], Result], *, awaited: b
     the application. The result is awaitable if the function returns an awaitable.
 
     ``awaited``: True if the function is expected to return an awaitable. The result is then awaitable
-    even if it is served without calling the function.
+    even if the function is not called, because the result comes from the record.
     """
     step = _Step(retrieval)
     if not step.wants_a_search():
@@ -78,8 +78,8 @@ async def adriven(retrieval: Retrieving[T], search: Callable[[], Awaitable[Resul
 
 
 async def _first(search: Callable[[], Awaitable[Result]]) -> Result:
-    # The search is called only when this is awaited, inside ``out_of_sight``, so that none of its calls
-    # are recorded.
+    # ``search`` may already make calls before it returns an awaitable. So it is called only when this
+    # coroutine is awaited, inside ``out_of_sight``, where calls are not recorded.
     return await search()
 
 

@@ -22,8 +22,9 @@ from .shape import Shape
 from .widening import wider_call
 
 PartOf: TypeAlias = Callable[[object], AnyPart | None]
-"""A function that returns the gate of the current run, which records or serves the calls of the retriever
-that is passed to it. It returns None if calls of this retriever are neither recorded nor served."""
+"""A function that takes a retriever, and returns the gate of the current run, which records the
+retriever's calls in a baseline and answers them in a replay. It returns None if the gate ignores calls of
+this retriever, or if there is no run."""
 
 
 @contextmanager
@@ -76,12 +77,12 @@ def _check_arguments(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
 
 
 _awaited: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
-"""This dict maps the code of each plain function to True iff its last call returned an awaitable."""
+"""For the code of each plain function that was called: whether its last call returned an awaitable."""
 
 
 class _Awaiting:
-    """An ``_Awaiting`` remembers whether a function returned an awaitable. If it did, a result that is
-    served without calling the function has to be awaitable too."""
+    """An ``_Awaiting`` remembers whether a function returned an awaitable. If it did, a replay that does
+    not call the function has to return an awaitable too."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._code = getattr(function, "__code__", None)
@@ -106,8 +107,8 @@ class _Awaiting:
 def gated_function(
     search: Callable[..., Any], shape: Shape[Any], part_of: PartOf, *, unsaid: Collection[str] = ()
 ) -> Callable[..., Any]:
-    """Returns the search as a function, sync or async, whose calls are recorded in the baseline and
-    served in replays.
+    """Returns the search as a function, sync or async, whose calls are recorded in the baseline, and get
+    recorded results in replays.
 
     ``shape``: splits and builds results. ``part_of``: finds the gate of the run that a call belongs to.
     ``unsaid``: names of arguments that do not belong to the query, such as callbacks; calls that differ

@@ -73,10 +73,10 @@ def sources_of(batches: Sequence[Sequence[RetrievedText]]) -> list[list[Source]]
 
 def _identities(batches: Sequence[Sequence[RetrievedText]]) -> list[list[str]]:
     alike: dict[str, list[str]] = {}
-    """Maps the content and lasting metadata of texts to the identities that texts with this content have
-    had so far."""
+    """For each content (with its lasting metadata) that was seen: the identities of the texts that have
+    this content."""
     whole: dict[str, str] = {}
-    """Maps a text without an id, with all its metadata, to the identity that it has had so far."""
+    """For each text without an id that was seen (with all its metadata): its identity."""
     known: list[list[str]] = []
     for texts in batches:
         own = [_identity(text, whole) for text in texts]

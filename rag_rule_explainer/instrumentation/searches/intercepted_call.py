@@ -1,5 +1,5 @@
 """This module handles one call of a search. In the baseline, the call is recorded. In a replay, its
-result is served from the record, or the real search runs. A search that another search makes is not
+result comes from the record, or the real search runs. A search that another search makes is not
 recorded by itself, but as a part of the outer search."""
 
 from collections.abc import Iterator, Sequence
@@ -43,11 +43,11 @@ class Asked(Generic[Item]):
 
     ``keys``: identify the call; calls with a common key count as equal. ``shape``: splits and builds
     results. ``event_keys``: more keys, which find retrievals that were recorded only through the
-    framework's events. ``hangs_on``: the objects that are searched, such as a retriever's store. An
-    object that the run made or wrote to may hold what the run retrieved before. ``in_gate``: True if the
-    user put the search into a gate. Rules are then about the results of this search, not about documents
-    that it finds inside and leaves out of its result. ``wider``: a function that returns this search for
-    more results.
+    framework's events. ``hangs_on``: the objects that are searched, such as a retriever's store. If the
+    run made one of them or wrote to it, found texts may be derived from retrieved ones, and are then no
+    sources. ``in_gate``: True if the user put the search into a gate. Rules are then about the results of
+    this search, not about documents that it finds inside and leaves out of its result. ``wider``: a
+    function that returns this search for more results.
     """
 
     retriever: object
@@ -60,11 +60,12 @@ class Asked(Generic[Item]):
     wider: Wider = never_wider
 
     def retrieval(self, part: AnyPart) -> Retrieving[Result]:
-        """Records or serves the call, and returns the result for the application.
+        """Records the call in a baseline, or answers it in a replay. Returns the result for the
+        application.
 
-        ``part``: the gate of the running baseline or replay, or the record of the searches inside a
-        search. This is a generator. A yield requests the real search, whose result must be sent to the
-        generator. The yielded value is the object that handles searches inside the real search.
+        ``part``: the gate of the current run; for a search that another search makes, the record of that
+        other search. This is a generator. A yield requests the real search, whose result must be sent to
+        the generator. The yielded value is the object that handles searches inside the real search.
         """
         if isinstance(part, Nested):
             return (yield from self._inside(part))
@@ -99,15 +100,15 @@ class Asked(Generic[Item]):
     def _of_a_new_query(
         self, part: Serving[Item], keys: Keys
     ) -> Retrieving[tuple[Sequence[Item], object]]:
-        """Makes the real search for a query that the baseline never made, and returns the items to serve
-        and the form of the result."""
+        """Makes the real search for a query that the baseline never made. Returns the items that the
+        application gets, and the form of the result (None if it is unknown)."""
         if not part.serves_what_is_kept:
             result = yield None
             return part.filtered(self._found(result)), self._form(result)
         try:
             result = yield None
             found, form = self.shape.found(result), self.shape.form(result)
-        except Exception:  # without a result, all retained sources are served as well
+        except Exception:  # the application gets the retained sources even if the real search fails
             found, form = None, None
         return part.settled(keys, self.retriever, found), form
 
@@ -145,8 +146,8 @@ class Asked(Generic[Item]):
         except RagRuleError as error:
             if run is not None and not run.state.live:
                 raise
-            # In the user's own run, the application still gets the search's result, because the user
-            # needs the answer. The error is raised after the run.
+            # In a call that the user made, the application still gets the search's result, because the
+            # user needs the answer. The error is raised after the run.
             part.fault = part.fault or error
             return result
 
@@ -238,8 +239,8 @@ class Asked(Generic[Item]):
         return (_COPIES, *kind) in part.derived or (kind in part.derived and self._holds_own())
 
     def _derived_ones(self, part: Serving[Item], result: Result) -> Result:
-        """Returns the result of a real search without the omitted sources. Also removes texts that have
-        no known source, unless they are derived from what this replay was served."""
+        """Returns the result of a real search without the omitted sources. Texts that are no known source
+        are removed too, unless they are derived from texts that this replay retrieved."""
         found = list(self._found(result))
         known = Known([*(each.text for each in part.retrieved()), *texts_of_models()])
         kept: list[Item] = []
@@ -256,7 +257,7 @@ class Asked(Generic[Item]):
 
     def _opened_ones(self, part: Serving[Item], result: Result) -> Result:
         """Returns the result of an opened search without the omitted sources. An opened search really
-        runs, while its inner searches are served from the record."""
+        runs, while the searches that it makes get recorded results."""
         found = list(self._found(result))
         with noting_refusals():
             kept = part.let_through(found)
@@ -276,8 +277,8 @@ class Asked(Generic[Item]):
 
 
 def asked_part(retriever: object) -> AnyPart | None:
-    """Returns the gate of the current run; inside another search of the baseline, the record of the
-    searches inside it. Returns None outside of runs, and if calls of this retriever are neither recorded
-    nor served."""
+    """Returns the object that handles the retriever's calls: the gate of the current run, or, while
+    another search of the baseline runs, that search's record of inner searches. Returns None outside of
+    runs, and if calls of this retriever are ignored."""
     part = handling()
     return part if part is not None and part.concerns(retriever) else None

@@ -30,8 +30,9 @@ TextOf: TypeAlias = Callable[[Any], str]
 
 
 class ResponsePart(NamedTuple):
-    """A ``ResponsePart`` is one item of a client's response. ``row``: the index of the query that found
-    it, because a response may answer several queries. The item is put back into the same row."""
+    """A ``ResponsePart`` is one item of a client's response. A response may answer several queries:
+    ``row`` is the index (from 0) of the query that found the item. In responses that are built later, the
+    item belongs to the same query."""
 
     item: Any
     row: int
@@ -58,9 +59,9 @@ class Response(NamedTuple):
 class ItemReading:
     """An ``ItemReading`` reads the results of a search that belongs to no framework.
 
-    ``items_of``: the client that splits responses into items; if it is None, only responses of known
-    clients and plain lists are split. ``text_of``: the user's function from an item to its text; None if
-    this package finds the texts itself.
+    ``items_of``: the user's client, which splits every result into items; if it is None, responses of
+    known clients and lists are split, and any other result is one item. ``text_of``: the user's function
+    from an item to its text; None if this package finds the texts itself.
     """
 
     items_of: Client | None = None
@@ -111,10 +112,10 @@ class ItemReading:
         return form_of(result) if client is None else Response(client, copied(result))
 
     def of_another(self, form: object) -> object:
-        """Returns the form of the result for a request that the baseline never made. It is ``form``, the
-        form of the result for a recorded request, unchanged.
+        """Returns the form of the result for a search that the baseline never made. This is ``form``, the
+        form of the result of a recorded search.
 
-        Raises UnknownQuery if the recorded request had several queries, because it is then unknown to
+        Raises UnknownQuery if the recorded search had several queries, because it is then unknown to
         which of them a new item belongs.
         """
         if isinstance(form, Response) and form.like is not None:
@@ -238,8 +239,8 @@ class ItemReading:
         return text
 
     def _ask(self, method: Callable[..., Any], *given: Any) -> Any:
-        """Calls a method of a client and returns its result. If the client comes from the user
-        (``items_of``), errors of the method say so."""
+        """Calls a method of a client and returns its result. If the user wrote the client, errors that
+        the method raises are replaced by errors whose messages name ``items_of``."""
         return method(*given) if self.items_of is None else users_result("items_of", method, *given)
 
     def _response(self, given: Sequence[Any], form: Response) -> Any:
@@ -279,14 +280,14 @@ def _retrieved(text: str, given: Given | None) -> RetrievedText:
 def _plain_id(given: object) -> str | None:
     if isinstance(given, (str, UUID)):
         return str(given)
-    with suppress(TypeError):  # a number of NumPy counts too: it has ``__index__``
+    with suppress(TypeError):  # ids may be whole numbers, also those of NumPy, which are no ``int``
         return None if isinstance(given, bool) else str(operator.index(cast("Any", given)))
     return None
 
 
 def text_in(item: Any) -> str | None:
-    """Returns the text of an item: the item itself if it is a text, else the first of its usual text
-    fields; None if it has none."""
+    """Returns the text of an item: the item itself if it is a text, else the text in the first of the
+    fields ``TEXT_KEYS`` that has one; None if none of them has."""
     if isinstance(item, str):
         return item
     texts = (field_of(item, key) for key in TEXT_KEYS)

@@ -1,5 +1,5 @@
-"""This module decides whether two searches search the same documents. Only then may a replay serve one
-search with the recorded result of the other."""
+"""This module decides whether two searches search the same documents. Only then may one of them get the
+recorded result of the other in a replay."""
 
 import re
 from collections import deque
@@ -21,14 +21,14 @@ from .derived_texts import Known, texts_of_models
 from .items import text_in
 
 _MOST = 500
-"""The largest number of objects that are visited to describe one search."""
+"""The largest number of objects that are visited to describe one search. Further ones are ignored."""
 _MOST_INSIDE = 50
-"""The largest number of entries of a collection that are visited."""
+"""The largest number of entries of a collection that are visited. Further entries are ignored."""
 _LONG = 200
 """Dates and ids are not replaced in a text with more characters than this."""
 _NOT_READ = (*LEAVES, Participation)
-"""Types of objects whose content is not read, because no search searches it. A ``Participation`` is
-reached because a gate holds the run in which it was made."""
+"""Types of objects whose content is not read, because it is not what a search searches. A
+``Participation`` is among them, because a gate refers to the run in which the gate was made."""
 _PLACEHOLDER = re.compile(r"<\w+>")
 """The placeholders that ``Steady`` puts in the place of a date or a random id."""
 _steady = Steady()
@@ -36,7 +36,7 @@ _steady = Steady()
 
 class Likeness:
     """A ``Likeness`` describes the objects that a search searches. Two ``Likeness`` objects are equal iff
-    a replay may serve one search with the result that the baseline recorded for the other.
+    in a replay, one search may get the result that the baseline recorded for the other.
 
     A search that existed before the first run is equal only to itself. A search that a run made for
     itself is equal to a search of the same class that refers to the same objects from before the first
@@ -49,8 +49,8 @@ class Likeness:
         run = participation()
         self._before = None if run is None else run.shared
         self._search = _inner(search)
-        # A run may change one object so that it searches other documents, such as by setting its name of
-        # a collection. So the texts among its attributes are part of the key.
+        # A run may change which documents an object searches: it may set the name of the collection, for
+        # example. So the texts among the object's attributes are part of the key.
         self._key = kind_of(self._search), own_texts(search)
         # In the baseline, the searched objects are read before the search runs, because the search may
         # store its results in them.
@@ -88,7 +88,8 @@ class Likeness:
             thing, of_own = waiting.popleft()
             if isinstance(thing, (str, PurePath)):
                 text = _text_of(str(thing))
-                # There may be one random id for each document, so their number may differ between runs.
+                # An index may have a random id for each document. So a replay without some documents has
+                # fewer of these ids, and they are treated like texts that come from retrieved texts.
                 yield ("text", text), of_own or _PLACEHOLDER.fullmatch(text) is not None
             elif isinstance(thing, CodeType):
                 yield ("code", thing), of_own
@@ -115,7 +116,8 @@ class _Contents(NamedTuple):
     retrieved: frozenset[Hashable]
 
     def fits(self, other: "_Contents") -> bool:
-        """Returns True iff ``other`` has all parts that do not depend on what this run retrieved."""
+        """Returns True iff ``other`` has all ``fixed`` parts of this object. In ``other``, they may be
+        ``fixed`` or ``retrieved``."""
         return self.fixed <= other.fixed | other.retrieved
 
 
@@ -139,8 +141,8 @@ class _Retrieved:
 
     def holds(self, part: _Part) -> bool:
         """Returns True iff the part comes from retrieved texts. This is so for a text that is derived
-        from them, for a document or a row with such a text, and for the key and the value of an entry
-        about a retrieved document."""
+        from them, for a document with such a text, and for the key and the value of a dict's entry if one
+        of the two is such a text or document, or the id of a retrieved document."""
         if not self._texts:
             return False
         return any(
@@ -159,7 +161,7 @@ class _Retrieved:
 
 
 def _inner(search: Any) -> Any:
-    """Returns the search that a function wraps."""
+    """Returns the function that a decorated function wraps; any other search unchanged."""
     return unwrap(search) if isinstance(search, FunctionType) else search
 
 
@@ -172,9 +174,9 @@ def _are_one(search: Any, other: Any) -> bool:
 
 
 def own_texts(search: Any) -> tuple[tuple[str, str], ...]:
-    """Returns the short texts among a search's own attributes, with their names. A run may change them so
-    that the search finds other documents. For a method, returns the texts among the attributes of its
-    object."""
+    """Returns the texts of at most ``_LONG`` characters among a search's own attributes (for a method,
+    among those of its object), each with the attribute's name. A run may change such a text, so that the
+    search finds other documents."""
     inner = _inner(search)
     owner: Any = inner.__self__ if isinstance(inner, MethodType) else inner
     held = [] if isinstance(owner, FunctionType) else _read(owner)

@@ -70,8 +70,8 @@ class FunctionShape(ReadForm):
 
     The function may return texts, dicts, objects with a text, or a client's response. ``reading``: reads
     the results. ``item_of``: the user's function that makes an item from a document in ``documents=``. If
-    it is None, such a document is served as a text if the search returns texts; otherwise a ``Source`` is
-    served as a dict, and any other document unchanged.
+    it is None, such a document becomes a text if the search returns texts; otherwise a ``Source`` becomes
+    a dict, and any other document stays as it is.
     """
 
     reading: ItemReading = field(default_factory=ItemReading)
@@ -113,8 +113,8 @@ class FunctionShape(ReadForm):
         if isinstance(found.given, Source):
             source = found.given
             return {"id": source.id, "text": source.text, "metadata": dict(source.metadata)}
-        # The document is served unchanged. It must be of the kind that the search returns, because this
-        # package does not know how to make an object of that kind.
+        # The application gets the document as the user passed it. It must be of the kind that the search
+        # returns, because this package does not know how to make an object of that kind.
         return copied(found.given)
 
 

@@ -1,6 +1,6 @@
-"""This module records calls of the function inside a framework's tool that an application makes directly,
-such as by ``tool.func(...)``, and not by the tool itself. Replays answer these calls like calls of the
-tool, so that the function does not run."""
+"""This module records direct calls of a function that does the work of a framework's tool. The
+application makes them by ``tool.func(...)``, for example, and not by calling the tool. In replays, such
+calls get recorded results, like calls of the tool, so that the function does not run."""
 
 import sys
 from collections.abc import Callable, Mapping

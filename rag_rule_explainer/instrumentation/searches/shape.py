@@ -20,12 +20,12 @@ class Shape(Protocol[Item]):
         ...
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result, such as that it is a list, or a copy of a client's response."""
+        """Returns the form of a result, such as a marker for lists, or a copy of a client's response."""
         ...
 
     def of_another(self, form: object) -> object:
-        """Returns the form of the result for a request that the baseline never made. ``form``: the form
-        of the retriever's result for one of its recorded requests, on which the new form is based."""
+        """Returns the form of the result for a search that the baseline never made. ``form``: the form of
+        a recorded result of the same retriever, on which the new form is based."""
         ...
 
     def result(self, found: Sequence[Item], form: object = ()) -> Any:
@@ -33,13 +33,13 @@ class Shape(Protocol[Item]):
         ...
 
     def needs_scores(self, found: Iterable[Item]) -> bool:
-        """Returns True iff the search returns scores and some of these items have none. They are then
-        served with a made-up score, and the explanation says so."""
+        """Returns True iff the search returns scores and at least one of these items has none. Items
+        without a score then get a made-up score, and the explanation says so."""
         ...
 
 
 class ReadForm:
-    """This base class of shapes reads the form of a result with its field ``reading``."""
+    """This base class of shapes gets the form of a result from its ``ItemReading`` (``reading``)."""
 
     __slots__ = ()
 
@@ -51,15 +51,15 @@ class ReadForm:
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """Returns the form for the result of a query that was not recorded, made from the form of a
-        recorded result."""
+        """Returns the form of the result for a query that the baseline never made. ``form``: the form of
+        a recorded result, which the new result should resemble."""
         return self.reading.of_another(form)
 
 
 @contextmanager
 def noting_refusals() -> Generator[None, None, None]:
-    """Records an error of this package on the run before raising it, because the application may catch
-    it."""
+    """If the block raises an error of this package, stores it on the current run and raises it again. The
+    application may catch the error, but the run still has it."""
     try:
         yield
     except RagRuleError as error:

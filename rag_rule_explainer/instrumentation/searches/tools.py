@@ -21,11 +21,11 @@ def tool(function: ToolFunction) -> ToolFunction:
     """Returns a function, sync or async, that is marked as a tool of the model. The tool has the name of
     the function. ``tool`` is a decorator.
 
-    ``stub_tools=`` replaces the results of tools that must not run, such as a tool that writes or sends.
-    If a condition is about tool calls, or ``on_new_tool_call=`` is set, tool calls of replays get the
-    results of the baseline's calls. Both only work for marked functions. Tool calls in the model's
-    replies are counted even without the mark. Outside of an explanation, the function does the same as
-    before.
+    The mark is needed in two cases: for ``stub_tools=``, which replaces the results of tools that must
+    not run, such as a tool that writes or sends; and for replays whose tool calls get the results of the
+    baseline's calls, as they do if a condition is about tool calls or ``on_new_tool_call=`` is set. Tool
+    calls in the model's replies are counted even without the mark. Outside of an explanation, the
+    function does the same as before.
     """
     name = checked_function("tool", function, "a function").__name__
     note_made(lambda _: name, function)

@@ -23,7 +23,8 @@ _COUNTS = (
 )
 """Names that frameworks and clients use for the parameter or attribute with the number of results."""
 _SETTINGS_OF_OTHERS = frozenset({"count", "n", "size"})
-"""Names from ``_COUNTS`` that may mean something else if they are attributes."""
+"""Names from ``_COUNTS`` that are read only as parameters. As the name of an attribute, they may mean
+something other than the number of results."""
 _POOL = "fetch_k"
 """The parameter with the number of candidates from which a search by maximal marginal relevance (MMR)
 selects."""
@@ -35,9 +36,9 @@ _SETTINGS = "search_kwargs"
 
 class Wide(NamedTuple):
     """A ``Wide`` is a search for more results. ``search``: a function that makes the search; it may
-    return an awaitable. ``chooses``: True if the search selects from a larger set of candidates. Results
-    that are then removed have influenced this selection. ``raised``: the name of the number of results,
-    with its new value, such as "k=7"."""
+    return an awaitable. ``chooses``: True if the search selects its results from a larger set of
+    candidates, so that a document that is removed afterwards may have influenced which others were
+    selected. ``raised``: the name of the number of results, with its new value, such as "k=7"."""
 
     search: Callable[[], Any]
     chooses: bool = False
@@ -141,8 +142,8 @@ def _raise_in(arguments: Any, more: int, returned: int) -> str:
 
 def _count_among(given: Mapping[str, Any], returned: int) -> str:
     """Returns the name of the argument that is the number of results; empty if there is none. If several
-    may be it, one that equals ``returned`` is chosen, because a constant of a search may be called k as
-    well."""
+    have a usual name, such as ``k``, the first one that equals ``returned`` is chosen, otherwise the
+    first: another argument of a search may be called ``k`` too."""
     counts = [name for name, each in given.items() if _is_count(each)]
     return next((name for name in counts if given[name] == returned), next(iter(counts), ""))
 

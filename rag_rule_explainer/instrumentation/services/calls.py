@@ -9,7 +9,7 @@ from ..shared_state.statements import Statements
 from .wording import Purpose, form_apart_from, is_about, phrases_of, purpose_of, unescaped
 
 _MOST = 65_536
-"""The maximum number of bytes of a request that are stored."""
+"""The maximum number of bytes of a request that are stored. Further bytes are dropped."""
 _HTTP = re.compile(rb"^([A-Z]{3,8}) (\S+) HTTP/1\.[01]\r\n")
 """Matches the first line of an HTTP request, such as "POST /v1/search HTTP/1.1"."""
 _HOST = re.compile(rb"\r\nhost:[ \t]*([^\r\n]+)", re.I)
@@ -96,8 +96,9 @@ class ServiceCall:
     def effects(self, phrases: frozenset[str]) -> "Effects":
         """Returns the possible effects of the call on the state of the service.
 
-        ``phrases``: pairs of words in the texts that all runs have. A call that contains one of them
-        counts as a query about these texts.
+        ``phrases``: pairs of neighbouring words in the input and the sources. A call of an unknown kind
+        counts as a query, which only reads, if it contains one of them or words from ``texts``, or a list
+        of numbers. Any other such call counts as a write.
         """
         http = _HTTP.match(self.data)
         if http:
@@ -149,8 +150,9 @@ class ServiceCall:
 class Effects:
     """An ``Effects`` describes the possible effects of a call. ``reads``: the reply may depend on what
     the service stores. ``writes``: the call may change what the service stores. ``name``: the name of the
-    call in messages. ``both``: True if a single call that writes may also read. ``form``: the request
-    without texts of the run; None if the call is of a known kind."""
+    call in messages. ``both``: True if calls that write count as reads too, because their replies may
+    depend on what is stored. ``form``: the request without texts of the run (see ``form_apart_from``);
+    None if the call is of a known kind, such as SQL."""
 
     name: str
     reads: bool
@@ -175,8 +177,8 @@ def influencing_call(effects: Iterable[Effects]) -> str:
     """Returns the name of a call by which one run may influence another; empty if there is none.
     ``effects``: the effects of all calls to one service."""
     every = list(effects)
-    # A run without documents may send an empty text where other runs send theirs. As its request has the
-    # same form as theirs, it counts as a question too, and not as a change.
+    # A run without documents may send an empty text where other runs send text of a document. Alone, its
+    # request would count as a write. But requests of the same form count as queries if one of them does.
     asking = {(each.name, each.form) for each in every if each.reads and each.form is not None}
     known = [each for each in every if (each.name, each.form) not in asking]
     reads = any(each.reads or (each.writes and each.both) for each in known)

@@ -27,7 +27,7 @@ def _sending(_: str, send: Any) -> Any:
 def _sending_parts(_: str, send: Any) -> Any:
     @wraps(send)
     def sent(self: Any, buffers: Any, *args: Any, **kwargs: Any) -> Any:
-        parts = list(buffers)  # the parts are a list here, because an iterator could be read only once
+        parts = list(buffers)  # ``buffers`` may be an iterator, and is read twice: here and by ``send``
         _note(self, b"".join(bytes(each) for each in parts))
         return send(self, parts, *args, **kwargs)
 
@@ -37,9 +37,10 @@ def _sending_parts(_: str, send: Any) -> Any:
 def _handing(_: str, send: Any) -> Any:
     @wraps(send)
     def sent(self: Any, given: Any, *args: Any, **kwargs: Any) -> Any:
-        # There is no public way to the caller that is fast enough for each connection.
+        # The public functions that find the caller are too slow to be used for everything that is sent.
         caller = str(sys._getframe(1).f_globals.get("__name__"))  # pyright: ignore[reportPrivateUsage]
-        # The connections of managers and pools of processes are checked elsewhere.
+        # Connections of managers and pools of processes are left out: the package ``rewinding`` checks
+        # these processes.
         if not caller.startswith(_POOLING):
             _note(self, given, "another process")
         return send(self, given, *args, **kwargs)

@@ -12,7 +12,7 @@ from .calls import Effects, ServiceCall, begins_a_request, influencing_call
 from .wording import phrases_of
 
 _MOST_WAITING = 50
-"""The maximum number of calls that are stored before their effects are determined."""
+"""The maximum number of calls that are stored whole. Of earlier calls, only the effects are stored."""
 _MOST_NAMED = 3
 
 
@@ -41,9 +41,10 @@ class Services:
             self._phrases = phrases_of(texts)
 
     def sent(self, connection: Any, run: Hashable, call: ServiceCall, data: bytes) -> None:
-        """Records bytes that a run sends.
+        """Records bytes that a run sends over a connection. They begin a new call, or belong to the call
+        that the same run made last over this connection.
 
-        ``run``: identifies the run. ``call``: the new call, if these bytes begin one.
+        ``run``: identifies the run. ``call``: the object for the new call; ignored if none begins.
         """
         with self._guard:
             if connection in self._encrypted:
@@ -69,9 +70,9 @@ class Services:
                 yield Left(service, clause)
 
     def asked(self, is_ignored: Callable[[str], bool]) -> str:
-        """Returns the names of the services from which runs only read, as a list in words; empty if there
-        are none. ``is_ignored``: returns True iff the user wants no message about the service with this
-        name."""
+        """Returns the names of the services that runs call, but by which no run may influence another, as
+        a list in words; empty if there are none. ``is_ignored``: takes the name of a service, and returns
+        True iff it is left out of the list."""
         known = self._all().items()
         asked = [
             name for name, effects in known if not influencing_call(effects) and not is_ignored(name)
@@ -81,8 +82,8 @@ class Services:
 
     def _all(self) -> dict[str, list[Effects]]:
         with self._guard:
-            # The latest calls may still receive more bytes, so their effects are determined again next
-            # time.
+            # More bytes of the latest calls may still be recorded. So the effects of these calls are not
+            # stored, but determined anew whenever this method is called.
             models, found = set(self._models), {name: dict(each) for name, each in self._effects.items()}
             for call in self._calls:
                 self._settle(call, models, found)

@@ -81,7 +81,8 @@ class Purpose(Enum):
 
 @lru_cache(maxsize=1024)
 def purpose_of(method: str, path: str, host: str = "") -> Purpose:
-    """Returns the purpose of an HTTP request. ``path``: its path, or the name of the called function."""
+    """Returns the purpose of an HTTP request. ``method``: GET or POST, for example. ``path``: its path,
+    or the name of the called function. ``host``: the name of the service; empty if it is unknown."""
     path = path.partition("?")[0]
     parts = [_words(each) for each in path.split("/")]
     if _OF_TRACES.search(path) or any(_WATCHES & each for each in (*parts, _words(host))):
@@ -114,8 +115,8 @@ def phrases_of(texts: Iterable[str]) -> frozenset[str]:
 
 
 def is_about(sent: str, phrases: frozenset[str]) -> bool:
-    """Returns True iff a request depends on the texts of the run: it contains one of these phrases, or a
-    list of numbers, such as an embedding."""
+    """Returns True iff a request contains one of these phrases, or a list of numbers, such as an
+    embedding. ``phrases``: words and pairs of words in texts of runs (see ``phrases_of``)."""
     plain = unescaped(sent)
     for text in (plain, unquote_plus(plain)):
         words = _IN_TEXT.findall(text.casefold())
@@ -127,8 +128,10 @@ def is_about(sent: str, phrases: frozenset[str]) -> bool:
 
 
 def form_apart_from(body: str, phrases: frozenset[str]) -> str:
-    """Returns the form of a request: its body without empty texts and without texts that contain one of
-    these phrases. Two requests with the same form ask for the same thing, about different texts."""
+    """Returns the form of a request: its JSON without fractional numbers and without texts that contain
+    one of these phrases. Requests of the same form differ only in the texts that they are about. If
+    ``body`` is no JSON, the form is ``body``, or empty if ``body`` is about the phrases
+    (``is_about``)."""
     try:
         return json.dumps(_without(json.loads(body), phrases))
     except (ValueError, RecursionError):

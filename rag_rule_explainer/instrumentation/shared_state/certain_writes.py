@@ -56,9 +56,9 @@ def _body_of(tree: ast.AST | None) -> list[ast.stmt]:
 
 
 def _certain_in(statement: ast.stmt) -> Iterator[ast.stmt]:
-    """Yields the statement itself or the statements inside it that are executed whenever it is. These
-    include the body of a ``with``, but not the body of a loop. Of an ``if`` with an ``else``, they are
-    the assignments to a value that both branches set."""
+    """Yields the statements that are executed whenever ``statement`` is executed: a simple statement
+    itself; the body of a ``with`` or ``try``, but not of a loop; and of an ``if`` with an ``else``, the
+    assignments to values that both branches set."""
     if isinstance(statement, (ast.With, ast.AsyncWith)):
         inner = statement.body
     elif isinstance(statement, ast.Try):

@@ -38,8 +38,9 @@ _COMPUTED = re.compile(
 """Matches parts of a shell command whose effect cannot be read from its text, such as ``$(...)``,
 ``{a,b}``, ``eval`` and ``source``."""
 _SETTING, _OPTION = re.compile(r"\w+="), re.compile(r"-|\w+=|[\d.]+[smhd]?$")
-"""Match a variable that is set for a command, as in ``LANG=C sort``, and the words that may precede the
-inner command of a command such as ``timeout 5s grep``: options, variables and durations."""
+"""``_SETTING`` matches a variable that is set for a command, as in ``LANG=C sort``. ``_OPTION`` matches
+the words that may precede the inner command of a command such as ``timeout 5s grep``: options, variables
+and durations."""
 _INSTALLED = (
     *("/bin/", "/sbin/", "/usr/", "/opt/", "/snap/", "/nix/", "/System/", "/Library/"),
     *(sys.prefix, sys.base_prefix),
@@ -142,9 +143,9 @@ def _of_a_program(program: str, rest: Sequence[str], here: str) -> Reach:
 
 
 def _is_of_the_system(program: str) -> bool:
-    """Returns True iff the program's name tells what it does: it is installed in a folder of the system,
-    or there is no such file. Without a file, the name is a command of the shell itself, or does
-    nothing."""
+    """Returns True iff the name of a program tells what the program does. This holds for a program in a
+    folder of the system, and for a name that no installed program has: such a name is a command of the
+    shell itself, or cannot be started."""
     found = which(program)
     return found is None or str(Path(found).absolute()).startswith(_INSTALLED)
 
@@ -180,8 +181,8 @@ def _script(words: Sequence[str]) -> str:
 
 
 def is_pure(code: str) -> bool:
-    """Returns True iff Python code neither imports nor names anything by which it could change what is
-    outside of its process, or read files."""
+    """Returns True iff Python code imports only modules in ``PURE`` and uses no name in ``_IMPURE``, such
+    as ``open``. It then reads no file, and changes nothing outside of its process."""
     try:
         tree = syntax_tree(code)
     except (SyntaxError, ValueError):

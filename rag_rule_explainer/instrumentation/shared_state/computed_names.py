@@ -84,8 +84,8 @@ def _patterns_in(code: CodeType) -> frozenset[str]:
 
 
 def _taken_by(node: ast.AST) -> ast.expr | None:
-    """Returns the expression for the name of an attribute that a call or a subscript takes; None for any
-    other node."""
+    """Returns the expression for the name of an attribute in a call or a subscript: ``x`` in
+    ``getattr(app, x)`` and ``vars(app)[x]``. Returns None for any other node."""
     if isinstance(node, ast.Subscript):
         return node.slice if _is_namespace(node.value) else None
     if not isinstance(node, ast.Call):

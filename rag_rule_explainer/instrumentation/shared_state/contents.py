@@ -10,7 +10,7 @@ from .per_class import per_class
 from .reaching import FRAMEWORKS, SIMPLE, is_users
 
 MOST_INSIDE = 200
-"""The largest number of entries of a collection that are visited."""
+"""The largest number of entries of a collection that are visited. Further entries are ignored."""
 COLLECTIONS = (list, tuple, set, frozenset, deque)
 _DICT_OR_COLLECTION = (dict, *COLLECTIONS)
 NAMESPACES = (SimpleNamespace, ChainMap, UserDict, UserList)
@@ -55,7 +55,7 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 def parameters_of(function: Any) -> tuple[str, ...]:
     """Returns the names of the positional parameters. If they are unknown, as for a function that is
-    implemented in C, returns ``MOST_INSIDE`` empty names."""
+    implemented in C, returns empty names: ``MOST_INSIDE`` of them, enough for any call."""
     code = getattr(function, "__code__", None)
     return code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ("",) * MOST_INSIDE
 

@@ -1,8 +1,8 @@
 """This module finds numbers and flags that every run changes and that the application's code reads.
 
-Requests do not always show the influence of such a value: code such as "every third turn, drop the first
-document" may take the same branch in all compared runs. Counters that no code reads are harmless. So are
-counters whose only use is to make a run fail at a limit.
+A comparison of the runs' prompts does not always show the influence of such a value: code such as "every
+third turn, drop the first document" may do the same in all compared runs. Counters that no code reads are
+harmless. So are counters whose only use is to make a run fail at a limit.
 """
 
 from collections.abc import Callable, Iterator
@@ -59,8 +59,8 @@ def is_shown(holdings: Holdings, name: str) -> bool:
 def is_read(holdings: Holdings, name: str, *, in_texts: bool = True) -> bool:
     """Returns True iff code that a run may call reads this name.
 
-    ``in_texts``: True if a read counts even if it only puts the value into a text. Such reads show in
-    requests, so some checks need not consider them.
+    ``in_texts``: True if a read that only puts the value into a text counts too. Some checks do not count
+    such reads, because they compare the prompts, in which the text appears.
     """
     codes = [code for _, code in _running(holdings)]
     return (
@@ -186,9 +186,9 @@ def is_for_others(holder: object, function: FunctionType) -> bool:
     """Returns True for a method of the user's that runs only if the user's code names it. ``holder``: the
     object or the class that has the method.
 
-    Returns False in four cases. Python calls special methods, as ``if gate:`` calls ``__bool__``. A
-    framework calls methods that override its own. A decorator may have registered the method. Code may
-    call it by a second name (an alias).
+    Returns False for methods that may run although no code names them: special methods, which Python
+    calls (``if gate:`` calls ``__bool__``); methods that override a framework's method; methods that a
+    decorator may have registered; and methods that have a second name (an alias).
     """
     kind = holder if isinstance(holder, type) else type(holder)
     if function.__name__.startswith("__") and function.__name__.endswith("__"):

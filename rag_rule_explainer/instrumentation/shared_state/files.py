@@ -95,9 +95,9 @@ class Files:
     ) -> None:
         """Records that a run is about to open a file.
 
-        ``reads``, ``writes``: what the run can do with it. ``whole``: True if the file is emptied first,
-        so that the run reads only what it wrote itself. ``adds``: True if the file is opened for
-        appending.
+        ``reads``, ``writes``: True if the file is opened for reading, or for writing. ``whole``: True if
+        the file is emptied first, so that the run reads only what it wrote itself. ``adds``: True if the
+        file is opened for appending.
         """
         if writes and path.startswith(_OF_PROCESSES):
             self._carry(path, f"{path!r}, which belongs to the system, was written by {run.name}")
@@ -115,8 +115,7 @@ class Files:
         """Records that a run is about to remove a file or a folder."""
         path = _absolute(path, folders=True)
         if not path or str(Path(path).parent) in self._made:
-            # Files in a folder that a run made are not recorded one by one: the record of the folder
-            # covers them until it is removed.
+            # If a run made the folder of the file, only the folder is recorded, not the files in it.
             return
         if self._made.get(path) != {run.number}:
             self._made[path].add(run.number)
@@ -209,9 +208,9 @@ class Files:
         self.programs.setdefault(program, Left(program, clause))
 
     def _writes(self, path: str, run: Reader, *, adds: bool) -> None:
-        # A new file that is only appended to goes into ``appended`` alone: it is probably a log, and code
-        # rarely asks whether a log exists. A file in a new folder is not recorded here, because the
-        # record of the folder covers it.
+        # A new file that is opened for appending is probably a log, and code rarely asks whether a log
+        # exists. So it is recorded only in ``appended``, and not in ``_made``. If a run made the folder
+        # of the file, only the folder is recorded.
         is_new = not os.path.lexists(path) and str(Path(path).parent) not in self._made
         if path in self._made or (is_new and not adds):
             self._made[path].add(run.number)
@@ -258,8 +257,8 @@ class Files:
         """Returns the path of a file that a run made or removed, and whose existence later runs may
         check.
 
-        Returns an empty text if there is none. If several runs each used names of their own in one
-        folder, the files there are ignored, because no run then checks the file of another run.
+        Returns an empty text if there is none. The files in a folder are ignored if several runs made
+        files there and no two of them used the same name: no run then checks the file of another run.
         """
         made_in = defaultdict[str, list[str]](list)
         for path in self._made:

@@ -26,7 +26,7 @@ from .held import Held, NamedValues, Plain
 from .per_class import per_class
 
 _MOST = 3000
-"""The largest number of objects that are visited."""
+"""The largest number of objects that are visited. If there are more, ``complete`` is False."""
 _MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
 """The names of the frameworks' base classes of models."""
 _TOOLS = frozenset({"BaseTool"})
@@ -89,13 +89,13 @@ class Holdings:
             yield held
 
     def is_in_users(self, held: Held) -> bool:
-        """Returns True if this object, or the object to which this collection belongs, is the user's.
-        Returns False for everything in a model."""
+        """Returns True iff ``held`` is the user's object, or a collection that belongs to one. Returns
+        False for everything in a model."""
         return not held.is_of_model and self.is_in_users_or_models(held)
 
     def is_in_users_or_models(self, held: Held) -> bool:
-        """Returns True if this object, or the object to which this collection belongs, is the user's,
-        even inside a model."""
+        """Returns True iff ``held`` is the user's object, or a collection that belongs to one. Objects
+        in a model count too."""
         if held.is_users:
             return True
         if not is_collection(held.thing):

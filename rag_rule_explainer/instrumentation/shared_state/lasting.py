@@ -1,8 +1,8 @@
 """This module reads an application's code and objects to find state that lasts from one run to the next
 and may influence it.
 
-Such state need not occur in any request, and may be equal in all runs on all sources. A comparison of
-requests then does not show it.
+Such state may occur in no prompt, or may be equal in all runs on all sources. A comparison of prompts
+then does not show it.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator
@@ -48,10 +48,12 @@ retain."""
 
 
 class Contents(NamedTuple):
-    """A ``Contents`` holds the values of all attributes and variables that have the same name.
+    """A ``Contents`` holds the values of all attributes and variables that have one name, such as
+    ``turn``, at one moment.
 
-    ``plain``: their texts and numbers; each key is the ``id()`` of the object that holds the value, and
-    the value's name there. ``size``: the number of entries in their collections.
+    ``plain``: the values that are texts or numbers; each key is a pair of the ``id()`` of the object that
+    holds the value and the value's name there. ``size``: the number of entries of all values that are
+    collections, added up.
     """
 
     plain: dict[tuple[int, str], tuple[type, Plain]]
@@ -185,8 +187,8 @@ class Lasting:
             if not each.keyed:
                 yield Left(each.name, f"{each.written.clause}, which is a model and goes by it")
         for each in self._sticking or ():
-            # A client that the first run creates is no more suspicious than one that existed before, so
-            # setting the client itself does not count.
+            # If the code only creates the client (``is_made``), this is no reason for a doubt: later runs
+            # use the client as if it had existed before the first run.
             own = () if each.is_made else (each.name,)
             names = (*own, *holders_of(each.written))
             outer = [after.outer[name] for name in names if name in after.outer]
@@ -207,8 +209,8 @@ class Lasting:
             was = next((old for known, old in known.plain if known == name), None) if known else None
             if was is None or type(was) is not type(value) or label in written:
                 continue
-            # A text that a model's own code makes of a value is sent to the provider. It is not in the
-            # requests that are compared.
+            # A model's own code may put the value into a text that goes to the provider, and that is not
+            # in the compared prompts. So for values of models, such a read counts too.
             if is_read(reading, label, in_texts=held.is_of_model):
                 place = place_in(after, held, name)
                 yield Left(place, f"the baseline changed {place}, where the next run finds it")
@@ -262,8 +264,8 @@ def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
 
 def _differ(held: Held) -> bool:
     """Returns True iff an attribute of this framework's object has a different value now than when
-    ``held`` was read. Attributes that were None then are ignored, because a framework may compute a value
-    once and keep it."""
+    ``held`` was made. Ignored are attributes that were None, because a framework may compute a value
+    later and keep it, and attributes that were fractional numbers, lists, dicts or sets."""
     return any(
         _has_another(held.thing, name, was)
         for name, was in held.values.items()
@@ -283,8 +285,8 @@ def _contents(holdings: Holdings, name: str) -> Contents:
     """Returns the texts, numbers and sizes of all values that have this name."""
     plain, size = dict[tuple[int, str], tuple[type, Plain]](), 0
     for held in holdings.all:
-        # Attributes of a framework's object are left out, because each run has its own copy of them, or a
-        # different check refuses the application.
+        # Attributes of a framework's objects are left out: either each run has its own copy of them, or
+        # another check raises an error for the application.
         is_inside = is_collection(held.thing) and name in holdings.names(held)
         size += held.size if is_inside else 0
         for inner, value in held.plain:

@@ -12,8 +12,8 @@ from .code import tree_of
 from .writing import label_of, locals_of, written_names
 
 _METHODS = frozenset({*vars(dict), *vars(list), *vars(set), "appendleft", "popleft", "extendleft"})
-"""The names of the methods of collections. By a method, code may read other entries of a cache than the
-one that it has just created."""
+"""The names of the methods of collections. Code that calls one on a cache may read any entry, and so may
+depend on which entries earlier runs created."""
 _SELF = frozenset({"self", "cls"})
 
 
@@ -42,9 +42,9 @@ def _is_made_when_missing(name: str, codes: Iterable[CodeType]) -> bool:
 
 
 def _asked_by(node: ast.AST) -> Iterator[ast.AST]:
-    """Yields the expressions of which a node uses the existence, the truth, the size or the whole
-    content: ``x`` in ``if x``, ``len(x)`` and ``for each in x``. Reading one entry, as in ``x[key]``,
-    does not count."""
+    """Yields the expressions whose existence, truth, size or whole content this part of the code uses:
+    ``x`` in ``if x``, ``len(x)`` and ``for each in x``. Reading one entry, as in ``x[key]``, does not
+    count. ``node``: the part of the code, from its syntax tree."""
     if isinstance(node, (ast.If, ast.While, ast.IfExp)):
         yield node.test
     elif isinstance(node, ast.Compare):
@@ -100,9 +100,9 @@ def _is_alike(first: ast.AST, second: ast.AST) -> bool:
 
 
 def _is_of(value: ast.expr, key: ast.expr | None, code: CodeType) -> bool:
-    """Returns True iff an expression uses no local variables, except ``self``, ``cls`` and those in
-    ``key``. ``key``: the key under which the code stores the value of the expression; None if there is no
-    key."""
+    """Returns True iff the value of an expression depends only on ``key`` and on what all runs share: it
+    uses no local variables, except ``self``, ``cls`` and those in ``key``. ``key``: the key under which
+    the code stores the value; None if there is none."""
     inner = {each.arg for each in ast.walk(value) if isinstance(each, ast.arg)}
     known = set[str]() if key is None else _names_in(key)
     return not (_names_in(value) - inner - known - _SELF) & {*locals_of(code)}

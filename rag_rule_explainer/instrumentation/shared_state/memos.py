@@ -24,8 +24,9 @@ def first_made(
     """Yields the values that the baseline left and that later runs reuse.
 
     ``start``, ``after``, ``later``: the holdings before the baseline, after it, and after a later run.
-    ``is_harmless``: a function of a value's description and key, which returns True iff the user ignores
-    the value; the key is empty if the value is not an entry of a dict.
+    ``is_harmless``: a function that returns True iff the user ignores the value. Its arguments are the
+    value's name in messages, such as ``'cut' of Chain``, and its key; the key is empty for a value that
+    is no entry of a dict.
     """
     kept = set(_kept_names(after))
     for held, name, _ in changed_values(start, after, after.is_in_users):
@@ -48,9 +49,9 @@ def first_made(
 
 
 def _holder_was_there(start: Holdings, after: Holdings, held: Held) -> bool:
-    """Returns True iff the object that refers to this object existed before the baseline. This object is
-    then a new value in an old object. ``start``, ``after``: the application's state before and after the
-    baseline."""
+    """Returns True iff the holder of this object (the object that refers to it) existed before the
+    baseline. ``start``, ``after``: the application's state before and after the baseline. ``held``: the
+    object, from ``after``."""
     return held.holder is not None and start.of(after.all[held.holder].thing) is not None
 
 

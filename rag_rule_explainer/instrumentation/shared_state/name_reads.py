@@ -192,7 +192,7 @@ class _Reading(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _visit_keys(self, target: ast.expr) -> None:
-        """Visits ``key`` in ``x[key] = ...``. Such code reads ``key``, but only changes ``x``."""
+        """Records that ``x[key] = ...`` reads ``key``. It does not read ``x``, which it only changes."""
         while isinstance(target, (ast.Subscript, ast.Attribute)):
             if isinstance(target, ast.Subscript):
                 self.visit(target.slice)
@@ -219,7 +219,7 @@ class _Reading(ast.NodeVisitor):
         del self._updated[len(self._updated) - len(targets) :]
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> None:
-        """Records a read inside an f-string separately, because a request shows such a value."""
+        """Records in ``in_texts`` the names whose values an f-string only puts into its text."""
         self._note_whole(node.value)
         if not all(_goes_into_text(each) for each in ast.walk(node.value)):
             self.generic_visit(node)
@@ -243,8 +243,8 @@ class _Reading(ast.NodeVisitor):
             self.visit(each)
 
     def visit_MatchClass(self, node: Any) -> None:
-        """Records a pattern of ``match``. A positional pattern reads attributes that only its class
-        defines, so its line counts as a read of every name."""
+        """Records the attributes that a class pattern reads, such as ``x`` in ``case Point(x=0)``. A
+        pattern such as ``case Point(0)`` does not name them, so its line counts as a read of any name."""
         if node.patterns:
             self.matches.append(node.lineno)
         for name in node.kwd_attrs:
@@ -281,8 +281,8 @@ def _logs(statement: ast.stmt) -> bool:
 
 
 def _set_alone(branch: ast.If) -> list[str]:
-    """Returns a list with the one target that the branch sets, if the branch does nothing else but log;
-    otherwise an empty list."""
+    """Returns a list with the variable or attribute that the branch sets, if the branch sets only one and
+    otherwise only logs; else an empty list."""
     targets = {
         ast.dump(each).replace("Store()", "Load()")
         for statement in branch.body

@@ -66,8 +66,8 @@ class OutsideOfRun:
             self._take(event, given)
 
     def sent(self, connection: Any, call: ServiceCall, data: bytes) -> None:
-        """Records bytes that the run sends over a connection. ``call``: the call of a service that begins
-        with these bytes, if they are the beginning of one."""
+        """Records bytes that the run sends over a connection. ``call``: an object for a new call of a
+        service, which is used if the bytes begin one, and not if they continue an earlier call."""
         self.all.services.sent(connection, self.run.number, call, data)
 
     def _take(self, event: str, given: tuple[Any, ...]) -> None:

@@ -16,8 +16,8 @@ from typing import Any, cast
 _MOST_ENTRIES = 1000
 _MOST_INSIDE = 50
 _DEEPEST = 3
-"""The largest number of values inside an entry of a queue that are compared, and the depth to which
-nested values are compared."""
+"""The number of levels of nested values in an entry of a queue that are compared. Of each dict, list or
+object there, the first ``_MOST_INSIDE`` values are compared."""
 _SHOWN = 40
 _unknown = count()
 

@@ -14,12 +14,12 @@ from ..registered import frameworks
 from .per_class import per_class
 
 _MOST = 500
-"""The largest number of objects that are visited for one search."""
+"""The largest number of objects that are visited for one search. Further objects are ignored."""
 _MOST_INSIDE = 50
-"""The largest number of entries of a collection that are visited."""
+"""The largest number of entries of a collection that are visited. Further entries are ignored."""
 FRAMEWORKS = tuple(frameworks())
-"""The packages of the supported frameworks. Their objects are searched, because they can contain objects
-of the user's, but a change of their own attributes is not reported here."""
+"""The packages of the supported frameworks. Their objects are searched, because they can refer to objects
+of the user's."""
 LEAVES = (str, bytes, int, float, bool, type(None), type, ModuleType, CodeType)
 _CONTAINERS = (list, dict, set, deque)
 """Collections to which a run may add entries."""
@@ -30,7 +30,8 @@ a different object to the name."""
 
 
 def reached(*starts: object) -> Iterator[object]:
-    """Yields these objects and those reachable from them, each once, at most ``_MOST`` objects."""
+    """Yields these objects and those to which they refer, directly or indirectly, each once. After
+    ``_MOST`` objects, it stops."""
     alive: list[object] = []
     seen: set[int] = set()
     waiting = deque[object](starts)

@@ -39,9 +39,9 @@ class Sticking:
 
     ``written``: a place in the code that changes the value. ``keyed``: True if the code changes and reads
     only single entries of the value, by their keys; runs with different keys then do not influence each
-    other. ``changes``: True if at least one of the writes certainly changes the value; an SQL statement
-    may only read. ``is_made``: True if the value is only ever set to None, or to a new object that does
-    not depend on the run, such as a client.
+    other. ``changes``: True if at least one of the writes certainly changes the value. A call of
+    ``execute`` may not change it, because an SQL statement may only read data. ``is_made``: True if the
+    value is only ever set to None, or to a new object that does not depend on the run, such as a client.
     """
 
     name: str
@@ -55,9 +55,9 @@ def sticking_in(holdings: Holdings, reading: Holdings, *, of_models: bool = Fals
     """Returns the values that a run changes, that not every run sets anew, and that code of ``reading``
     reads.
 
-    ``holdings``: the application's state, whose code is searched. ``reading``: the state whose code runs
-    in replays. ``of_models``: if True, only the code of the user's own models is searched; otherwise all
-    other code.
+    ``holdings``: the application's objects, whose code is searched for changes. ``reading``: those of
+    them whose code runs in replays. ``of_models``: if True, only changes in the code of the user's own
+    models are found; otherwise only changes in other code.
     """
     changes = defaultdict[ChangedPlace, list[Written]](list)
     anew: set[ChangedPlace] = set()

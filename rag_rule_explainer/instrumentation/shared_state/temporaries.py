@@ -18,7 +18,7 @@ from .outside import Outside
 from .reaching import LEAVES, places, size_of
 
 _MOST = 2000
-"""The largest number of objects that are visited."""
+"""The largest number of objects that are visited. Further objects are ignored."""
 _PAUSE = 0.002
 """The number of seconds between two checks whether other runs have ended."""
 _LONGEST = 30.0
@@ -94,7 +94,8 @@ class OneAtATime:
     left data on shared objects.
 
     ``written``: describes the code that writes to shared state; empty if there is none. ``outside``:
-    records which files and environment variables runs use; these may require it too.
+    records which files and environment variables runs use. If runs would disturb each other by these,
+    they are made one at a time too.
     """
 
     def __init__(self, application: object, written: str, outside: Outside) -> None:
@@ -111,9 +112,9 @@ class OneAtATime:
         """Finds out whether the first replay, which runs inside the block, leaves data on shared objects.
         If so, only one replay runs at a time from then on.
 
-        An object that is created only once, such as a client, does not count: it exists already when the
-        first replay begins. Texts and collections that the baseline left count, because every run may
-        leave the same.
+        An object that the application creates once and keeps, such as a client, does not count: the
+        baseline has created it, so the replay does not change it. Texts and collections that the baseline
+        left do count, because each run may leave its own.
         """
         if self._noticed:
             yield

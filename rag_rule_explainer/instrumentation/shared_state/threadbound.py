@@ -32,8 +32,8 @@ def way_out_of(error: str) -> str:
 
 
 def served_by(thread: str) -> StateShared:
-    """Returns the error that refuses an application because a thread that the baseline began also works
-    for replays. ``thread``: the thread's name."""
+    """Returns the error for an application that cannot be explained, because a thread that the baseline
+    began also works for replays. ``thread``: the thread's name."""
     return StateShared(
         f"the thread {thread!r}, which the baseline began, works for later runs as well, and it is not "
         "known for which of them it asks a model",

@@ -57,8 +57,8 @@ class Written:
 
     @property
     def counts_for_a_model(self) -> bool:
-        """Returns True iff the write is in a model of the user's and may count the model's calls: it
-        changes a single value, not an entry of a collection."""
+        """Returns True iff the write may be that of a counter of a model's calls: it is in the code of a
+        model of the user's, and it changes a single value, not an entry of a collection."""
         return self.is_of_model and not isinstance(self.target, ast.Subscript)
 
     @property
@@ -124,8 +124,8 @@ def _is_method(holder: object, function: FunctionType) -> bool:
 
 
 def changed_names(code: CodeType) -> frozenset[str]:
-    """Returns the names of the globals that a function changes, or inside whose objects it changes
-    something."""
+    """Returns the first names of all expressions by which a function changes shared state: ``seen`` for
+    ``seen.append(1)``, ``app`` for ``app.turn = 2``."""
     writes = _writes(code, frozenset[str](), is_method=False)
     return frozenset(_root(target) for target, _ in writes)
 

@@ -1,1 +1,2 @@
-"""This package makes sources of other things than retrieved documents, such as the results of tools."""
+"""This package makes sources that are not retrieved documents: the results of tools, and parts of prompts
+such as earlier turns of the conversation."""

@@ -1,5 +1,6 @@
-"""This module makes notes for the reader of an explanation: on sources that came after the explained
-action, and on sources whose texts are repeated by recorded replies before it."""
+"""This module makes notes for the reader of an explanation of an agent's action. They name sources that
+did not lead to the action in the first run, sources that recorded replies repeat, and turns that the
+application dropped."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
@@ -80,8 +81,9 @@ def repeated_by_replies(first: Participation, sight: Sight) -> str:
 
 def came_after_the_action(first: Participation, manner: Manner, question: str) -> Iterator[str]:
     """Yields a note if a whole run is explained, and some of its sources are results of tools that were
-    called together with the action or after it. The action is the call with which the condition holds.
-    These results stay sources, because a run without some of the others may take the action later."""
+    called together with the action or after it. The action is the tool call with which the condition
+    first holds. Such results are still sources, because a replay without earlier results may take the
+    action later, after it got them."""
     found, condition = first.tool_sources, manner.condition
     if found is None or first.action is not None or not reads_only_calls(condition):
         return
@@ -94,8 +96,8 @@ def came_after_the_action(first: Participation, manner: Manner, question: str) -
 
 
 def _replies_before(said: Sequence[Said], condition: object, question: str) -> int | None:
-    """Returns the number of replies after which the condition held for the first time; None if it never
-    did, or if it even holds of a run without calls."""
+    """Returns the number of the models' replies after which the condition, which is about tool calls,
+    first held. Returns None if it never held, or if it also holds when no tool is called."""
     if holds_at_once(condition, Answer("", calls=()), question):
         return None
     for count in range(1, len(said) + 1):

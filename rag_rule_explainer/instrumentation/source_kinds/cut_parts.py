@@ -12,11 +12,12 @@ from .kinds import Omit
 class CutParts:
     """The parts in a ``CutParts`` are places (start and end) in a text.
 
-    ``texts``: the text of each part, for a reader. ``spans``: where the parts are, in order. ``blank``: a
-    function from the number of a part to the text that replaces it if it is blanked. ``room``: the place
-    of all items together, which is cut out if no item is left. ``counts``: the places of numbers that
-    count the items.
-    ``heading``: the place of a line before the items, which is then the first part; else None.
+    ``text``: the whole text. ``texts``: the text of each part, as it is shown to the user. ``spans``: the
+    places of the items, in order. ``blank``: a function from the index of an item (from 0) to the text
+    that replaces it if it is blanked. ``room``: the place of all items together, which is cut out if no
+    item is left. ``counts``: the places of numbers that count the items; they are lowered with each item
+    that is removed. ``heading``: the place of a line before the items, which is then the first part; else
+    None.
     """
 
     text: str

@@ -11,10 +11,11 @@ from ...printable import printable, shortened
 from ...sources import Source
 from ..application import Application
 from ..copies.copying import described
+from ..executed_calls import NotedResult
 from ..options import CallInput, Manner
 from ..recording.captured import Captured
 from ..run_context import Participation
-from ..tool_replay import NotedResult, ToolReplay
+from ..tool_replay import ToolReplay
 from .kinds import SourceKind
 from .prompt_sources import FirstPrompt, PromptSources
 from .tool_sources import ToolSources
@@ -67,9 +68,10 @@ def gathered(
 
 
 def _kind_of(first: Participation, given: Sequence[str], texts: Sequence[str]) -> SourceKind:
-    """Returns the kind of a turn: "turns" if the input (``given``) has its texts, "memory" if the
-    application remembers them, else "examples". ``texts``: what the user and the model said in the turn.
-    All of them are looked for, because the user's text of an example may also occur in the question."""
+    """Returns the kind of a turn: "turns" if the input (``given``) contains all its texts, "memory" if
+    the application's memory contains them all, else "examples". ``texts``: what the user and the model
+    said in the turn. A single text is not enough: what the user says in an example may also be in the
+    question."""
     if _all_in(texts, given):
         return "turns"
     remembered = [described(each) for each in first.state.before.values()]
@@ -86,9 +88,10 @@ def _all_in(texts: Sequence[str], where: Sequence[str]) -> bool:
 def constant_texts(
     texts_in: Callable[[Any], Iterable[str]], given: Any, first: Participation
 ) -> Iterator[str]:
-    """Yields the texts of the input that no replay omits. If only parts of prompts are sources, every
-    replay gets the recorded results of tools. Their texts are then yielded too, because a memory may
-    repeat them. ``texts_in``: yields the texts in an input or a result."""
+    """Yields texts that every replay gets. These are the texts of the input (``given``) that are no
+    sources. If only parts of prompts are sources, every replay also gets the recorded results of tools:
+    then their texts are yielded too, because a memory may repeat them. ``texts_in``: a function that
+    yields the texts in an input or a result."""
     sources = frozenset[str]() if first.prompt_sources is None else first.prompt_sources.texts
     yield from (text for text in texts_in(given) if text not in sources)
     is_of_prompts = first.prompt_sources is not None and not first.takes_results
@@ -98,8 +101,9 @@ def constant_texts(
 
 
 def check_kinds(manner: Manner, case: CallInput, *, has_ended: bool = False) -> None:
-    """Raises InvalidInput if the input of a call, or a run that has ended, does not fit the kinds of
-    sources that the user wants."""
+    """Raises InvalidInput if the settings do not fit this call. That is so if documents were passed but
+    ``source_kinds`` has no "documents", and if the run has ended (``has_ended``) but ``source_kinds`` has
+    other kinds, or ``replay_of`` is not "whole_run"."""
     if has_ended and (manner.source_kinds != ("documents",) or manner.replay_of != "whole_run"):
         raise InvalidInput(_UNKNOWN_RUN)
     if "documents" not in manner.source_kinds and (case.documents is not None or case.add_documents):
@@ -133,10 +137,10 @@ def tool_replay_of(
 
 
 def running_tools(first: Participation, manner: Manner) -> set[str]:
-    """Returns the names of the tools that run in replays: those that retrieve, and those that the user
-    named safe, if the baseline called other tools inside them. The inner calls are answered from the
-    record, so that their results can be sources. If the next action is replayed, a safe tool runs only if
-    this action is taken inside it; the results of other tools are in the recorded conversation."""
+    """Returns the names of the tools that run in replays. These are the tools that retrieve, and, if
+    results of tools are sources, also safe tools that called other tools in the baseline: the results of
+    the inner calls come from the record, without the omitted sources. If the next action is explained, a
+    safe tool runs only if this action is taken inside it. "Safe" are the tools that the user named so."""
     outer = {name for each in first.tool_record.noted for name in each.within}
     opened = outer & manner.safe_tools if "tools" in manner.source_kinds else set[str]()
     if first.action is not None:
@@ -159,8 +163,8 @@ def _noted_in(first: Participation) -> list[NotedResult]:
 
 
 def _outermost(noted: Sequence[NotedResult], running: Collection[str]) -> Iterator[NotedResult]:
-    """Yields the results that replays get from the record: those of tools that do not run in replays, and
-    that were not called inside another such tool."""
+    """Yields the results that replays get from the record: those of tools that do not run in replays. The
+    result of a tool that was called inside another tool is yielded only if the other tool runs."""
     for each in noted:
         if each.call.name not in running and set(each.within) <= set(running):
             yield each

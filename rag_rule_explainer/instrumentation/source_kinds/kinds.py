@@ -18,8 +18,8 @@ Retrieved documents are always removed."""
 
 
 def checked_source_kinds(given: Sequence[SourceKind]) -> tuple[SourceKind, ...]:
-    """Returns the setting ``source_kinds``, each kind once. Raises InvalidInput for anything but a list
-    of kinds that has at least one."""
+    """Returns the setting ``source_kinds``, each kind once. Raises InvalidInput unless ``given`` is a
+    list of at least one kind, and of nothing else."""
     kinds, known = checked_list("source_kinds", given, "kinds of sources"), get_args(SourceKind)
     for each in kinds:
         if each not in known:

@@ -57,9 +57,9 @@ def _outside(
 
 
 def _without_code(text: str) -> str:
-    """Returns the text with spaces in place of its fenced blocks of code, so that nothing in them looks
-    like a mark, and all other text stays at its place. A block that is not closed ends where the text
-    ends, as in Markdown."""
+    """Returns the text with spaces in place of its fenced blocks of code, so that nothing in them is
+    taken for a heading or a tag. All other text stays at its place. A block that is not closed ends where
+    the text ends, as in Markdown."""
     lines, fence = text.split("\n"), ""
     for place, line in enumerate(lines):
         found = _FENCE.match(line)

@@ -47,9 +47,10 @@ class McpBlocks:
 
 @dataclass(frozen=True, slots=True)
 class McpText(InnerParts):
-    """The parts in a ``McpText`` are those of the only text in an MCP tool's result. ``inner``: these
-    parts; ``form``: how the structured content repeats the text: as its value ("value"), as this value
-    under one key ("value under one key"), as the text under one key ("text"), or not at all ("")."""
+    """A ``McpText`` holds the parts (``inner``) of the text in an MCP tool's result that has only one
+    content block. ``form``: how the structured content repeats the text: as the JSON value that is
+    written in the text ("value"), as this value under one key ("value under one key"), as the text under
+    one key ("text"), or not at all ("")."""
 
     like: Any
     form: str
@@ -70,7 +71,7 @@ class McpText(InnerParts):
 def parts_of_mcp(result: Any, parts_of: Callable[[Any], Any]) -> Any:
     """Returns the parts of an MCP tool's result. Returns None for any other result, for the result of a
     failed tool, and for a result whose structured content cannot be split in the same way as its blocks.
-    ``parts_of``: splits a text."""
+    ``parts_of``: a function that returns the parts of a text, or None."""
     try:
         rows = mcp_content.rows(result)
     except InvalidInput:

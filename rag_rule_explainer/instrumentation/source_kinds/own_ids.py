@@ -35,6 +35,6 @@ class OwnIds:
 
 
 def readable_name(written: str) -> str:
-    """Returns a name for an id: on one line, with control characters as escapes, and without the middle
-    of a long one."""
+    """Returns the text as a name for an id: on one line, with control characters as escapes, and with
+    its middle left out if it has more than ``LONGEST_NAME`` characters."""
     return cut_in_the_middle(" ".join(printable(written).split()), LONGEST_NAME)

@@ -68,7 +68,7 @@ def blanked(value: Any) -> Any:
         return {key: blanked(each) for key, each in cast("Mapping[Any, Any]", value).items()}
     kind = cast("Any", type(value))
     if hasattr(kind, "model_fields") or is_dataclass(kind):
-        with suppress(Exception):  # the class may be the user's
+        with suppress(Exception):  # the user's class may raise any error when it is read or copied
             fields = fields_of(value) or {}
             if fields.get("type") == "text" and isinstance(fields.get("text"), str):
                 return with_fields(value, text="")

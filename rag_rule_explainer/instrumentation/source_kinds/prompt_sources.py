@@ -51,11 +51,11 @@ class FirstPrompt:
 
 @dataclass(frozen=True, slots=True)
 class PromptSources:
-    """A ``PromptSources`` holds the sources in the first request of a baseline. ``messages``: its
-    messages; ``spoken``: those without the instructions. ``groups``: the messages of each source that is
-    a turn; ``sections``: the text of each source that is a section of a message. ``omit``: says what
-    remains of an omitted source: nothing, or its messages without their texts. ``dropped``: the ids of
-    the turns of which later requests of the baseline lack messages."""
+    """A ``PromptSources`` holds the sources in the first request of a baseline to a model. ``messages``:
+    the request's messages; ``spoken``: the messages that are no instructions. ``groups``: the messages of
+    each source that is a turn; ``sections``: the text of each source that is a section of a message.
+    ``omit``: says what remains of an omitted source: nothing, or its messages without their texts.
+    ``dropped``: the ids of the turns of which later requests of the baseline lack messages."""
 
     sources: tuple[Source, ...]
     omit: Omit

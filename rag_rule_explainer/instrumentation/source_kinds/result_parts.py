@@ -102,8 +102,8 @@ class RewrittenParts(InnerParts):
 
 @dataclass(frozen=True, slots=True)
 class QuotedParts(InnerParts):
-    """The parts in a ``QuotedParts`` are those of a text that stands in a JSON string. ``quote``: writes
-    a text as that string."""
+    """The parts in a ``QuotedParts`` are those of a text that the tool returned as a JSON string,
+    with quotation marks and escapes. ``quote``: returns a text as a JSON string."""
 
     quote: Callable[[str], str]
 
@@ -126,7 +126,8 @@ class OnePart:
         return [text_of_part(self.value)]
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the result or, if it is omitted, an empty or blanked one of its type."""
+        """Returns the result. If it is omitted, returns an empty result of the same type instead, or, if
+        ``omit`` is "blank", the result with its texts blanked."""
         if not omitted:
             return self.value
         return blanked(self.value) if omit == "blank" else emptied(self.value)
@@ -197,6 +198,6 @@ def _quoted(text: str) -> QuotedParts | None:
 def _rewritten(text: str) -> ResultParts | None:
     try:
         rows = json_listing.rows(text)
-    except InvalidInput:  # it lists several results, and cannot be written with fewer of them
+    except InvalidInput:  # the text lists several results, but cannot be written without some of them
         return None
     return RewrittenParts(ListedParts(list(rows[0])), text) if rows is not None and rows[0] else None

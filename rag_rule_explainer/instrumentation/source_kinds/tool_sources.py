@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from ...probing.wholeness import Said
 from ...sources import Source
 from ...tool_calls import ToolCall
+from ..executed_calls import NotedResult, ToolOutcome
 from ..recording.serving import SOURCE_KIND
-from ..tool_replay import NotedResult, ToolOutcome
 from .kinds import Omit
 from .own_ids import OwnIds, readable_name
 from .result_parts import ResultParts, parts_of_result
@@ -87,9 +87,9 @@ class ToolSources:
         return cls(tuple(sources), omit, content_of, split)
 
     def served(self, key: str, place: int, kept: Collection[str]) -> tuple[Any, tuple[str, ...]] | None:
-        """Returns the result of this call of the baseline without the omitted sources, and the ids of the
-        sources left in it; None if nothing in it can be omitted. ``kept``: the ids of the retained
-        sources."""
+        """Returns two values for a tool call of the baseline: its result without the omitted sources, and
+        the ids of the sources that are left in it. Returns None if the result has no sources. ``key``,
+        ``place``: see ``NotedResult``. ``kept``: the ids of the retained sources."""
         known = self._split.get((key, place))
         if known is None:
             return None
@@ -158,8 +158,8 @@ def _sources_of(name: str, call: ToolCall, parts: ResultParts, ids: OwnIds) -> I
 
 
 def _turn(noted: NotedResult, said: Sequence[Said]) -> tuple[int, int]:
-    """Returns the position of a call: the number of replies before it, and its place in the last of
-    them."""
+    """Returns the position of a call: the number of the models' replies before it, and its index among
+    the calls in the last of these replies."""
     last = said[noted.replies - 1].called if 0 < noted.replies <= len(said) else ()
     same = [(each.name, each.arguments) == (noted.call.name, noted.call.arguments) for each in last]
     places = [place for place, is_same in enumerate(same) if is_same]

@@ -178,9 +178,9 @@ def _in_brackets(text: str, core: Place) -> WrittenList | None:
 
 
 def _shown(value: Any, written: str) -> str:
-    """Returns the text of an item. This is the item as it is written if a key occurs twice in it, so that
-    no value is hidden behind another one, or if a number has a spelling of its own, such as 5.50, because
-    a model is shown this spelling."""
+    """Returns the text of an item: ``text_of_part(value)``, except in two cases, in which it is the item
+    as it is written in the list. A key occurs twice in the item, and one value would hide the other; or a
+    number has a spelling of its own, such as 5.50, which the model is shown."""
     twice = list[bool]()
 
     def noted(pairs: list[tuple[str, Any]]) -> Any:

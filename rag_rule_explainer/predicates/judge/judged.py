@@ -19,7 +19,8 @@ from .request import EDITION, INSTRUCTIONS, LONGEST
 SAME = "is equivalent to the truth: it gives the same final answer as the truth expresses"
 """The criterion by which judges compare an answer with the known right answer, the "truth"."""
 MOST_REFERENCE = 200_000
-"""The maximum number of characters of a reference. It is limited because it is part of every request."""
+"""The maximum number of characters of a reference (a text to which the criterion refers, such as a
+guideline). It is limited because every request to the judge contains the reference."""
 _SUBJECT = re.compile(r"(?:the|this|an?) (?:candidate|answer)\s+|it\s+", re.IGNORECASE)
 
 
@@ -55,8 +56,8 @@ class JudgedBy(Combinable):
         return judgement_of(JudgeQuestion(self.jury, matter, case.answer.text, self.remembered_as, key))
 
     def memo_key(self, case: Case) -> Hashable:
-        """Returns the cache key of the judgement: the question and the answer. For one predicate, the
-        judge sees nothing else that can differ."""
+        """Returns the cache key of the judgement: the question and the answer. All else that the judge
+        sees is the same in every request of this predicate."""
         return case.question, case.answer.text
 
     @property

@@ -67,8 +67,8 @@ class Jury:
 
 class JudgeQuestion(NamedTuple):
     """A ``JudgeQuestion`` is one answer to be judged. ``matter``: what the jury must decide about it.
-    ``remembered_as``, ``memo_key``: the name and the key under which a store keeps the judgement; not
-    used if the jury has no name."""
+    ``remembered_as``, ``memo_key``: the name and the key under which a store keeps the judgement. The
+    name is None if the jury has none; nothing is then stored."""
 
     jury: Jury
     matter: Matter
@@ -176,7 +176,8 @@ async def answered(
 def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
     """Returns the jury (a judge with its settings) for ``judge``, which is a chat model, an LLM, or a
     function of a JudgeRequest. A ``Jury`` is returned unchanged. Raises InvalidInput for an object that
-    cannot be a judge, and for numbers out of range. ``samples``, ``batch``: see ``Jury``."""
+    cannot be a judge, and for numbers out of range. ``name``: the name under which a store keeps the
+    judgements; None for the judge's own name, if it has one. ``samples``, ``batch``: see ``Jury``."""
     if isinstance(judge, Jury):
         return judge
     for what, number in (("judge_samples", samples), ("batch", batch)):

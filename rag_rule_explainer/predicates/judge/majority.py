@@ -26,8 +26,8 @@ def majority(opinions: Sequence[Judgement], samples: int) -> Judgement | None:
 
 
 def soonest(opinions: Sequence[Judgement], samples: int) -> int:
-    """Returns the smallest number of further opinions that can make the majority certain. If no more than
-    these are requested at first, requests are saved."""
+    """Returns the smallest number of further opinions that can make the majority certain. To save
+    requests, the caller requests only this number of opinions next."""
     counts = Counter(opinion.verdict for opinion in opinions)
     left = samples - len(opinions)
     lead = abs(counts[Verdict.HOLDS] - counts[Verdict.BREAKS])

@@ -1,5 +1,5 @@
 """This module makes a name for a model that is a judge. A store keeps the judgements under this name. So
-it contains everything that determines the model's opinions, but no secrets."""
+the name contains everything that determines the model's opinions, but no secrets."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -43,7 +43,8 @@ def _settings(model: object) -> Iterator[str]:
     mappings = [cast("Mapping[str, object]", each) for each in others if isinstance(each, Mapping)]
     for name, word in _SETTINGS.items():
         values = (getattr(model, name, None), *(each.get(name) for each in mappings))
-        # In a request, the values in these mappings take precedence over the fields of the model.
+        # In a request, the values in the mappings of ``_MORE_SETTINGS`` take precedence over the model's
+        # own fields.
         value = next((each for each in reversed(values) if each is not None), None)
         if isinstance(value, (int, float)):
             yield f"{word} {value:g}" if isinstance(value, float) else f"{word} {value}"

@@ -56,8 +56,8 @@ class JudgeRequest:
 
 class JudgeReply(NamedTuple):
     """A ``JudgeReply`` holds a judge's reply and the tokens that the judge used. ``content``: the
-    opinions. ``usage``: the number of tokens by kind, such as "input_tokens". ``models``: the same for
-    each model, if known."""
+    opinions. ``usage``: the number of tokens by kind, such as "input_tokens". ``models``: the same
+    numbers for each model. Both are None if they are not known."""
 
     content: object
     usage: Mapping[str, int] | None = None

@@ -109,8 +109,8 @@ def request_for(
     matter: Matter, answers: Sequence[str], new_id: Callable[[], str] = _random_id
 ) -> JudgeRequest:
     """Returns the request to judge these answers. Each answer gets an id that occurs in none of the
-    request's texts, so no text can name it. ``content`` is always one valid JSON object, in which each
-    answer has its own line. ``new_id``: makes a random id."""
+    request's texts, so no text can name it. The ``content`` of the request is always one valid JSON
+    object, in which each answer has its own line. ``new_id``: makes a random id."""
     texts = [shown(answer) for answer in answers]
     truth, unseen = ("", 0) if matter.truth is None else shown(matter.truth)
     about = [

@@ -25,9 +25,9 @@ def in_use() -> bool:
 
 
 def marking(marks: TraceMarks, tag: str) -> AbstractContextManager[None] | None:
-    """Adds metadata (``marks``) and a tag to every run that begins in the block. Metadata and tags of the
-    user stay. Returns None if LangSmith's tracing is off. If the application turns it on in the block,
-    ``late_runs`` adds them."""
+    """Returns a context manager that adds metadata (``marks``) and a tag to every run that begins in its
+    block. The user's own metadata and tags stay. Returns None if LangSmith's tracing is off; if the
+    application turns it on later, ``late_runs`` adds the marks and the tag."""
     from langsmith import run_helpers
 
     around: dict[str, Any] = dict(run_helpers.get_tracing_context())

@@ -39,8 +39,9 @@ class LateRuns:
         self._parents: dict[str, Any] = {}
 
     def joined(self, client: Any, sent: Mapping[str, Any], replay: TracedReplay | None) -> dict[str, Any]:
-        """Returns the fields to send for a run. If its trace began in this explanation, they make the run
-        a part of the explanation's trace; else they are unchanged.
+        """Returns the fields to send for a run. If the run's trace began in this explanation, its ids are
+        changed so that the run becomes a part of the explanation's trace. Otherwise the fields are those
+        of ``sent``.
 
         ``sent``: the fields that the application's client would send. ``replay``: the current replay;
         None for the explained run.

@@ -45,7 +45,7 @@ class Outcome(NamedTuple):
     """An Outcome holds the data that the trace of a replay shows at its end.
 
     ``marks``: metadata, such as the verdict. ``answer``: the text of the answer; None if there is none.
-    ``error``: the error of a replay that has no answer.
+    ``error``: the error of a replay that has no answer; None if there is an answer.
     """
 
     marks: TraceMarks
@@ -206,8 +206,8 @@ class TracedExplanation:
 
     ``asked``: True once the endpoints of traces were checked. ``notes``: texts for the user about
     endpoints that do not answer. ``endpoints``: the endpoints that replays send to, each with such a note
-    or, if it answers, an empty text. ``condition``: the condition that is named in the marks of a replay
-    if its answer was judged by no other condition.
+    or, if it answers, an empty text. ``condition``: the condition of the explanation, in words. The marks
+    of a replay name it, unless its answer was judged by another condition.
     """
 
     id: str = field(default_factory=lambda: str(uuid4()))

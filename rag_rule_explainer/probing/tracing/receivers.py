@@ -63,7 +63,6 @@ class _Live:
 
 
 def _endpoint_of(processor: Any) -> str:
-    """Returns the address to which a span processor exports; empty if its exporter does not have the
-    attribute."""
+    """Returns the address to which a span processor exports; empty if its exporter does not say it."""
     endpoint = getattr(getattr(processor, "span_exporter", None), "_endpoint", None)
     return endpoint if isinstance(endpoint, str) else ""

@@ -19,9 +19,9 @@ class Replacing:
     """This class replaces methods of classes during the blocks of ``on``, and restores them afterwards.
     Thread-safe.
 
-    ``wanted``: returns the methods to replace, each as its class, its name and a function that makes the
-    replacement. It is called at the start of every block, since a class may have been imported after the
-    block before.
+    ``wanted``: a function that returns the methods to replace, each as its class, its name and a function
+    that makes the replacement. It is called at the start of every block, since a class may have been
+    imported after the block before.
     """
 
     def __init__(self, wanted: Callable[[], Iterable[tuple[type, str, MakeReplacement]]]) -> None:

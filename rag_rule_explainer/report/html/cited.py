@@ -1,5 +1,6 @@
 """This module writes the section of the HTML report that shows the answer with its citations. Each class
-of citations has its own sign and its own underline, so that a reader does not depend on colours."""
+of citations, such as *needs a partner*, has its own sign and its own underline, so that a reader does not
+depend on colours."""
 
 from collections.abc import Iterator
 
@@ -15,13 +16,15 @@ from .markup import isolated, joined_markup, one_line
 _LONGEST = 5000
 """The maximum number of characters of the answer that the section shows."""
 _MOST_SOURCES = 500
-"""With more sources, the section is left out, because comparing all probes would take too long."""
+"""The maximum number of sources for which the section is written. With more, comparing all probes would
+take too long."""
 _MOST_LISTED = 50
 
 
 def citation_section(explanation: Explanation) -> Markup:
-    """Returns the answer with its citations marked by their classes, and a list of the verdicts; empty if
-    the answer cites nothing."""
+    """Returns the answer with its citations marked by their classes, and a list of the verdicts on them.
+    Empty if the answer cites nothing, if no retention rules were searched for, or if there are too many
+    sources."""
     if len(explanation.sources) > _MOST_SOURCES or RuleKind.RETENTION not in explanation.predicates:
         return Markup()
     check = explanation.citations()

@@ -21,8 +21,8 @@ _OPEN_UP_TO = 1500
 """Texts with at most this number of characters are visible at once. The reader must open longer texts."""
 _MOST_ROWS, _MOST_COLUMNS = 200, 60
 _MOST_BADGES = 6
-"""The maximum number of badges of each kind of rule beside a source, if more than twice this number of
-rules name the source. Otherwise, all its badges are shown."""
+"""The maximum number of badges for retention rules, and for omission rules, beside a source that more
+than twice this number of rules name. Beside other sources, all badges are shown."""
 _MARKS = {RuleKind.RETENTION: ("●", "retained"), RuleKind.OMISSION: ("○", "omitted")}
 
 
@@ -147,8 +147,8 @@ def _matrix_rows(rules: list[Finding], order: list[SourceRecord]) -> Iterator[Ma
 
 
 def _badges(labels: list[str], badges: dict[str, Markup]) -> Markup:
-    """Returns the badges of a source's rules. If there are many, only the first of each kind are shown,
-    and the others are counted."""
+    """Returns the badges of a source's rules. If there are more than ``2 * _MOST_BADGES``, only the first
+    ``_MOST_BADGES`` of each kind of rule are shown, and the others are counted."""
     if len(labels) <= 2 * _MOST_BADGES:
         return joined_markup(badges[label] for label in labels)
     shown: list[str] = []

@@ -35,8 +35,8 @@ class LatticeGrid:
         return f"0 0 {WIDTH} {self.height:g}"
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Yields the pairs of subsets that differ in one unit. Yields nothing if there are so many pairs
-        that a reader could not distinguish the edges."""
+        """Yields the pairs of subsets that differ in one unit. Yields nothing if there are more than
+        ``_MOST_WITH_EDGES`` units, because a reader could not distinguish so many edges."""
         if self.size <= _MOST_WITH_EDGES:
             for mask in self.places:
                 yield from ((mask, mask ^ (1 << unit)) for unit in range(self.size) if mask >> unit & 1)
@@ -48,22 +48,22 @@ class LatticeGrid:
         return "".join(f"M{x:g} {y:g}L{to_x:g} {to_y:g}" for x, y, to_x, to_y in lines)
 
     def levels(self) -> Iterator[tuple[str, float]]:
-        """Yields the name of each row and its vertical position."""
+        """Yields the name of each row, such as "2 kept", and its vertical position."""
         none, kind = ("no", "others kept") if self.beside_pinned else ("none", "kept")
         for kept, top in zip(range(self.size, -1, -1), self.tops, strict=True):
             number = f"all {kept}" if kept == self.size else str(kept) if kept else none
             yield f"{number} {kind}", top
 
     def labels(self) -> Iterator[tuple[str, float, float]]:
-        """Yields a label with the numbers of the retained units for each subset, and the position of the
-        subset. Yields nothing if there are too many units for labels."""
+        """Yields for each subset a label, such as "1 3" if it retains the first and the third unit, and
+        the position of the subset. Yields nothing if there are too many units for labels."""
         for mask, (x, y) in self.places.items() if self.size <= _MOST_WITH_LABELS else ():
             yield " ".join(str(unit + 1) for unit in range(self.size) if mask >> unit & 1), x, y
 
 
 def lattice_grid(view: SubsetView) -> LatticeGrid:
-    """Returns the positions of all subsets of a view. Each level of the view is drawn below the one
-    before it, in several rows if it is long."""
+    """Returns the positions of all subsets of a view. The first row has the subset with all units, and
+    the last one the subset without any."""
     levels, size = view.levels(), len(view.units)
     pitch = min(130.0, (WIDTH - _LEFT - 20) / min(_WIDEST_ROW, max(map(len, levels))))
     radius = max(3.6, min(11.0, pitch * 0.36))

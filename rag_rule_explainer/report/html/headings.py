@@ -97,7 +97,7 @@ def _units(rule: Finding) -> int:
 
 def changes_heading(explanation: Explanation, count: int, *, smallest: bool) -> str:
     """Returns the heading of the list of changes that start from all documents. ``count``: the number of
-    changes. ``smallest``: True iff it is known that nothing less flips the outcome."""
+    changes. ``smallest``: True iff it is known that no part of a change flips the outcome by itself."""
     one = count < 2
     changes = f"{'Smallest change' if smallest else 'Change'}{'' if one else 's'}"
     if about_one(explanation):
@@ -116,7 +116,7 @@ def how_seen(explanation: Explanation, changes: FlippingChanges) -> str:
     if there are no changes.
 
     If both kinds of rules have the same condition, and a change is not itself an omission rule, the
-    sentence adds why both can be true.
+    sentence adds why the change and the rules can both be true.
     """
     if not changes.removals:
         return ""

@@ -21,8 +21,7 @@ _SHAPES: Mapping[SubsetState, str] = {
 
 def lattice_figure(view: SubsetView, name: str, names: Mapping[str, str]) -> Markup:
     """Returns the diagram of a view with its legend, as HTML. ``name``: the id of the figure in the page.
-    ``names``: the names of the sources by id. The page also contains the names of the units, for its
-    scripts.
+    ``names``: the names of the sources by id. The figure also contains them as data for the scripts.
 
     Nothing is lost without scripts, because the table of probes contains every probe as well. With
     scripts, a reader can select the marks by pointer and by keys.
@@ -71,7 +70,7 @@ def _documents(view: SubsetView) -> str:
 
 def _marks_svg(view: SubsetView, grid: LatticeGrid, name: str) -> Markup:
     """Returns the marks (one shape for each subset), the edges and the labels as SVG. ``name``: the
-    beginning of the ids in the SVG."""
+    beginning of the ids in the SVG. ``grid``: the positions of the marks."""
     parts = [f'<path class="edges" d="{grid.edges()}"/>']
     parts.extend(f'<text x="4" y="{y + 4:g}">{words}</text>' for words, y in grid.levels())
     parts.extend(_marks(view, grid, name))

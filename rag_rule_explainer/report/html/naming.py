@@ -47,8 +47,8 @@ class SourceNames:
         return raw(_PLACE.sub(lambda found: self._name(int(found[1])), isolated(text)))
 
     def ids(self, identities: Iterable[str]) -> Markup:
-        """Returns ids as a phrase without links. If they are most of the sources, the phrase is "all but"
-        followed by the others."""
+        """Returns ids as a phrase without links. If there are more than four, and more than half of the
+        sources are among them, the phrase is "all but" followed by the others."""
         among = list(dict.fromkeys(identities))
         if not among:
             return Markup("no documents")
@@ -86,7 +86,7 @@ class SourceNames:
 
 def shown_places(explanation: Explanation) -> list[int]:
     """Returns the places, counted from 1, of the sources whose texts the page shows. There are at most a
-    thousand: those that a rule or a change names, and then the first ones."""
+    thousand. Sources that a rule or a change names are chosen before all others."""
     named = {
         each for found in (*explanation.rules, *explanation.counterfactuals) for each in found.sources
     }

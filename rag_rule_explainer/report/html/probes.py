@@ -23,7 +23,7 @@ _WORDS: Mapping[SubsetState, str] = {
 }
 _COLUMNS = ("No.", "Retained", "How many", "Verdict", "Answer", "Reason", "Seconds")
 _VOTES_AT = 4
-"""The place of the column with the votes, which only explanations with votes have."""
+"""The index (from 0) of the column "Votes" in a table of probes that were voted on."""
 
 
 def probe_table(explanation: Explanation, names: SourceNames) -> Markup:

@@ -80,8 +80,8 @@ def missing_rules(explanation: Explanation, names: SourceNames) -> Markup:
     if explanation.complete:
         return Markup()
     *_, ending = caveats(explanation)
-    # If the search ended by itself, this package wrote the whole sentence. So the replaced words cannot
-    # be part of a text from outside.
+    # If the search ended by itself, this package wrote the whole sentence. Otherwise the sentence may
+    # quote an error message, and no word of a quotation may be replaced.
     text = ending.text.replace("sources", "documents") if explanation.ended else ending.text
     near = looked_at(explanation, names)
     ended = Markup("<small>{}</small>").format(text) if near else Markup("{}").format(text)
@@ -92,7 +92,7 @@ def smallest_changes(explanation: Explanation, names: SourceNames) -> Markup:
     """Returns the smallest changes that flip the outcome: first the removals, which start from all
     documents, then the additions, which start from none."""
     changes = flipping_changes(explanation)
-    # Both kinds of rules may have the same change. It is shown only once.
+    # A change that was found for both kinds of rules is shown only once.
     removals, additions = (
         dict.fromkeys(_change(explanation, each, names, smallest=changes.smallest) for each in found)
         for found in (changes.removals, changes.additions)

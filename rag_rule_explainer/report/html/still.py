@@ -34,8 +34,9 @@ def still_lattice(explanation: Explanation, view: SubsetView, names: Mapping[str
     """Returns the diagram of a view and its legend as an image. ``names``: the names of the sources by
     id, for the titles of the marks.
 
-    The SVG is embedded in the address of the image. If a program removes images, as untrusted notebooks
-    do, the reader sees one sentence instead of all texts in the SVG.
+    The SVG is embedded in the address of an ``img`` element. A program that shows no images, such as a
+    notebook that is not trusted, then shows the element's short ``alt`` text, and not all texts of the
+    SVG.
     """
     grid = lattice_grid(view)
     height = grid.height + _LEGEND
@@ -79,7 +80,8 @@ def _titles(
     height: float,
 ) -> Iterator[Markup]:
     """Yields, for each mark, an empty element that lies over it, with the text that a browser shows when
-    the pointer rests on the mark."""
+    the pointer rests on the mark. ``grid``: the positions of the marks. ``height``: the height of the
+    image, with its legend."""
     units = unit_names(view, names)
     across, down = 2 * grid.radius / WIDTH * 100, 2 * grid.radius / height * 100
     for mask, (x, y) in grid.places.items():
@@ -133,7 +135,7 @@ def _painted(state: SubsetState, drawn: str, radius: float) -> str:
 
 
 def _path(state: SubsetState, x: float, y: float, radius: float) -> str:
-    """Returns the shape of a mark as the data of an SVG path."""
+    """Returns the shape of a mark as the data of an SVG path. ``x``, ``y``: the centre of the mark."""
     r = round(radius * (0.55 if state == "unasked" else 0.9), 2)
     half = round(r * 0.55, 2)
     if state == "breaks":

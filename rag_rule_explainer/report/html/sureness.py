@@ -42,8 +42,8 @@ def claim_of(explanation: Explanation, rule: Finding, support: str) -> Markup:
 
 
 def looked_at(explanation: Explanation, names: SourceNames) -> Markup:
-    """Returns which documents the search tried one by one, if it dropped the others (see ``DROPPED``);
-    empty if it dropped none."""
+    """Returns which documents were tried one by one, if the search first tried groups of documents and
+    then dropped the groups that no rule named. Empty if it dropped none."""
     if explanation.stop_reason != DROPPED:
         return Markup()
     said = dict.fromkeys(_closely(explanation, names))
@@ -65,8 +65,9 @@ def _guarantee(explanation: Explanation, rule: Finding) -> str:
         return f"{tried}{so}. Exceptions are possible.{pinned_stayed(rule)}"
     if rule.claim == "voted":
         return _vote(explanation, rule) or guarantee_of(rule)
-    # If documents are tied or pinned, there are fewer combinations than the last two sentences state. The
-    # general sentence about this kind of claim is then used instead.
+    # Near-duplicates are kept or left out together, and pinned documents are always kept. There are then
+    # fewer combinations of the other documents than the sentences below state, so a general sentence is
+    # used.
     if rule.claim != "proved" or others > _MOST_COUNTED or rule.applicable != 1 << others:
         return guarantee_of(rule)
     if others == 0:
@@ -81,9 +82,9 @@ def _guarantee(explanation: Explanation, rule: Finding) -> str:
 
 
 def _vote(explanation: Explanation, rule: Finding) -> str:
-    """Returns how many of the answers on the rule's own subset agreed with the verdict, in words. Returns
-    an empty text if there was no vote on this subset, or if this short sentence would not name all
-    sources that were retained."""
+    """Returns, in words, how many answers agreed with a voted rule when exactly its sources were retained
+    (or omitted). Empty if there was no vote on this subset, or if the words "with nothing else" would not
+    be true of it."""
     own = own_subset(explanation, rule)
     votes = next(
         (
@@ -125,17 +126,17 @@ def _closely(explanation: Explanation, names: SourceNames) -> Iterator[Markup]:
 
 
 def _others(count: int) -> tuple[str, str]:
-    # A stronger sentence would not be true of every search, because some of the dropped documents may
-    # also have been tried one by one.
+    # The sentences do not say that the dropped documents were never tried one by one, because some of
+    # them may have been.
     if count == 1:
         return "the other one was tried in fewer combinations", "it"
     return f"the other {count:,} were tried in fewer combinations", "them"
 
 
 def _kept(explanation: Explanation, kind: RuleKind) -> tuple[str, ...]:
-    """Returns the sources among which the rules of a kind were tested, if these are not all sources (see
-    ``Finding.kept``); empty if the explanation has no rule of this kind, or if its rules differ in these
-    sources."""
+    """Returns the sources, without the pinned ones, among which all rules of a kind were tested. Empty if
+    there is no rule of this kind, or if the rules were tested among all sources or among different
+    ones."""
     pinned = {source.id for source in explanation.sources if source.pinned}
     shares = {
         tuple(each for each in rule.kept if each not in pinned)

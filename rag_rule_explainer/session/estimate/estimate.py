@@ -84,8 +84,8 @@ def estimated(material: Material, settings: Settings, plan: MiningPlan) -> Estim
 
 
 def _answers(worst: Outlay, settings: Settings) -> int:
-    """Returns the maximum number of answers to be judged: one for each replay, and the user's answer for
-    no sources."""
+    """Returns the maximum number of answers to be judged: one for each replay, and one for the setting
+    ``answer_without_sources`` if the user has given it."""
     return worst.replays + (settings.answer_without_sources is not None)
 
 

@@ -73,7 +73,8 @@ class JudgePlan:
     stored: bool
 
     def outlay(self, answers: int, prices: Prices | None) -> JudgeOutlay | None:
-        """Returns the cost of judging at most ``answers`` answers; None if no condition needs a judge."""
+        """Returns the cost of judging at most ``answers`` answers; None if no condition needs a judge.
+        ``prices``: the prices of tokens, by model; None if no prices are known."""
         if not self.conditions:
             return None
         juries = [condition.jury for condition in self.conditions]
@@ -117,7 +118,8 @@ def judge_plan(
     stored: bool,
 ) -> JudgePlan:
     """Returns the plan for judging the conditions ``bases``, which are without negation. No judge is
-    called. ``stored``: True if there is a store for judgements."""
+    called. ``stored``: True if there is a store for judgements. ``count_tokens``: a function that counts
+    the tokens of a text. ``answer_tokens``: the assumed tokens of an answer."""
     bases = tuple(bases)
     conditions = tuple(dict.fromkeys(each for base in bases for each in judged_in(base)))
     always = count_tokens(INSTRUCTIONS) + count_tokens(question)

@@ -72,7 +72,8 @@ class Material:
         stored: bool,
     ) -> "Material":
         """Returns the quantities for this question and these sources. The application is not run.
-        ``stored``: True if there is a store for judgements."""
+        ``stored``: True if there is a store for judgements. ``predicates``: the conditions. ``options``:
+        the options of the estimate."""
         assuming, prompt, shape = options.assuming or Assumptions(), options.prompt, options.shape
         count = assuming.count_tokens
         counted = [sum(count(source.passage) for source in unit) for unit in sources.units]
@@ -114,10 +115,11 @@ class FinalReplays(Enum):
     MOST = "most"
 
     def runs(self, subsets: int, shape: RunShape) -> int:
-        """Returns the number of replays that are repeated. ``subsets``: the number of probed subsets."""
+        """Returns the number of replays that are repeated. ``subsets``: the number of probed subsets.
+        ``shape``: the requests to models in one run."""
         if self is FinalReplays.MOST:
             promoting = (1 + min(MOST_PROMOTING, subsets)) * shape.holds_out
-            rewound = max(min(MOST_REWOUND, subsets), subsets - 1)  # all but the full set
+            rewound = max(min(MOST_REWOUND, subsets), subsets - 1)  # each subset but the full one
             return min(MOST_AGAIN, subsets) + rewound + promoting
         return int(self is FinalReplays.ONCE)
 
@@ -134,7 +136,7 @@ def outlay_of(
     """Returns the cost of a search that makes these probes. ``all_kinds``: True if both kinds of rule
     need all of these probes. Each probe is then made once for each kind, unless both kinds share their
     answers. ``once_more``: how many replays are repeated at the end, to check that the application still
-    behaves in the same way."""
+    behaves in the same way. ``material``: the tokens of the prompts and the answers."""
     runs = _runs(probes, material, settings, plan, all_kinds=all_kinds, once_more=once_more)
     size, replays = len(material.source_tokens), runs.replays
     mean = Fraction(sum(material.source_tokens), size) if size else Fraction(0)

@@ -30,10 +30,10 @@ class Probes:
 
     ``subsets``: the number of probed subsets. ``shown``: the number of sources in them, summed over all
     these subsets. ``depth``: the number of probes that must run one after the other, because each depends
-    on the one before. ``border``: the number of subsets that separate rules from sets that are no rules.
-    With votes, some searches get several answers only for these subsets; the answers are assumed to
-    agree. None if every subset gets all its samples. ``with_full``: True if the set of all sources is
-    among the subsets; the baseline already gives its answer.
+    on the one before. ``border``: the number of subsets that decide which sets of sources are rules. With
+    votes, some searches draw several answers only for these subsets; these answers are assumed to be
+    alike. None if all answers are drawn for every subset. ``with_full``: True if the set of all sources
+    is among the subsets; the baseline already gives its answer.
     """
 
     subsets: int
@@ -75,8 +75,8 @@ def sees_all(plan: MiningPlan) -> bool:
 def fewest(size: int, settings: Settings, plan: MiningPlan, *, pinned: bool) -> Probes:
     """Returns the fewest probes that a search can need if the condition holds of the baseline's answer. A
     search for retention rules must omit each source once. A search for omission rules needs only the
-    empty set. ``pinned``: True if some sources are always retained, so that no probe is without
-    sources."""
+    empty set. ``pinned``: True if some sources are always retained, so that no probe is without sources.
+    ``size``: the number of all other sources."""
     # If the user gave the answer without sources, the empty set needs no replay.
     is_answered = settings.answer_without_sources is not None and not pinned
     if sees_all(plan):
@@ -112,7 +112,8 @@ def _fewest_of(kind: RuleKind, size: int, plan: MiningPlan) -> Probes:
 
 
 def _has_none(by_kind: Sequence[Probes], size: int) -> bool:
-    """Returns True iff the subset without sources may be among the probes in ``by_kind``."""
+    """Returns True iff the subset without sources may be among the probes in ``by_kind``. ``size``: the
+    number of sources."""
     return size == 1 or any(not probes.with_full for probes in by_kind) or by_kind[0].subsets == 2
 
 
@@ -147,7 +148,8 @@ def _typical(size: int, kinds: Sequence[RuleKind]) -> Probes:
 def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> Probes:
     """Returns the probes of a sampled search for these kinds of rule if ``deciding`` sources decide
     together. There is then one retention rule, which names all these sources, and one omission rule for
-    each of them. ``draws``: the number of random subsets on which each rule is tested."""
+    each of them. ``draws``: the number of random subsets on which each rule is tested. ``size``: the
+    number of sources."""
     together = min(deciding, size)
     rules = sum(1 if kind is RuleKind.RETENTION else together for kind in kinds)
     # For each kind of rule, the search finds each deciding source by halving, which takes about
@@ -161,7 +163,7 @@ def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> 
 
 def _simulated(deciding: int, size: int, settings: Settings, plan: MiningPlan) -> Probes:
     """Returns the probes of a search if ``deciding`` sources decide together. The search is simulated,
-    with the deciding sources evenly spread over all sources."""
+    with the deciding sources evenly spread over all sources. ``size``: the number of sources."""
     lattice, together = Lattice(size), min(deciding, size)
     named = lattice.mask(size * (2 * place + 1) // (2 * together) for place in range(together))
     return _looked_on(lattice, named, settings, plan)
@@ -171,7 +173,8 @@ def _batched(
     size: int, settings: Settings, plan: MiningPlan, method: ByBatches
 ) -> tuple[Probes, Probes, Probes]:
     """Returns the probes of the best, typical and worst case if each batch of sources is searched
-    separately. The sources that decide are assumed to be in one batch."""
+    separately. The sources that decide are assumed to be in one batch. ``method``: has the batches.
+    ``size``: the number of sources."""
     lattice, subsets = Lattice(size), method.subsets(size)
     sizes = [batch.bit_count() for batch in method.batches]
     own = sum(count << count >> 1 for count in sizes)

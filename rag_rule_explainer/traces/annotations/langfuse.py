@@ -20,7 +20,8 @@ def langfuse_payload(notes: PlacedNotes) -> dict[str, Any]:
 
 
 def _score(notes: PlacedNotes, placed: PlacedNote) -> dict[str, Any]:
-    # Langfuse replaces a score by one with the same id and the same time.
+    # Langfuse replaces an earlier score only if the new one has the same id and the same time. So the
+    # time of the explanation is sent.
     made_at = notes.about.get("made_at")
     timed = {} if made_at is None else {"timestamp": made_at}
     on_step = {} if placed.document is None else {"observationId": placed.step}

@@ -43,7 +43,7 @@ def langsmith_client() -> Any:
 
 
 def send_to_langsmith(payload: dict[str, Any], client: Any) -> Iterator[int]:
-    """Sends one request for each note, and yields 1 after each, which is the number of notes sent."""
+    """Sends one request for each note, and yields 1 after each request: the number of notes in it."""
     with _quiet():
         yield from _sent(payload, client)
 
@@ -61,8 +61,8 @@ def _quiet() -> Generator[None]:
 
 
 def _sent(payload: dict[str, Any], client: Any) -> Iterator[int]:
-    # A client with a queue sends feedback in the background if the id of the trace is given, and at once
-    # if this id is left out.
+    # A client with a queue sends feedback in the background if the id of the trace is given. So the id is
+    # given only to a client without a queue, which sends at once.
     is_direct = getattr(client, "tracing_queue", None) is None
     for each in payload["feedback"]:
         with warnings.catch_warnings():

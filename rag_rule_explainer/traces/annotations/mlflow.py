@@ -46,7 +46,7 @@ def mlflow_client() -> Any:
 
 
 def send_to_mlflow(payload: dict[str, Any], client: Any) -> Iterator[int]:
-    """Sends one request for each assessment, and yields 1 after each, which is the number of notes sent.
+    """Sends one request for each assessment, and yields 1 after each request: the number of notes in it.
     If the trace already has the same note, its assessment is replaced; MLflow itself would keep both."""
     with _without_redirects():
         yield from _sent(payload, client)

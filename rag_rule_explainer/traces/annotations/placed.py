@@ -25,9 +25,9 @@ _NOT_SHOWN = TraceNote("not shown", None, "it was not shown to the model, so it 
 @dataclass(frozen=True, slots=True)
 class PlacedNote:
     """A ``PlacedNote`` is a note with its place. ``step``: the id of the trace's step (span) that gets
-    the note. ``document``: the place of the document in the output of this step; None for the note on the
-    answer. It is also None for a document that no step of the trace returned; the step of the answer then
-    gets the note."""
+    the note. ``document``: the position of the document in this step's output. It is None for the note on
+    the answer, and for a document that no step of the trace returned; the step of the answer then gets
+    the note."""
 
     note: TraceNote
     step: str
@@ -38,8 +38,8 @@ class PlacedNote:
 class PlacedNotes:
     """A ``PlacedNotes`` holds the notes on one traced answer: the one on the answer itself, and one for
     each place of each document. ``condition``: what the rules are about, in words. ``about``: the
-    explanation's id, its time and the version of this package, by name. ``project``: as in
-    ``TracedPlaces``."""
+    explanation's id, its time and the version of this package, by name. ``project``: the id of the
+    trace's project in its tool; None if the trace does not name it."""
 
     trace: str
     answer: PlacedNote
@@ -140,7 +140,8 @@ def _check_same(explanation: Explanation, incident: Incident) -> None:
 
 def _check_documents(explanation: Explanation, incident: Incident, logged: set[str]) -> None:
     """Raises InvalidInput if the explanation is about other documents than those of the trace. A rule
-    that was proved for other documents may be false for these."""
+    that was proved for other documents may be false for these. ``logged``: the ids of the trace's
+    documents."""
     known = {each.id for each in (*explanation.sources, *explanation.held_out)}
     hidden = set(incident.request.hidden) if incident.request is not None else set[str]()
     if logged and not known & logged:

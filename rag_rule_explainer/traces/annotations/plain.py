@@ -12,8 +12,8 @@ _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
 def plain_text_within(text: str, limit: int) -> str:
-    """Returns at most ``limit`` characters of the text on one line, and a space for each piece of markup
-    in it. Control characters are escaped. The spaces break up tags, images (which a page would fetch),
-    and links whose text is not their address."""
+    """Returns at most ``limit`` characters of the text on one line. Control characters are escaped. A
+    space is put into each tag, each image (which a page would fetch), and each link whose text is not its
+    address, so that no page reads it as markup."""
     shown = printable_within(text, limit)
     return _TAG.sub("< ", _LINK.sub("] ", shown))

@@ -62,7 +62,7 @@ class AnnotatedTool:
 
 
 _TRACE, _SPAN = compiled_late(r"[0-9a-f]{32}"), compiled_late(r"[0-9a-f]{16}")
-"""The ids of OpenTelemetry."""
+"""The patterns of the ids of traces and of spans in OpenTelemetry."""
 _RUN = compiled_late(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _OF_MLFLOW = compiled_late(r"(trace:/[\w./-]{1,200}/|tr-)[0-9a-f]{32}")
 _OF_LANGFUSE = compiled_late(r"[\w.:-]{1,200}")

@@ -1,0 +1,55 @@
+"""This module defines tool calls that were made, and their outcomes."""
+
+from typing import Any, NamedTuple
+
+from ..tool_calls import ToolCall
+from .copies.copying import copied
+
+
+class ToolOutcome(NamedTuple):
+    """A ``ToolOutcome`` is the outcome of a tool call: its ``result``, or the ``error`` that it raised.
+    ``at``: the moment of the call in the baseline; 0 if the baseline did not make it."""
+
+    result: Any = None
+    error: Exception | None = None
+    at: int = 0
+
+    def copy(self) -> "ToolOutcome":
+        """Returns the outcome with a copy of its result. A run may change the copy."""
+        return self if self.error is not None else self._replace(result=copied(self.result))
+
+    def given(self) -> Any:
+        """Returns a copy of the result, or raises the error."""
+        if self.error is not None:
+            raise self.error
+        return copied(self.result)
+
+
+class ExecutedCall(NamedTuple):
+    """An ``ExecutedCall`` is a call of a tool in a run. ``before``: the number of the models' replies
+    before it; ``within``: the names of the tools inside which it was called, the outermost first;
+    ``at``: the moment of the call, a number that is higher for later events; ``identity``: the id that
+    the model gave the call; empty if it is not known; ``inside``: the moment of the call of the last tool
+    in ``within``; 0 if ``within`` is empty."""
+
+    before: int
+    call: ToolCall
+    within: tuple[str, ...] = ()
+    at: int = 0
+    identity: str = ""
+    inside: int = 0
+
+
+class NotedResult(NamedTuple):
+    """A ``NotedResult`` is the result of a tool call of the baseline. ``key``: identifies equal calls;
+    ``place``: the number of equal calls before it; ``replies``: the number of the models' replies before
+    it; ``within``: the tools inside which it was called, the outermost first; ``at``: the moment of the
+    result."""
+
+    call: ToolCall
+    key: str
+    place: int
+    result: Any
+    replies: int
+    within: tuple[str, ...]
+    at: int = 0
