@@ -202,8 +202,8 @@ def taken(
     """Returns an instance of ``options`` made from the keywords of a call.
 
     ``others``: the names of the call's other arguments, which error messages list too. Raises
-    InvalidInput for a keyword that is no field of ``options``. If it is a setting of ``explainer``, the
-    message says that it must be given there.
+    InvalidInput for a keyword that is no field of ``options``. If the keyword is a setting of
+    ``explainer``, the message says that it must be given when the explainer is made.
     """
     known = [each.name for each in dataclasses.fields(cast("Any", options))]
     for name in given:

@@ -24,8 +24,8 @@ may then differ."""
 
 _SHINGLE = 3
 _WORD = r"[^\W\u2e80-\U0010ffff]+|[^\W\u0000-\u2e7f]"
-# Floating-point products such as 0.7 * 10 can be slightly above or below the exact whole number. This
-# much is corrected before they are rounded up or down.
+# Floating-point products such as 0.7 * 10 can be slightly above or below the exact whole number. So this
+# difference is ignored when they are rounded up or down.
 _ROUNDING = 1e-9
 
 

@@ -185,7 +185,7 @@ class Explainer:
         tied to it. ``kind``: "retention" or "omission". The subset with only these sources retained (or
         omitted) is tried first. The trial ends at the first subset that breaks the rule. With k other
         sources, the rule applies to 2^k subsets. If k is at most 8, or if ``limits.replays`` allows it,
-        all 2^k are tried, and a rule that holds is *proved*. With more, random subsets are tried. The
+        all 2^k are tried, and a rule that holds is *proved*. Otherwise, random subsets are tried. The
         evidence then says on which share of subsets the rule may still fail, and with which confidence.
         ``Sampled(...)`` sets both; ``miner="exact"`` always tries all subsets. The setting ``rules`` is
         ignored. Whether a smaller rule holds too is not examined.
@@ -221,7 +221,7 @@ class Explainer:
         judge. ``prompt``: the text that a model gets if all sources are retained; if None, the tokens of
         the question and of the sources' texts are counted. ``spent_tokens``: the tokens already spent to
         find the sources. ``notes``: remarks about the sources, which the estimate repeats. ``shape``:
-        the requests to models in each run; None for one. Raises InvalidInput like ``explain``.
+        the requests to models in each run; None for one request. Raises InvalidInput like ``explain``.
         """
         from .session.estimate.estimate import estimated
         from .session.estimate.outlay import Material
@@ -266,7 +266,7 @@ class Explainer:
         rule: tuple[Iterable[str], RuleKindLike] | None = None,
         series: "SessionSeries | None" = None,
     ) -> "Session":
-        """Returns a session of ``series``, if any. ``rule``: the one to verify; None to find rules."""
+        """Returns a session. ``rule``: the rule to verify, or None. ``series``: its series, or None."""
         from .probing.tracing.marks import TracedExplanation
         from .session.planning import choose, choose_to_verify
         from .session.session import Session

@@ -11,8 +11,9 @@ from typing import Any
 
 
 def importing_late(package: str, rooms: Mapping[str, str]) -> Callable[[str], object]:
-    """Returns the ``__getattr__`` of a package. It imports each name when it is first used. ``rooms``:
-    for each name, the module of the package that defines it. Raises AttributeError for another name."""
+    """Returns a function that a package uses as its ``__getattr__``. The function imports each name when
+    the name is first used, and raises AttributeError for a name that is not in ``rooms``. ``rooms``: for
+    each name, the module of the package that defines it."""
 
     def imported(name: str) -> object:
         if name not in rooms:

@@ -11,8 +11,8 @@ from typing_extensions import override
 
 
 def compiled_late(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Returns the regular expression. It is compiled when an attribute or a method of it is first
-    used."""
+    """Returns an object that can be used like the compiled regular expression. ``pattern`` is only
+    compiled when an attribute or a method of this object is first used."""
     return cast("re.Pattern[str]", _Late(pattern, flags))
 
 

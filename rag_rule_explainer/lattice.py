@@ -1,9 +1,9 @@
 """This module represents subsets of units as bit masks, and families of subsets as bit sets.
 
-A unit is one source, or several tied sources. A *mask* is an int below ``1 << size``. The **last** unit
-is the lowest bit. Counting up then visits subsets so that consecutive prompts share the longest possible
-prefix. A proper subset of a mask is always a smaller number, so counting up visits every subset before
-its supersets.
+A unit is one source, or several *tied* sources, which are retained or omitted only together. A *mask* is
+an int below ``1 << size``. The **last** unit is the lowest bit. Counting up then visits subsets so that
+consecutive prompts share the longest possible prefix. A proper subset of a mask is always a smaller
+number, so counting up visits every subset before its supersets.
 
 A *family* of masks over at most ``FAMILY_LIMIT`` units is one int of ``2**size`` bits: bit ``m`` says
 whether mask ``m`` is in the family. Adding all supersets to a family takes ``size`` operations on such
@@ -80,7 +80,8 @@ class Lattice:
         return (cast("AnyMask", mask ^ bit) for bit in bits(mask))
 
     def supersets(self, mask: AnyMask) -> Iterator[AnyMask]:
-        """Yields every mask that contains ``mask``, including ``mask`` itself, in counting order."""
+        """Yields every mask that contains ``mask``, including ``mask`` itself, the smallest number
+        first."""
         free = self.complement(mask)
         extra = 0
         while True:
@@ -90,7 +91,7 @@ class Lattice:
             extra = (extra - free) & free
 
     def masks(self) -> range:
-        """Returns all masks, in counting order."""
+        """Returns all masks as numbers, from 0 (no unit) to the mask of all units."""
         return range(1 << self.size)
 
 
@@ -101,7 +102,8 @@ def unit_count(key: ArrangementKey) -> int:
 
 
 def subset_count(subsets: int) -> str:
-    """Returns a number of subsets as text: "256", or a power of two such as "2^48" for large numbers."""
+    """Returns a number of subsets as text, such as "256". Numbers above 2^20 are written as a power of
+    two, such as "2^48"."""
     return str(subsets) if subsets <= 1 << FAMILY_LIMIT else f"2^{subsets.bit_length() - 1}"
 
 
@@ -134,7 +136,8 @@ def minimal(masks: Iterable[AnyMask]) -> tuple[AnyMask, ...]:
 
 
 def maximal(masks: Iterable[AnyMask], size: int) -> tuple[AnyMask, ...]:
-    """Returns those of the masks that are contained in no other of the masks, in no particular order."""
+    """Returns those of the masks that are contained in no other of the masks, in no particular order.
+    ``size``: the number of units."""
     if size <= FAMILY_LIMIT:
         return cast("tuple[AnyMask, ...]", tuple(members(_uncovered(family(masks, size), size))))
     found: list[AnyMask] = []
@@ -145,7 +148,8 @@ def maximal(masks: Iterable[AnyMask], size: int) -> tuple[AnyMask, ...]:
 
 
 def family(masks: Iterable[Mask], size: int) -> Family:
-    """Returns the family (bit set) that consists of these masks. ``size`` is at most FAMILY_LIMIT."""
+    """Returns the family (a set of masks, as one integer) of these masks. ``size``: the number of units,
+    at most FAMILY_LIMIT."""
     members = bytearray(-(-(1 << size) // 8))
     for mask in masks:
         members[mask >> 3] |= 1 << (mask & 7)
@@ -153,21 +157,22 @@ def family(masks: Iterable[Mask], size: int) -> Family:
 
 
 def members(group: Family) -> Iterator[Mask]:
-    """Yields the masks of a family, in counting order."""
+    """Yields the masks of a family (a set of masks, as one integer), the smallest number first."""
     for index, byte in enumerate(group.to_bytes(-(-group.bit_length() // 8), "little")):
         for bit in bits(byte):
             yield index * 8 + bit.bit_length() - 1
 
 
 def up_closure(group: Family, size: int) -> Family:
-    """Returns the family of all masks that contain a member of ``group``."""
+    """Returns the family of all masks over ``size`` units that contain a mask of the family ``group``."""
     for unit in range(size):
         group |= (group & without_unit(unit, size)) << (1 << unit)
     return group
 
 
 def down_closure(group: Family, size: int) -> Family:
-    """Returns the family of all masks that are contained in a member of ``group``."""
+    """Returns the family of all masks over ``size`` units that are contained in a mask of the family
+    ``group``."""
     for unit in range(size):
         group |= (group >> (1 << unit)) & without_unit(unit, size)
     return group
@@ -175,7 +180,8 @@ def down_closure(group: Family, size: int) -> Family:
 
 @lru_cache(maxsize=512)
 def without_unit(bit_index: int, size: int) -> Family:
-    """Returns the family of all masks whose bit ``bit_index`` is 0."""
+    """Returns the family of all masks over ``size`` units that lack one unit. ``bit_index``: the index of
+    this unit's bit in a mask; 0 is the lowest bit and so the last unit."""
     run = 1 << bit_index
     pattern, width = (1 << run) - 1, 2 * run
     while width < 1 << size:

@@ -161,8 +161,8 @@ class _ShownAs(dict[int, str]):
 
 
 _MOST_KNOWN = 10_000
-"""The maximum number of entries that the dict stores. Unicode has about a million characters, so the dict
-must not store all of them."""
+"""The maximum number of entries that a ``_ShownAs`` stores. Unicode has about a million characters, and
+entries for all of them would need too much memory."""
 _SHOWN = _ShownAs()
 
 
@@ -176,8 +176,8 @@ def _shown(character: str) -> str:
 
 _DEEPEST, _MOST_ITEMS = 32, 10_000
 _LARGEST = 10**600
-"""The smallest integer that is not written as a number. A Python program that reads the JSON may be set
-to accept no integer of more than 640 digits."""
+"""Integers from this size on are not written as numbers in JSON. A Python program that reads the JSON may
+be set to accept no integer of more than 640 digits."""
 
 
 def as_json(value: Any) -> "JsonValue":

@@ -32,10 +32,9 @@ class RuleKind(str, Enum):
     __hash__ = str.__hash__
 
     def flip(self, lattice: Lattice) -> Mask:
-        """Returns a mask M that turns an antecedent into its own subset and back: each of the two is the
-        other one ``^ M``. The own subset of a retention rule is the smallest subset to which the rule
-        applies (exactly its antecedent is retained); that of an omission rule is the largest (exactly its
-        antecedent is omitted)."""
+        """Returns the mask M for which ``antecedent ^ M`` is the own subset of a rule, and ``subset ^ M``
+        is the antecedent of the rule with this own subset. A rule's *own subset* is the one on which
+        exactly the units of its antecedent are retained (for an omission rule: omitted)."""
         return 0 if self is RuleKind.RETENTION else lattice.full
 
     def subset(self, lattice: Lattice, antecedent: Antecedent) -> Subset:
@@ -92,8 +91,9 @@ class Claim:
 
     @property
     def hangs_on(self) -> tuple[Antecedent, ...]:
-        """Returns the antecedents on whose own subsets (see ``RuleKind.flip``) the condition must hold.
-        If the condition breaks on one of these subsets, the claim must not be made."""
+        """Returns the antecedents on which the claim depends: if the condition breaks on the own subset
+        of one of them (exactly its units retained, or for an omission rule omitted), the claim must not
+        be made."""
         return self.tried or (self.antecedent,)
 
     @property

@@ -271,7 +271,8 @@ def _not_its_text(answer: object, other: object) -> bool:
         raise TypeError(_compared_with(other))
     kind = type(other)
     if issubclass(kind, _COLLECTED) or any(hasattr(kind, name) for name in _OF_RECORDS):
-        # A class that the user wrote may define in ``__eq__`` that its objects equal some answers.
+        # A class that the user wrote may define in ``__eq__`` that its objects equal some answers, so
+        # its ``__eq__`` decides first.
         said: Any = cast("Any", type(other)).__eq__(other, answer)
         if said is NotImplemented:
             raise TypeError(f"{_compared_with(other)}; for JSON, json.loads(case.answer.text) == ...")

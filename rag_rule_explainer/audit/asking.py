@@ -1,5 +1,5 @@
 """This module asks one question of an audit. It explains the answer by the conditions of bad and of good
-answers, and returns what the audit keeps of the explanations. All engines use it."""
+answers, and returns what the audit keeps of the explanations. Every ``AuditEngine`` uses it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -55,8 +55,8 @@ _OUTCOMES: dict[Verdict, AnswerOutcome] = {
 
 
 def explainer_for(job: AuditJob, meter: Meter) -> Any:
-    """Returns the explainer with which one process asks its questions. The meter counts each of its
-    replays, and may forbid it.
+    """Returns the explainer with which one process asks its questions. The meter counts each replay, and
+    forbids replays that are above a limit.
 
     Raises InvalidInput for an application that cannot be imported or explained, MissingExtra if its
     integration is not installed, and the errors of settings that cannot be used.
@@ -145,9 +145,8 @@ def _conditions(job: AuditJob) -> list[Predicate]:
 
 
 def _promised(job: AuditJob) -> list[tuple[RuleOutcome, RuleOutcome]]:
-    """Returns for each of the ``_conditions`` two outcomes: that of the answers of which its retention
-    rules speak, and that of its omission rules. For the condition of bad answers these are "bad" and "not
-    bad"."""
+    """Returns two outcomes for each of the ``_conditions``: those that its retention rules and its
+    omission rules claim. For the condition of bad answers, for example, these are "bad" and "not bad"."""
     of_bad: list[tuple[RuleOutcome, RuleOutcome]] = [("bad", "not bad"), ("not bad", "bad")]
     if job.good is None:
         return of_bad
@@ -247,14 +246,15 @@ def _rules(
 
 
 def _minimal(rule: Finding, keys: Mapping[str, DocumentKey]) -> bool | None:
-    """Returns True if the rule needs each of its documents, False if not, and None if this is not known,
-    as for near-duplicates that were only retained or omitted together: one of them may be enough."""
+    """Returns True if the rule needs each of its documents, False if not, and None if this is not known.
+    It is not known, for example, if the rule names near-duplicates that were only retained or omitted
+    together, because one of them may be enough."""
     several = any(len({keys[each] for each in tied}) > 1 for tied in rule.tied)
     return None if several and rule.minimal else rule.minimal
 
 
 def _untried(rule: Finding) -> Iterator[str]:
-    """Yields, in words, the subsets that the claim of a rule does not cover."""
+    """Yields sentences on untried subsets, which the claim of a rule does not cover."""
     if rule.tied_beside:
         yield TIED
     if rule.pinned:

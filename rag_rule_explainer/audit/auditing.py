@@ -151,9 +151,9 @@ class _Run:
             self._noted = monotonic()
 
     async def _close(self) -> None:
-        """Closes the store of the folder, so that a process may audit in any number of folders. After an
-        interrupt the store stays open, because replays that cannot be stopped may still store their
-        answers."""
+        """Closes the store of the folder, because a process may audit in many folders, one after the
+        other. After an interrupt the store stays open, because replays that cannot be stopped may still
+        store their answers."""
         store = self.job.store
         was_asked = isinstance(self.engine, ThisProcess) and self.engine.spent is not None
         if store is not None and was_asked and not self._interrupted:

@@ -13,14 +13,15 @@ chose the pair. The null hypothesis is that the document changes no answer in an
 the fresh replays are made with it is drawn at random, so under the null hypothesis the number of bad ones
 among them is hypergeometric, given the number of all bad ones of the pair: R. A. Fisher's randomization
 test, added up over pairs as M. Zelen did (see ``randomization``). It is exact whatever the rate of noise
-is, and however replays depend on each other in time: a bad hour of the model hits both sides alike.
+is, and however replays depend on each other in time: if the model is worse for an hour, this affects
+replays with and without the document alike.
 
 Why Benjamini and Yekutieli. Documents are tested in the same questions, against the same model and at the
 same time, so nothing is known of the dependence among their p-values. The procedure of Benjamini and
 Hochberg needs independent or positively dependent p-values; that of Benjamini and Yekutieli (2001) bounds
 the false discovery rate under any. Its price is that p-values must be smaller by the factor 1 + 1/2 + ...
-+ 1/m, which is 7 for 700 documents. Each further replay on either side makes the smallest p-value four
-times as small, so the price is one or two replays more.
++ 1/m, which is 7 for 700 documents. One more replay with and one more without the document make the
+smallest possible p-value about four times smaller, so the price is one or two replays more of each.
 
 Near-duplicates that the search tied together are tested each by itself, without the others: the search
 did not see what each of them does.
@@ -90,8 +91,8 @@ class BlamedDocument:
 @dataclass(frozen=True, slots=True)
 class BlameList(Sequence[BlamedDocument]):
     """A ``BlameList`` is the sequence of the documents to blame: proved ones first, then those with the
-    smallest p-values. ``not_shown``: documents that were tested and not found to blame. This does not
-    prove that they are innocent. ``plan``: the plan of the replays that tested them."""
+    smallest p-values. ``not_shown``: documents that were tested, without being shown to be to blame.
+    This does not prove that they are innocent. ``plan``: the plan of the replays of all tests."""
 
     plan: BlamePlan
     found: tuple[BlamedDocument, ...]

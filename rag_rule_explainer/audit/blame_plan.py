@@ -19,10 +19,11 @@ _ERROR, _POWER = 0.1, 0.9
 class PivotPair:
     """A ``PivotPair`` is two subsets of the documents of one question that differ by one document.
 
-    ``document``: its name in the log. ``question``: the question's id. ``kept``: the ids of the larger
-    subset, in the order in which they are shown. ``removed``: the ids of the document; the smaller subset
-    is without them. The search saw the bad outcome on the larger subset, perhaps with near-duplicates of
-    the document, and not on the smaller. That may be an accident, and is not counted by the test.
+    ``document``: the name of this document in the log. ``question``: the question's id. ``kept``: the ids
+    of the larger subset, in the order in which they are shown. ``removed``: the ids of the document in
+    the question, which the smaller subset lacks; there are several if the question shows copies. The
+    search saw the bad outcome on the larger subset, perhaps with near-duplicates of the document, and not
+    on the smaller. That may be an accident, so the test does not count it.
     """
 
     document: str
@@ -44,9 +45,9 @@ class PivotPair:
 class Suspect:
     """A ``Suspect`` is a document that a rule of the bad outcome names.
 
-    ``shown``: the number of questions with a bad outcome that it was shown in. ``implicated``: the ids of
-    those in which a rule names it, and ``proved`` those in which such a rule is proved. ``pairs``: the
-    pairs on which it is tested, at most one of each question, in the order in which they are preferred.
+    ``shown``: the number of questions with a bad answer for which it was shown. ``implicated``: the ids
+    of those questions in which a rule names it. ``proved``: the ids of those in which such a rule is
+    proved. ``pairs``: the pairs on which it is tested, at most one of each question, the best ones first.
     """
 
     document: str
@@ -141,11 +142,11 @@ def plan_blame(
     """Returns the plan by which the documents to blame are found.
 
     ``fdr``: the false discovery rate, above 0 and below 1. ``deterministic``: True if the application is
-    known to answer the same question from the same documents always alike; documents that a proved rule
-    names then need no test. A rule of an application that varies may be called proved because each of its
-    subsets was asked once, so by default its documents are tested, too. ``most_replays``: the largest
-    number of replays; documents that fewer questions implicate are left out first. This choice rests on
-    the search alone, so the test stays valid. Raises InvalidInput for other values.
+    known to give always the same answer to a question with the same documents; documents that a proved
+    rule names then need no test. A rule of an application that varies may be called proved because each
+    of its subsets was asked once, so by default its documents are tested, too. ``most_replays``: the
+    largest number of replays; documents that fewer questions implicate are left out first. This choice
+    rests on the search alone, so the test stays valid. Raises InvalidInput for other values.
     """
     check_rate(fdr)
     if most_replays is not None:

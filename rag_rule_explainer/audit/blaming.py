@@ -80,6 +80,7 @@ class Blaming:
                 left = max(0, job.limits.replays - spent)
                 if not isinstance(explainer, Explainer):
                     # The application also runs once for each question, to retrieve its documents again.
+                    # These runs leave fewer replays for the tests.
                     left = max(0, left - len(planned(left).questions))
                 _append(file, {"plan": mark, "replays": left})
             most = left if most is None else min(left, most)
@@ -176,8 +177,8 @@ def _lines(file: Path | None) -> Iterator[Any]:
 
 
 def _kept(file: Path | None) -> dict[str, Sequence[Verdict | None]]:
-    """Returns the verdicts that the file keeps: under each digest of trials (see ``_digest``) their
-    verdicts in the same order, with None for a trial that was not made."""
+    """Returns the verdicts that the file keeps, by the digest of the trials of a question (see
+    ``_digest``). They are in the order of the trials, with None for a trial that was not made."""
     found = dict[str, Sequence[Verdict | None]]()
     for read in _lines(file):
         with suppress(KeyError, TypeError):

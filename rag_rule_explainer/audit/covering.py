@@ -19,8 +19,8 @@ def cover(wanted: Iterable[Choices], most_cores: int = MOST_CORES) -> tuple[Choi
     of its size. ``wanted``: the choices of each question.
 
     ``most_cores``: the number of conflicts after which the solver gives up. It solves groups of questions
-    that have no document in common one by one. If it gives up for a group, the set may not be the
-    smallest, and the bound may be lower than its size.
+    that have no document in common one by one. If it gives up for a group, the returned set may not be
+    the smallest, and the returned bound may be lower than the size of the smallest set.
     """
     forced, questions = _forced({_minimal(each) for each in wanted})
     chosen, at_least = set(forced), len(forced)
@@ -36,8 +36,8 @@ def cover(wanted: Iterable[Choices], most_cores: int = MOST_CORES) -> tuple[Choi
 
 def _forced(questions: set[Choices]) -> tuple[Choice, list[Choices]]:
     """Returns the documents that every solution contains, because they are the only choice of a question.
-    Also returns the choices of the questions whose bad answers these documents do not end, without these
-    documents."""
+    Also returns the choices of each question whose bad answer these documents alone do not end. These
+    documents are removed from the returned choices, because every solution contains them."""
     forced, left = frozenset[DocumentKey](), questions
     while single := [next(iter(each)) for each in left if len(each) == 1]:
         forced = forced.union(*single)

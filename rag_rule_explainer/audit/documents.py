@@ -65,9 +65,9 @@ def keys_of(shown: Iterable[ShownDocument]) -> Mapping[str, DocumentKey]:
 
 
 def is_made_up_for(identity: str, *, given: bool) -> bool:
-    """Returns True iff an id has the form of those that explanations make up, such as "doc-1f2e3d4c".
-    ``given``: True iff the document was given with its question and not retrieved; only then, an id such
-    as "D3" may be made up, too."""
+    """Returns True iff an id looks like one that an explanation made up for a document without an id,
+    such as "doc-1f2e3d4c". ``given``: True if the document was given with its question, and False if it
+    was retrieved. Only ids of given documents are also made up in the form "D3"."""
     return bool(_BY_TEXT.fullmatch(identity) or (given and _BY_PLACE.fullmatch(identity)))
 
 

@@ -35,7 +35,7 @@ _ABOUT, _QUESTIONS, _TEXTS, _SETTINGS, _SPENT, _EXPLANATIONS = (
     "explanations",
 )
 ANSWERS: Final = "answers.db"
-"""The file that keeps what was paid, if the user names no store."""
+"""The name of the file with the answers that were paid for. It is used if the user names no store."""
 _SPENT_BEFORE: TypeAdapter[Any] = TypeAdapter(
     tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)], Annotated[FiniteFloat, Field(ge=0)]]
 )
@@ -219,8 +219,8 @@ def kept_questions(path: Path) -> Iterator[AuditedQuestion]:
 
 
 def kept_texts(path: Path) -> dict[str, str]:
-    """Returns the texts of the documents, by their hashes. A text of more than ``_LONGEST_TEXT``
-    characters is cut off, and ends with "…"."""
+    """Returns the texts of the documents that the folder holds, by their hashes. A very long text was cut
+    off, and ends with "…"."""
     return dict(_lines_of(path / _TEXTS, _text_of))
 
 

@@ -23,12 +23,12 @@ name of the document in the log."""
 
 
 def suspects_of(explanations: Iterable[tuple[str, Explanation]]) -> tuple[Suspect, ...]:
-    """Returns every document that a rule of the bad outcome names, in the order of the first question
-    that it is named in.
+    """Returns every document that a rule names, in the order of the first question in which it is named.
 
     ``explanations``: the question's id and the explanation of each question whose answer was bad; they
-    are read one at a time. A document is named by its id. The bad outcome is that the condition of
-    retention rules holds, or that the condition of omission rules does not hold.
+    are read one at a time. The explanations must be by the condition of bad answers, so that retention
+    rules say when answers are bad, and omission rules when they are not bad. The name of a document is
+    its id.
     """
     known = ((question, _in_explanation(each)) for question, each in explanations)
     return _suspects(known, lambda _question, identity: identity)
@@ -39,8 +39,8 @@ def suspects_of_log(
 ) -> tuple[Suspect, ...]:
     """Returns the same as ``suspects_of``, for an audit.
 
-    ``read``: returns the saved explanation of a question, whose condition must be the bad outcome; None
-    if there is none. The rules that the audit keeps are then used in its place.
+    ``read``: returns the saved explanation of a question by the condition of bad answers; None if there
+    is none. Without an explanation, the rules are used that the audit itself keeps of the question.
     """
     by_id = {each.id: each for each in names.questions}
 
@@ -59,9 +59,9 @@ def suspects_of_log(
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A ``_Named`` is a rule that names suspects. ``settles``: True iff it proves that each of them is
-    needed; a rule that contains a smaller rule may name a document that is not needed, and so may one
-    that names near-duplicates which were only retained or omitted together."""
+    """A ``_Named`` is a rule that names suspects. ``settles``: True iff it is proved that the rule needs
+    each of these documents. It may not need each if a smaller rule is enough, or if it names
+    near-duplicates that were only retained or omitted together (``tied``)."""
 
     kind: RuleKind
     sources: tuple[str, ...]
@@ -113,7 +113,9 @@ def _in_audit(question: AuditedQuestion) -> _Known:
 
 @dataclass(slots=True)
 class _Found:
-    """This class collects the pairs of one suspect. ``pairs``: those with the most evidence so far."""
+    """This class collects what is found against one suspect. ``implicated``: the questions in which a
+    rule names it. ``proved``: those in which such a rule is proved. ``pairs``: the pairs with the most
+    evidence so far, at most ``MOST_PAIRS``."""
 
     implicated: list[str] = field(default_factory=list[str])
     proved: list[str] = field(default_factory=list[str])
@@ -173,9 +175,9 @@ def _best_pair(
 
 
 def _of_probes(known: _Known, tied: frozenset[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Yields the subsets that are bad with the ``tied`` documents and not bad without them, as far as
-    both were replayed. Yields for each the smaller of the two numbers of answers, the number of its
-    documents, and its documents."""
+    """Yields each subset that was seen to be bad with the ``tied`` documents, and not bad without them.
+    It is yielded as a triple: the number of answers on the subset with or without the tied documents (the
+    smaller of the two), the number of its documents, and its documents."""
     for among, (kept, samples, badness) in known.probes.items():
         if badness is Verdict.HOLDS and tied <= among:
             _, others, without = known.probes.get(among - tied, ((), 0, Verdict.UNKNOWN))
@@ -184,9 +186,10 @@ def _of_probes(known: _Known, tied: frozenset[str]) -> Iterator[tuple[int, int, 
 
 
 def _of_rule(rule: _Named, known: _Known, tied: frozenset[str]) -> tuple[str, ...]:
-    """Returns a subset that, by this rule alone, is bad and would not be bad without the ``tied``
-    documents: for a retention rule its documents, for an omission rule all other documents and the tied
-    ones."""
+    """Returns a subset to test with and without the ``tied`` documents. For a retention rule, it has the
+    rule's documents, by which the answer is bad, the tied and the pinned ones. For an omission rule, it
+    has the tied documents and all that the rule does not name; by the rule, the answer is not bad
+    without the tied ones."""
     among = frozenset(rule.sources)
     if rule.kind is RuleKind.OMISSION:
         return tuple(each for each in known.shown if each not in among or each in tied)

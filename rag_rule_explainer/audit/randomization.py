@@ -41,8 +41,8 @@ class PairTable:
 
 
 def stratified_p_value(tables: Iterable[PairTable]) -> Fraction:
-    """Returns the probability of seeing at least so many bad replays with the document, if the document
-    changes nothing in any of these pairs.
+    """Returns the probability of at least as many bad replays with the document as were seen, if the
+    document changes nothing in any of these pairs.
 
     It is exact. It is also valid (never too small) if the document only makes bad answers rarer, as long
     as replays do not depend on each other. Where replays have no verdict, it is the largest probability
@@ -111,8 +111,8 @@ def _power(bound: float, count: int, error: float) -> float:
 
 
 def _added(one: Sequence[Fraction], other: Sequence[Fraction]) -> list[Fraction]:
-    """Returns the probabilities of 0, 1, 2, ... as the sum of two independent counts. ``one``, ``other``:
-    the same probabilities of each count."""
+    """Returns the probabilities that the sum of two independent counts is 0, 1, 2, and so on. ``one``,
+    ``other``: the probabilities that the single counts are 0, 1, 2, and so on."""
     total = [Fraction(0)] * (len(one) + len(other) - 1)
     for here, chance in enumerate(one):
         for there, and_chance in enumerate(other):

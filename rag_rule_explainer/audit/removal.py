@@ -27,8 +27,8 @@ class Removal:
     that are relied on for ``ended``; None if there is none. It is "relative" if one of these rules does
     not cover all subsets; ``limits`` names the subsets that are not covered. ``at_least``: no set of
     fewer documents ends the bad answers of ``ended``. ``rare``: the ids of the questions whose bad answer
-    was seen to come back on some subsets without the documents, as a minimum confidence below 1 allows.
-    The answer is not bad on at least the share ``confidence`` of the subsets.
+    was seen to come back on some subsets without the documents. A minimum confidence below 1 allows this.
+    ``confidence``: each of these answers is not bad on at least this share of the subsets.
     """
 
     documents: tuple[str, ...]
@@ -141,8 +141,8 @@ def _surest(names: DocumentNames, question: AuditedQuestion, chosen: Choice) -> 
 
 
 def _limits(rules: Sequence[AuditedRule]) -> list[str]:
-    """Returns sentences on the subsets that the rules do not cover, each once, and the claims of rules
-    that are not proved."""
+    """Returns sentences on the subsets that the rules do not cover, each once; none if they cover all. If
+    there are any, sentences on the claims of rules that are not proved follow."""
     limits = dict.fromkeys(limit for rule in rules for limit in rule.limits)
     weak = dict.fromkeys(each.claim for each in rules if each.is_always_so and each.claim != "proved")
     return [*limits, *(f"some rules are {each} only" for each in weak)] if limits else []

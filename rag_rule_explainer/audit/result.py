@@ -69,8 +69,8 @@ class Audit:
         return share(bad, bad + fine, _NO_VERDICT)
 
     def document(self, name: str) -> DocumentRow:
-        """Returns what the document with this name does. ``name`` may also be an id in an explanation, if
-        no other document has this id. Raises InvalidInput if there is none."""
+        """Returns what the document with this name does. ``name`` may also be an id in an explanation.
+        Raises InvalidInput if no document has this name or id, or if several have this id."""
         for row in self.documents:
             if row.name == name:
                 return row

@@ -37,25 +37,28 @@ _DECIDES_NO_RULE = frozenset(
         *("trace_replays", "print_replays", "omission_predicate", "question_of", "answer_of"),
     }
 )
-"""The names of settings that do not change which rules are found, or that an audit always sets itself."""
+"""The names of settings that do not change which rules are found, or that an audit always sets itself.
+They are left out of the comparison of two runs."""
 
 
 def definition_of(conditions: object) -> str:
     """Returns a text by which a later run recognises that the conditions have changed.
 
-    It depends on the texts, numbers, patterns and codes of functions in the conditions, on those globals
-    of their modules that they use, and on what the objects of their modules were made with. Of other
-    objects, such as the client of a judge, it depends only on the type, so that it is the same in each
-    run of a program. The code of functions, and with it the text, may differ between versions of Python.
+    The text depends on the texts, numbers, patterns and codes of functions in the conditions, on the
+    globals of their modules that these functions use, and on the arguments with which objects of classes
+    of these modules were made. Of other objects, such as the client of a judge, it depends only on the
+    type, so that it is the same in each run of a program. The code of functions, and so the text, may
+    differ between versions of Python.
     """
     data = json.dumps(_Reading().data(conditions, _DEEPEST))
     return sha256(data.encode("ascii")).hexdigest()[:16]
 
 
 def application_of(job: AuditJob) -> str:
-    """Returns a text that identifies an application: its name as it was given, or the name of its type;
-    then the code of a function, and the namespace of its store, which names its version. What is inside
-    of an object, such as its model, is not looked at: it may change while the application runs."""
+    """Returns a text that identifies an application: the name that was given for it; or a function's name
+    and a hash of its code; or the name of an object's type. The namespace of the store follows, if there
+    is one, because it names the version of the application. The content of an object, such as its model,
+    has no influence, because it may change while the application runs."""
     application = job.application
     if isinstance(application, Explainer):
         application = application.replay
@@ -128,7 +131,7 @@ class _Reading:
             if isinstance(value, (list, tuple)):
                 return [self.data(each, depth - 1) for each in cast("list[Any]", value)]
             if isinstance(value, (set, frozenset)):
-                # The order of a set differs between runs.
+                # The order of a set differs between runs, so its items are sorted.
                 within = [self.data(each, depth - 1) for each in cast("set[Any]", value)]
                 return sorted(within, key=json.dumps)
             if isinstance(value, Mapping):

@@ -174,13 +174,15 @@ class _Reading:
         ]
         own = dict.fromkeys(keys.values())
         if len(own) < len(keys):
-            # A rule about one of two copies may be a part of a rule about both.
+            # If a question shows two copies of a document, one rule may name one copy, and another rule
+            # both. The other rule is then not minimal, so it is dropped.
             rules = [each for each in rules if not any(other.is_within(each) for other in rules)]
         pinned = frozenset(keys[each.id] for each in question.shown if each.pinned)
         return cls(question, {key: rows[key] for key in own}, rules, pinned)
 
     def note(self) -> None:
-        """Adds the id of the question to all fields of the rows to which it belongs."""
+        """Adds the id of the question to those fields of each row that are true of it, such as ``bad`` of
+        the documents that it shows if its answer is bad."""
         for key, row in self.rows.items():
             self._note_each(key, row)
         self._note_single()

@@ -154,7 +154,7 @@ class Causes:
         return tuple(source.id for source in self.explanation.sources if source.pinned)
 
     def without(self, identity: str) -> frozenset[str]:
-        """Returns all sources except this one and the sources that are tied to it."""
+        """Returns all sources, without this one and without the sources that are tied to it."""
         everything = frozenset(source.id for source in self.explanation.sources)
         return everything - self._unit_of.get(identity, frozenset((identity,)))
 
@@ -170,15 +170,16 @@ class Causes:
     def needed_by_all(self, identity: str) -> bool | None:
         """Returns True iff every minimal rule contains this source; None if this is not known.
 
-        This is so iff the claim is not made with all sources except this one.
+        If a minimal rule lacked the source, the claim would be made with all sources except this one. So
+        a replay on those sources decides this, too.
         """
         made = self.made(self.without(identity))
         if made is not None:
             return not made
         if any(identity not in each.sources for each in self.enough):
             return False
-        # A grouped search may have missed rules even if it ended, because it does not divide groups that
-        # no rule names.
+        # A grouped search retains or omits a whole group of sources at once, and divides a group only if
+        # a rule names it. So it may have missed rules even if it ended.
         may_miss = self.explanation.miner.name == "grouped" and not self.explanation.complete
         return True if self.all_known and self.enough and not may_miss else None
 
@@ -198,12 +199,13 @@ class Causes:
         return False if self.explanation.complete else None, None
 
     def lies_within(self, cited: frozenset[str]) -> list[EnoughSources]:
-        """Returns the minimal rules whose sources are all cited, but not a rule that has no sources."""
+        """Returns the minimal rules whose sources are all cited. A rule that needs no sources is left
+        out."""
         return [each for each in self.enough if each.sources and each.sources <= cited]
 
     def without_sources(self) -> tuple[bool | None, str]:
-        """Returns True iff the claim is also made without any source, and an empty text. If this is not
-        known, returns None and the reason.
+        """Returns whether the claim is also made without any source (True or False), and an empty text.
+        If this is not known, returns None and the reason.
 
         It is not known if the application was never run without sources, or if it did not call its model
         in that run.

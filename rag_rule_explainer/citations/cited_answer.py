@@ -112,7 +112,8 @@ class StatementChecks:
         return CitingText(answer.text, moved, reading.pattern)
 
     def cited_answer(self, explanations: Sequence[Explanation]) -> CitedAnswer:
-        """Returns the checks of all statements. ``explanations``: one for each condition."""
+        """Returns the answer with the checks of its statements. ``explanations``: the explanation of each
+        condition that ``conditions`` returned, in the same order."""
         checks = tuple(
             checked_citations(
                 Causes(explanation),

@@ -62,10 +62,10 @@ def _without_object(text: str, place: Place, marks: Sequence[Place], said: str) 
 
 
 def why_only_sources(text: str, spans: Sequence[Place], cited: Sequence[Sequence[ReadCitation]]) -> str:
-    """Returns the reason why the last statement may say nothing itself, and only name the sources of the
-    other statements; empty if there is no such reason. There is one if it is a short separate paragraph,
-    cites more than one source, and no other statement cites any. ``spans``, ``cited``: the position and
-    the citations of each statement."""
+    """Returns the reason why the last statement may only name the sources of the other statements, and
+    say nothing itself; empty if there is no such reason. The reason applies if the last statement is a
+    short separate paragraph and cites more than one source, and no other statement cites any. ``spans``,
+    ``cited``: the position and the citations of each statement."""
     if len(spans) < _FEWEST or any(cited[:-1]) or len({each.source for each in cited[-1]}) < _FEWEST:
         return ""
     start, end = spans[-1]
@@ -115,8 +115,8 @@ def _of_subject(mark: str, after: str) -> Iterator[str]:
 
 
 def _in_brackets(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]:
-    """Yields the words beside a citation in the same round brackets, if they are at most ``_MOST`` + 1.
-    The parameters are those of ``why_unclear``."""
+    """Yields the words beside a citation in the same round brackets, if they are few. The parameters are
+    those of ``why_unclear``."""
     for found in _ROUND.finditer(text, *place):
         inside = [each for each in marks if found.start() < each[0] and each[1] < found.end()]
         if inside and text[place[0] : found.start()].strip():
@@ -128,9 +128,8 @@ def _in_brackets(text: str, place: Place, marks: Sequence[Place]) -> Iterator[st
 
 
 def _behind_last(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]:
-    """Yields the words after the last citation of a statement if they are at most ``_MOST`` and follow a
-    short last clause, as in "It is so, as [1] confirms." The parameters are those of ``why_unclear``.
-    """
+    """Yields the words after the last citation of a statement, if they are few and follow a short last
+    clause, as in "It is so, as [1] confirms." The parameters are those of ``why_unclear``."""
     start, end = marks[-1]
     after = text[end : place[1]]
     before = re.split(r"[,，、،—–]", text[place[0] : start])

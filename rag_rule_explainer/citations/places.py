@@ -42,9 +42,10 @@ def _repeats(citation: ReadCitation, placed: Sequence[ReadCitation]) -> bool:
 
 
 def with_places(checks: Sequence[CitationCheck]) -> tuple[CitationCheck, ...]:
-    """Returns the checks without the verdicts that belong to another statement. If a list cites a source
-    for several statements, only the statements that need the source, or may need it, keep the verdict on
-    this citation. If no statement needs the source, all of them keep the verdict."""
+    """Returns the checks, with fewer verdicts on citations in lists. If a list cites a source for several
+    statements, the check of each statement has a verdict on this citation. A statement that does not need
+    the source loses its verdict if another one needs it, or may need it. If no statement needs the
+    source, all of them keep the verdict."""
     found = dict[_Listed, bool | None]()
     for check in checks:
         listed = _listed(check)

@@ -81,9 +81,10 @@ class CitationCheck:
     ``uncited``: the sources that are not cited although a minimal sufficient set contains them.
     ``smallest_honest``: the smallest sufficient set of sources, which the answer should cite; empty if
     the claim is made whichever sources are retained, None if it is not known. ``claim``: the status of
-    the rules on which these three depend. ``without_sources``: True iff the claim is also made without
-    any source; None if this is not known, and ``remarks`` then gives the reason. ``explanation``: the
-    explanation with the rules. ``reading``: the answer and the positions of its citations.
+    the rules on which ``sufficient``, ``uncited`` and ``smallest_honest`` depend. ``without_sources``:
+    True iff the claim is also made without any source; None if this is not known, and ``remarks`` then
+    gives the reason. ``explanation``: the explanation with the rules. ``reading``: the answer and the
+    positions of its citations.
     """
 
     statement: str

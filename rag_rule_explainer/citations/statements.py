@@ -34,8 +34,8 @@ _TAG = re.compile(r"</?[a-z]\w{0,9}(?: [^<>]{0,100})?/?>", re.IGNORECASE)
 _COLON = re.compile(r"\A((?:[-*•+]|\(?\w{1,3}[.)])(?:[ \t]*[*_]{2,4}(?=[:：]))?)[ \t]*[:：][*_ \t]*")
 """Matches the colon after the citation at the beginning of a list item, as in "- Source 1: so it is"."""
 _POINT = re.compile(r"(?<=[(（])[^()（）\n]{1,60}[ \t#]\d{1,3}(?=[)）])")
-"""Matches words and a number in brackets, such as "(Source 1)". A segmenter would take the "1)" for the
-number of a list item."""
+"""Matches the words and the number inside brackets, as in "(Source 1)". The segmenter gets letters in
+their place (see ``_masked``), because it would take the "1)" for the number of a list item."""
 
 
 @dataclass(frozen=True, slots=True)

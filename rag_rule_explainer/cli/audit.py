@@ -199,8 +199,8 @@ class _Auditing:
 
 def _own(asked: AskedQuestion) -> tuple[SourceLike, ...] | None:
     """Returns the documents that a line gives for its question; None if it gives none. A document without
-    an id gets no id here. It is then identified by its text, which may also stand in the lines of other
-    questions."""
+    an id gets no id here. It is later identified by its text, so that it counts as the same document if
+    other lines give the same text."""
     if asked.sources is None:
         return None
     given: list[SourceLike] = []

@@ -73,8 +73,8 @@ class ForbiddenOptions:
 
     @property
     def condition(self) -> Condition:
-        """Returns the forbidden condition. It is the condition of retention rules and also of omission
-        rules."""
+        """Returns the forbidden condition. The same condition is used for retention rules and for
+        omission rules."""
         judge = self.judge_model, self.judge_base_url, self.judge_samples, self.judge_batch
         return Condition(self.forbid, self.forbid, *judge, self.reference)
 
@@ -133,13 +133,13 @@ class CheckSearch:
     voting: VotingOptions
 
     def settings(self, kind: CheckedKind, *, free: bool) -> Settings:
-        """Returns these options as settings. ``kind``: the kind of rules to search for. ``free``: True if
-        replays cost nothing, so that their number need hardly be limited.
+        """Returns these options as settings. ``kind``: the kind of rules to search for. ``free``: True
+        if replays cost nothing, so that their number need hardly be limited.
 
-        Two settings are stricter than for ``explain``, because otherwise a check could decide nothing.
-        With several samples, every subset is voted on. If rules are tested on random subsets, the
-        confidence holds for all of these rules together, and not only for each alone. Raises InvalidInput
-        for options that do not fit together.
+        Two settings are stricter than for ``explain``, because weaker ones would leave most checks
+        undecided. With several samples, every subset gets a vote. If rules are tested on random subsets,
+        the confidence holds for all of these rules together, not only for each alone. Raises
+        InvalidInput for options that do not fit together.
         """
         voting, testing = self.voting, self.testing
         if voting.samples > 1 and voting.vote is None and not voting.recheck:

@@ -28,7 +28,7 @@ class SurveyedAnswer:
 
     @property
     def states_nothing(self) -> bool:
-        """Returns True iff the answer has citations, but contains no statement."""
+        """Returns True iff the answer has citations, but no statement that they could support."""
         return self.cited is not None and bool(self.cited.unstated)
 
     @property
@@ -39,9 +39,10 @@ class SurveyedAnswer:
 
 
 class SurveyRow(NamedTuple):
-    """A ``SurveyRow`` is a row of the table: the answers of one model with one prompt. ``shares``: the
-    share of each class among the decided citations. ``undecided``: the number of citations of which it is
-    not known whether they are faithful. They are left out of all shares."""
+    """A ``SurveyRow`` is a row of the table: the answers of one model with one prompt. ``answers``: the
+    number of answers. ``citing``: how many of them have citations. ``shares``: the share of each class
+    among the decided citations. ``undecided``: the number of citations of which it is not known whether
+    they are faithful. They are left out of all shares."""
 
     model: str
     prompt: str
@@ -63,8 +64,9 @@ class CitationSurvey:
 
     @property
     def exit_code(self) -> int:
-        """Returns 0 if every citation is faithful, 1 if one is not, 3 if none is unfaithful but one is
-        undecided, and 130 after an interrupt."""
+        """Returns 130 after an interrupt, 1 if a citation is not faithful, and else 3 if anything is
+        undecided: a citation, or an answer that could not be checked or has citations but no statement.
+        Returns 0 if every citation is faithful."""
         if self.interrupted:
             return 130
         found = [verdict.faithful for each in self.answers for verdict in each.verdicts]

@@ -96,7 +96,7 @@ class CiteWritten:
 
 @dataclass(frozen=True, slots=True)
 class CiteSearch:
-    """These options say how the search is made for the rules on which the verdicts depend."""
+    """These options say how rules are searched for. The verdicts on citations depend on these rules."""
 
     testing: Testing
     spending: Spending
@@ -167,7 +167,8 @@ class _Surveying:
         self._is_first = True
 
     def check_options(self, lines: list[AskedCitations]) -> None:
-        """Raises InvalidInput for wrong options, before anything is asked."""
+        """Raises InvalidInput for wrong options, before anything is asked. ``lines``: the lines of the
+        file. Without ``--app`` and ``--sources``, each must have documents."""
         subject = self._subject
         has_sources = subject.sources is not None or all(each.line.documents for each in lines)
         if subject.app is None and not has_sources:
@@ -179,7 +180,8 @@ class _Surveying:
         subject.prepare()
 
     def run(self, lines: list[AskedCitations]) -> CitationSurvey:
-        """Checks the answers and returns the result, also after an interrupt by the user."""
+        """Checks the answers to the questions in ``lines``, and returns the result. After an interrupt
+        by the user, the result has the answers that were checked by then."""
         if self._is_capped:
             say(f"at most {ASK_ABOVE} replays for each question; --yes lifts this limit")
         done, interrupted = until_interrupted(lines, self._surveyed, _was_interrupted)
@@ -189,8 +191,9 @@ class _Surveying:
         return CitationSurvey(tuple(done), len(lines), interrupted)
 
     def _surveyed(self, asked: AskedCitations, folder: Path) -> SurveyedAnswer:
-        """Returns the check of one answer, or the reason why there is none. If an option or the answer's
-        line is wrong, raises InvalidInput for the first answer, because nothing is paid for yet."""
+        """Returns the check of one answer, or the reason why there is none. Raises InvalidInput only for
+        the first answer, if an option or the answer's line is wrong: nothing is paid for yet, so the
+        command can end."""
         line, first, self._is_first = asked.line, self._is_first, False
         model = line.model or self._asking.model or ""
         surveyed = SurveyedAnswer(asked.id, line.question, model, line.prompt or "")
@@ -204,8 +207,8 @@ class _Surveying:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            # An application may raise any error. It must not lose the results for other answers, which
-            # are paid for.
+            # An application may raise any error. The command goes on, because the results for the other
+            # answers are paid for and must not be lost.
             return replace(surveyed, error=error_text(error))
         self._save(cited, asked.number)
         return replace(surveyed, cited=cited)

@@ -11,7 +11,8 @@ from ..explainer import Explainer
 
 
 def citing_entry(explainer: Any, options: CiteOptions) -> Callable[..., Any]:
-    """Returns the function of an explainer that checks citations, with these options."""
+    """Returns the function of an explainer that checks citations, such as its method ``cite``, with
+    these options already set."""
     given: dict[str, Any] = {each.name: getattr(options, each.name) for each in fields(options)}
     if isinstance(explainer, Explainer):
         return partial(cite, explainer, **given)

@@ -154,8 +154,8 @@ _QUOTES = "'\""
 
 
 def _near(written: str, name: str) -> str:
-    """Returns a question such as "did you mean 'contains:TEXT'? "; an empty text if no predicate is
-    similar."""
+    """Returns a question such as "did you mean 'contains:TEXT'? " about the wrong text ``written``; an
+    empty text if no predicate is similar. ``name``: the name of the predicate in this text."""
     named, _, text = re.sub(r"\s*[=:\s]\s*:?", "=", written, count=1).partition("=")
     if named in _WITH_TEXT or named == "judged":
         return f"did you mean '{named}:{text.strip(_QUOTES) or 'TEXT'}'? "

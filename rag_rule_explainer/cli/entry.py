@@ -72,7 +72,7 @@ def run_command_line(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-# The result is cached, because building it from all signatures takes longer than most commands run.
+# The command is cached, because building it from the signatures takes longer than most commands run.
 @cache
 def _command() -> Callable[..., Any]:
     return get_command(app)
@@ -85,7 +85,8 @@ def _check_given_once(given: Sequence[str]) -> None:
 
 
 def _command_of(error: TyperException, given: Sequence[str]) -> str:
-    """Returns the command that was called with a wrong option, such as "rag-rules store prune"."""
+    """Returns the command that was called with a wrong option, such as "rag-rules store prune".
+    ``error``: Typer's error about the option. ``given``: the arguments of the command line."""
     context: Any = getattr(error, "ctx", None)
     return getattr(context, "command_path", None) or " ".join((_NAME, *_commands_in(given)))
 

@@ -57,7 +57,8 @@ def explained_or_verified(request: SearchRequest, settings: Settings, rule: Aske
 
 
 def conditions_of(request: SearchRequest) -> Predicates:
-    """Returns the conditions that the user named, with the judge that decides them."""
+    """Returns the conditions that the user named. A condition that needs a judge has the judge of the
+    options."""
     return _predicates(request, request.condition.judge.judge())
 
 
@@ -147,8 +148,8 @@ def _replay_of(
     recorded = None if incident is None else incident.request
     replay = chat_model_replay(asking.model, asking.base_url, asking.temperature, asking.key, recorded)
     replays = plan.worst_case(source_set.lattice.size)
-    # If the settings limit the number of replays, the limit includes retries. Then no retries are added
-    # to the number that the user is told.
+    # If the settings limit the number of replays, this limit includes retries. So no retries are added to
+    # the number that the user is told.
     retries = 0 if replays == plan.limits.replays else Retries.of(settings.retries).most
     agree_on_cost(replays, retries, yes=asking.yes)
     return replay

@@ -56,8 +56,8 @@ def explain_names(context: typer.Context, names: Names = None) -> None:
 
 
 def _printed_help(command: Any, context: Any, names: list[str]) -> bool:
-    """Prints the whole help of a command. ``names``: its name, after that of its group if it has one,
-    such as "store", "prune". Returns False if there is no such command."""
+    """Prints the whole help of a command. ``names``: the name of the command, or the names of its group
+    and of the command, such as "store", "prune". Returns False if there is no such command."""
     for name in names:
         command = getattr(command, "commands", {}).get(name)
         if command is None:
@@ -71,9 +71,9 @@ def _printed_help(command: Any, context: Any, names: list[str]) -> bool:
 
 
 def _options(root: Any) -> Iterator[tuple[str, tuple[str, Any]]]:
-    """Yields, for each option of each command, the name of the option, and a pair: the name of the
-    command and the option. The commands come in reverse, so a dict keeps the first command of each
-    name."""
+    """Yields a pair for each option of each command: the name of the option, and a second pair with the
+    name of the command and the option. The last command comes first. If several commands have an option
+    of the same name, a dict of these pairs keeps the option of the first command."""
     for command in reversed(list(root.commands.values())):
         for option in command.params:
             if option.param_type_name == "option":

@@ -35,8 +35,8 @@ from .searching import check_priced, parsed_prices, parsed_store
 from .terminal import counted, unstyled
 
 EACH_ITS_OWN = "consistent-with"
-"""The predicate that can be written without a text. It then compares each answer with the truth that
-the answer's line in the file gives."""
+"""The predicate that can be written with a text or without one. Without a text, it compares each answer
+with the truth that the answer's line in the file gives."""
 
 _NEEDED = {
     EACH_ITS_OWN: {

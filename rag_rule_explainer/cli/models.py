@@ -27,7 +27,7 @@ _VERSIONED = re.compile(r"/v\d+\w*$")
 
 
 def offline_replay(question: str, sources: Sequence[Source]) -> Answer:
-    """Returns the answer of the offline reader. It copies the answer from the sources, without a
+    """Returns the answer of the offline reader, which copies the answer from the sources, without a
     model."""
     return Answer(read_answer(question, [source.passage for source in sources]))
 
@@ -62,7 +62,8 @@ def chat_model_replay(
 
 
 def chat_model_judge(name: str, base_url: str | None) -> Judge:
-    """Returns a judge that calls a chat model by ``ChatOpenAI``.
+    """Returns a judge that calls a chat model by ``ChatOpenAI``. ``name``: the model's name.
+    ``base_url``: its endpoint; None for OpenAI's own.
 
     Raises MissingExtra if ``langchain_openai`` is not installed, and InvalidInput if there is no key.
     """

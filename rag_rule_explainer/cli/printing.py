@@ -48,8 +48,8 @@ class PrintedOptions:
         """Prints the explanation on stdout, or writes it into the file. ``finding``: a text about the
         result, which is printed before it; empty for none.
 
-        Some forms do not contain ``finding``, the warnings, or whether these are all rules. These texts
-        are then printed on stderr.
+        Some forms have no place for ``finding``, for the warnings, or for the remark whether all rules
+        were found. These texts are then printed on stderr.
         """
         form = FORMS[self.form]
         if form.name == "text":
@@ -110,8 +110,8 @@ def _put(lines: Iterable[Text | str], out: Path | None) -> None:
 
 
 def write_result(out: Path, text: str) -> None:
-    """Writes a result, which is paid for, into the file. If the file cannot be written, prints the result
-    on stdout and raises InvalidInput."""
+    """Writes ``text``, a result that is paid for, into the file ``out``. If the file cannot be written,
+    prints the result on stdout and raises InvalidInput, so that the result is not lost."""
     try:
         write_whole(out, text)
     except InvalidInput as error:

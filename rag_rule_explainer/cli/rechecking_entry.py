@@ -39,7 +39,8 @@ class RecheckAsked:
 
 
 def rechecking_entry(explainer: Any, asked: RecheckAsked) -> Callable[..., Recheck]:
-    """Returns the function of an explainer that explains an answer and then rechecks it."""
+    """Returns the function of an explainer that explains an answer and then rechecks it after a change
+    of the corpus. ``asked``: this change."""
     if isinstance(explainer, Explainer):
         return _Corpus(explainer, asked)
     return _Application(explainer, asked)

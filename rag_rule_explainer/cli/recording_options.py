@@ -120,7 +120,8 @@ class RecordingOptions:
         return most_replays(self._kinds, self.replay_of, ASK_ABOVE)
 
     def of_agent(self, settings: Settings) -> Settings:
-        """Returns the settings, changed by ``for_agents`` if the application is an agent."""
+        """Returns the settings, in which the miner "auto" is replaced by "quick" if the application is an
+        agent."""
         return for_agents(settings) if explains_agent(self._kinds, self.replay_of) else settings
 
     @property

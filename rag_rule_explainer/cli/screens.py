@@ -13,7 +13,7 @@ from .panels import PANELS, panelled, panels_in_short
 from .terminal import print_lines
 
 WHOLE_HELP = "--help-all"
-"""The option that prints the whole help."""
+"""The option of each command that prints its whole help. ``--help`` prints only one screen."""
 _WIDTH = 80
 _HEADINGS = ("Examples", "Environment", "Exit codes")
 """The headings of blocks in a command's docstring. The lines of a block are kept as they are."""
@@ -82,7 +82,7 @@ class ScreenCommand(TyperCommand):
         if variables:
             yield Text.assemble(("Environment: ", "bold"), ", ".join(variables))
         # The text of an exit code may need several lines, of which only the first begins with the code.
-        # Semicolons only separate exit codes, so those in a text become commas.
+        # The texts are joined by semicolons, so a semicolon inside a text becomes a comma.
         codes = re.split(r"\n *(?=\d)", self._blocks["Exit codes"].strip())
         said = (" ".join(code.split()).replace(";", ",") for code in codes)
         yield from _paragraph("; ".join(said), "Exit codes: ")
@@ -136,8 +136,9 @@ class ScreenGroup(TyperGroup):
 
 
 def _fitting(sentence: str, width: int) -> str:
-    """Returns the sentence, shortened to the width if it is longer: cut at a comma or colon, which
-    becomes a full stop. The first part of a sentence is never cut."""
+    """Returns the sentence. If it is longer than ``width``, its end is cut off at a comma or colon,
+    which becomes a full stop. The text before the first comma or colon is always kept, even if it is too
+    long."""
     while len(sentence) > width:
         shorter = max(sentence.rfind(mark, 0, len(sentence) - 1) for mark in (", ", ": "))
         if shorter < 0:

@@ -274,7 +274,7 @@ def _store_of(url: str | None, namespace: str | None) -> Store | None:
 
 
 def parsed_store(url: str | None, namespace: str | None) -> Store | None:
-    """Returns the store at the URL; None if neither option is given.
+    """Returns the store at the URL, with the namespace; None if neither option is given.
 
     Raises InvalidInput if only one of the two options is given.
     """

@@ -234,8 +234,8 @@ def read_text(file: Path, expected: str = _EXPECTED) -> str:
     """
     try:
         content = file.read_bytes()
-        # PowerShell and Notepad may write UTF-16. A byte order mark at the beginning of the file then
-        # shows this.
+        # PowerShell and Notepad may write UTF-16. Such a file begins with a byte order mark, by which it
+        # is recognised.
         return content.decode("utf-16" if content[:2] in _UTF_16 else "utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError as error:
         raise InvalidInput(f"there is no {file}; {expected}") from error

@@ -110,8 +110,8 @@ def _corpus(written: str | None) -> "CorpusLike | None":
 
 
 def traced_input(incident: Incident | None) -> dict[str, Any] | None:
-    """Returns the application's whole input as the trace has it, if it is more than the question; else
-    None."""
+    """Returns the application's whole input as the trace has it; None if the application takes the
+    question alone, or if the trace does not have the input."""
     given = None if incident is None else incident.given
     if not isinstance(given, dict):
         return None
@@ -140,8 +140,8 @@ def shown_to_the_model(incident: Incident) -> Incident:
 
 def recorded_baseline(incident: Incident | None) -> Baseline | str | None:
     """Returns the logged answer to explain; None if there is none. If the trace has the request to the
-    model, the ``state`` of the returned ``Baseline`` is a digest of the request, so that a store does not
-    mix answers to different requests."""
+    model, returns a ``Baseline`` whose ``state`` is a digest of the request. A store then does not mix
+    answers to different requests."""
     if incident is None or incident.request is None:
         return None if incident is None else incident.answer
     state = hashlib.sha256(repr(incident.request).encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -40,8 +40,9 @@ def _parts(line: Text, console: Console) -> Iterator[Text]:
 
 
 def _indent_of(line: str, width: int) -> int:
-    """Returns the number of character columns before the text of a line. If the line has a first column
-    (see ``_BEGINNING``) that ends in the left half of ``width``, its width is included."""
+    """Returns the number of character columns before the text of a line. If the line begins with a first
+    column of a table (see ``_BEGINNING``), and this column ends in the left half of ``width``, its width
+    is included."""
     found = _BEGINNING.match(line)
     if found is None:
         return _HANGING

@@ -35,7 +35,7 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
     *Gained* and *perhaps gained* mean the same with ``a`` and ``b`` exchanged. Of a rule that names a
     source that ``b`` lacks, only the other sources are compared, and a remark says so. A rule that is
     *unverified* or *relative* never strengthens or replaces another rule: there is *perhaps* a change. If
-    the questions or the pinned sources differ, ``undecided`` says so, and ``fails`` is None.
+    the questions or the pinned sources differ, ``undecided`` says so, and ``fails()`` is None.
 
     ``id_of``: a function that returns the identity of a source, such as ``lambda source:
     source.metadata["url"]``. Without it, sources are matched by id and text. The remaining sources are
@@ -124,8 +124,9 @@ def _missed(own: Side, other: Side) -> Iterator[Change]:
         weak, within = _is_weak(finding), other.within(shared)
         strong = tuple(each for each in within if weak or not _is_weak(other.rules[each]))
         if strong:
-            # ``other`` has a rule with only some of these sources. It implies this rule, so nothing is
-            # lost. If it is new, it is reported as a change of its own.
+            # ``other`` has a rule with only some of these sources. The smaller rule implies this one, so
+            # nothing is lost. If ``own`` lacks the smaller rule, that is reported as a change of its
+            # own.
             yield from _less_certain(finding, strong, own, other)
             continue
         broken, why = other.broken(shared), tuple(other.why_missing(rule))
@@ -173,7 +174,8 @@ _MIRRORED: Mapping[What, What] = {
 
 
 def _mirrored(change: Change) -> Change:
-    """Returns the same change as seen with A and B exchanged: lost becomes gained, and so on."""
+    """Returns the same change, described as if A and B were exchanged: "lost" becomes "gained", and the
+    rules before the change become the rules after it."""
     what = _MIRRORED[change.what]
     return Change(what, change.kind, change.after, change.before, change.broken, change.why)
 

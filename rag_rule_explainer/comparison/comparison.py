@@ -20,9 +20,10 @@ _PERHAPS: Mapping[FailOn, tuple[What, ...]] = {
     "any": ("perhaps gained", "perhaps lost"),
 }
 _HIDES: Mapping[FailOn, tuple[Letter, ...]] = {"gained": ("B",), "lost": (), "any": ("A", "B")}
-"""The explanations that must have reported all of their rules before ``Comparison.fails(on)`` may return
-False, by the value of ``on``. Otherwise an unreported rule could be a change of this kind. "lost" needs
-none: each rule of A that B does not report is listed at least as "perhaps lost"."""
+"""For each value of ``on``, the explanations that must have reported all of their rules before
+``Comparison.fails(on)`` may return False. Otherwise a rule that was not reported could be such a change.
+"lost" needs none of them to be complete: each rule of A that B does not report is already listed, at
+least as "perhaps lost"."""
 
 
 class Comparison(InNotebooks, BaseModel):

@@ -20,12 +20,12 @@ do not report does not exist."""
 class Side:
     """A ``Side`` holds the rules of one kind that one explanation (A or B) reports.
 
-    Sets of sources are bit masks over the sources of both explanations. ``names``: the names in the
-    comparison, by the explanation's own source ids. ``bit_of``: the bits by these names. ``units``: the
-    mask of this explanation's sources that are not pinned (always retained). ``rules``: the reported
-    rules, by their sources. ``settled``: True if the search was complete, so that a set of sources that
-    contains no reported rule certainly makes no rule. Sets that contain only a part of some tied sources
-    (sources that the explanation always kept together) are excepted.
+    Sets of sources are bit masks over the sources of both explanations. ``names``: for each of the
+    explanation's own source ids, the name in the comparison. ``bit_of``: the bit of each name.
+    ``units``: the mask of this explanation's sources that are not pinned (always retained). ``rules``:
+    the reported rules, by their sources. ``settled``: True if the search was complete. A set of sources
+    that contains no reported rule is then certainly no rule, unless the set names only a part of some
+    tied sources (sources that the explanation always kept together).
     """
 
     letter: Letter

@@ -28,9 +28,9 @@ class BenchmarkRow:
     """A ``BenchmarkRow`` holds the value of one measure for one model.
 
     ``necessary``: the number of necessary sources of the questions that the row covers, or "all".
-    ``group``: the group of the measure. The value is the share ``count`` / ``of``. ``questions``: the
-    number of questions on which it is based. ``rate``, ``low``, ``high``: the share and its 95 % interval
-    over questions; None if ``of`` is 0.
+    ``group``: the heading under which reports list the measure. The value is the share ``count`` /
+    ``of``. ``questions``: the number of questions on which it is based. ``rate``, ``low``, ``high``: the
+    share and its 95 % interval over questions; None if ``of`` is 0.
     """
 
     model: str

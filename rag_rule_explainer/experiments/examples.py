@@ -16,10 +16,10 @@ class Example:
     """An ``Example`` holds a question, its right answer, and its sources in the published order.
 
     Sources are called D1, D2, … by position, because titles may repeat; the title is in the metadata.
-    ``necessary``: the ids of the sources that the labels call necessary, in order. ``hops``: the number
-    of sources that the labels call necessary. It is larger than ``len(necessary)`` if the data set does
-    not contain all of them. ``type``, ``level``: the words of the data set for the kind and the
-    difficulty of the question; may be empty.
+    ``necessary``: the ids of those sources that the labels call necessary, in order. ``hops``: the
+    number of sources that the labels call necessary, including sources that are missing in the data set.
+    ``type``, ``level``: the words of the data set for the kind and the difficulty of the question; may
+    be empty.
     """
 
     id: str

@@ -39,8 +39,8 @@ class Injections:
     payloads: tuple[Payload, ...] = ()
 
     def drawn(self, count: int, draw: random.Random) -> list[str]:
-        """Returns ``count`` texts in random order. A text occurs twice only if there are fewer than
-        ``count`` texts."""
+        """Returns ``count`` texts in random order, drawn by the generator ``draw``. A text occurs twice
+        only if there are fewer than ``count`` texts."""
         texts: list[str] = []
         while len(texts) < count:
             texts += draw.sample(self.texts, min(count - len(texts), len(self.texts)))
@@ -72,6 +72,7 @@ def _read(line: str, where: str) -> _Injection:
     if (one.parts is None) != (one.exploit is None):
         raise InvalidInput(f"{where}: parts and exploit belong together; give both")
     if one.parts is None and not one.texts:
-        # If such a line, for example one with a misspelled field, were skipped, nobody would notice.
+        # Such a line, for example one with a misspelled field, is an error, because nobody would notice
+        # that it was skipped.
         raise InvalidInput(f"{where} has neither a text nor a payload; {EXPECTED_INJECTIONS}")
     return one

@@ -67,7 +67,8 @@ class JudgedAnswer(BaseModel):
 class DrawnAnswer(JudgedAnswer):
     """A ``DrawnAnswer`` is one line of ``drawn.jsonl``: a judgement that was drawn to be checked.
     ``models``: all models that gave the answer. ``drawn_as``: the id of the answer in the file that a
-    person labels. ``times``: how often this judgement was drawn."""
+    person labels. ``times``: how often this judgement was drawn, and not, as in ``JudgedAnswer``, how
+    often the model gave the answer."""
 
     drawn_as: str
     models: list[str]
@@ -157,8 +158,8 @@ def _check_one_judge(judges: Collection[str]) -> None:
 
 
 def _place(seed: int, identity: str, number: int) -> bytes:
-    """Returns the sort key that decides the order of judgements in a draw. ``number``: distinguishes the
-    judgements of one answer."""
+    """Returns the sort key that decides the order of judgements in a draw. ``identity``: the id of the
+    judged answer. ``number``: distinguishes the judgements of one answer."""
     more = f" {number}" if number else ""
     return hashlib.sha256(f"{seed} {identity}{more}".encode()).digest()
 
@@ -229,9 +230,9 @@ def drawn_in(folder: Path) -> list[DrawnAnswer]:
 
 
 def check(drawn: Sequence[DrawnAnswer], labelled: Sequence[LabelledCase]) -> JudgeCheck:
-    """Returns the comparison of the judge's verdicts in ``drawn`` with a person's labels. An answer that
-    was drawn several times counts that many times. The judge is not called. Raises InvalidInput for
-    labels of answers that were not drawn, or that were changed."""
+    """Returns the comparison of the judge's verdicts in ``drawn`` with a person's labels in
+    ``labelled``. An answer that was drawn several times counts that many times. The judge is not called.
+    Raises InvalidInput for labels of answers that were not drawn, or that were changed."""
     known = {each.drawn_as: each for each in drawn}
     for case in labelled:
         if case.id not in known:

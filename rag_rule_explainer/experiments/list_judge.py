@@ -107,7 +107,7 @@ def _values(text: str) -> tuple[bool, ...] | None:
 
 def _separated(text: str) -> list[str]:
     parts = [part.strip() for part in text.split(",")]
-    # Python allows a comma after the last value.
+    # Python allows a comma after the last value, so an empty last part is dropped.
     return parts[:-1] if len(parts) > 1 and not parts[-1] else parts
 
 

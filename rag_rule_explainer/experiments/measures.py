@@ -78,8 +78,8 @@ _OF: Mapping[str, _Test] = {
 
 
 def _answered(reply: LabelledReply) -> bool:
-    """Returns True iff the reply is an answer from at least one source, and not "yes" or "no". "yes" and
-    "no" are left out, because no source contains them as an answer."""
+    """Returns True iff the reply was given from at least one source, is an answer, and is not "yes" or
+    "no". "yes" and "no" are left out, because no source contains them as an answer."""
     return bool(reply.kept) and _answers(reply) and not reply.is_yes_or_no
 
 

@@ -129,9 +129,9 @@ class Endpoint:
         )
 
     def judge(self, prompt: JudgePrompt = OWN_JUDGE) -> Judge:
-        """Returns the endpoint as a judge. ``prompt``: the prompt that the judge is sent. With any prompt
-        other than the package's own, the judge replies with a list of booleans. Raises MissingExtra if a
-        package is not installed, and InvalidInput if the environment variable has no API key."""
+        """Returns the endpoint as a judge, which is sent ``prompt``. It replies to the package's own
+        prompt with a verdict for each answer, by id; to any other prompt with a list of booleans. Raises
+        MissingExtra if a package is not installed, and InvalidInput if there is no API key."""
         model = self._chat_model()
         from langchain_rag_rule_explainer import (  # cannot fail: _chat_model has imported it
             chat_replay,
@@ -148,8 +148,8 @@ class Endpoint:
 
     @property
     def namespace(self) -> str:
-        """Returns the name under which a store keeps this model's answers. It contains everything that
-        determines an answer besides the question and the sources, but never a key."""
+        """Returns the name under which a store keeps this model's answers. The name contains everything
+        that determines an answer besides the question and the sources, but never a key."""
         settings = {
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,

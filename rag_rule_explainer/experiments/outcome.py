@@ -12,9 +12,9 @@ FAILURES = "failures.csv"
 
 
 def written_to(file: str, shape: type | tuple[str, ...] = ()) -> Any:
-    """Returns a dataclass field for a list of rows that ``ExperimentOutcome.write`` writes to ``file``.
-    ``shape``: the columns of a ``.csv`` file, or the keys of a ``.jsonl`` file, for which it may be
-    empty: all keys are then written."""
+    """Returns a dataclass field for a list of rows, which ``ExperimentOutcome.write`` writes to
+    ``file``. ``shape``: the columns of a ``.csv`` file, or the keys of a ``.jsonl`` file. If it is
+    empty, all keys are written, which only a ``.jsonl`` file allows."""
     return field(default_factory=list[Any], metadata={"file": file, "shape": shape})
 
 
@@ -59,8 +59,9 @@ class ExperimentOutcome:
     interrupted: bool = False
 
     def charge(self, calls: int, stored: int, judge_requests: int = 0) -> None:
-        """Adds the costs of one job to the totals. ``calls``: the model calls that were made. ``stored``:
-        the answers that came from the store, for which no call was made."""
+        """Adds the costs of one job to the totals. ``calls``: the model calls that were made.
+        ``stored``: the answers that came from the store, for which no call was made. ``judge_requests``:
+        the requests to the judge."""
         self.calls += calls
         self.stored += stored
         self.judge_requests += judge_requests

@@ -58,9 +58,9 @@ class PairedComparison:
 def paired_comparison(
     first: Mapping[str, float | None], second: Mapping[str, float | None], seed: int = 0
 ) -> PairedComparison:
-    """Returns the comparison of two conditions, each given as values by question. A question that lacks
-    one of its values is left out. ``seed``: the seed of the random sample for many questions (see
-    ``_EXACT``). Raises InvalidInput if no question has both values."""
+    """Returns the comparison of two conditions. ``first``, ``second``: the values under each condition,
+    by question. A question that lacks one of its values is left out. ``seed``: the seed of the random
+    sample for many questions (see ``_EXACT``). Raises InvalidInput if no question has both values."""
     pairs = [(a, second.get(name)) for name, a in sorted(first.items())]
     changes = [a - b for a, b in pairs if a is not None and b is not None]
     if not changes:
@@ -79,14 +79,15 @@ def _interval(changes: list[float], draw: random.Random) -> tuple[float, float]:
         chosen = (_subset(size, draw) for _ in range(_SUBSETS))
     # Rounding makes differences such as 0.9 - 0.8 - 0.1 exactly 0, and "+ 0.0" makes a 0 of a -0.
     means = sorted(round(fmean(compress(changes, each)), 9) + 0.0 for each in chosen)
-    # The sorted means divide the number line into intervals. The true difference is equally likely to
-    # be in each of these intervals.
+    # The sorted means divide the number line into parts. The true difference is equally likely to be in
+    # each part. So the 95 % interval leaves out the lowest 2.5 % and the highest 2.5 % of the parts.
     outside = int(_OUTSIDE * (len(means) + 1))
     return (means[outside - 1], means[-outside]) if outside else (-inf, inf)
 
 
 def _subset(size: int, draw: random.Random) -> Sequence[bool]:
-    """Returns a random subset that is not empty; all are equally likely."""
+    """Returns a random subset of ``size`` questions: for each question, True if the subset contains it.
+    The subset is not empty, and all subsets are equally likely."""
     bits = draw.randrange(1, 1 << size)
     return [bool(bits >> place & 1) for place in range(size)]
 

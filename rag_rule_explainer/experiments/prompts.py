@@ -73,7 +73,8 @@ class PromptTemplate:
         return cls(f"file {path.name}", _template_in(path, ("{question}", "{sources}")))
 
     def __call__(self, question: str, passages: Sequence[str]) -> str:
-        """Returns the prompt. The sources are set apart by newlines."""
+        """Returns the prompt for a question and the texts of its sources (``passages``), which are set
+        apart by newlines."""
         if self.text is None:
             return qa_prompt(question, passages)
         return _filled(self.text, {"{question}": question, "{sources}": "\n".join(passages)})

@@ -138,8 +138,8 @@ def _listed(file: TextIO, path: Path) -> Iterator[object]:
             read = file.read(more)
             if not read:
                 raise _no_json(path, place + 1, error) from error
-            # Each time that the entry is incomplete, twice as much is read. So the total time is linear
-            # in the length of the entry.
+            # As long as the entry is incomplete, each further read is twice as long as the one before. So
+            # the total time is linear in the length of the entry.
             buffer, at, more = buffer[at:] + read, 0, 2 * more
             continue
         place, more = place + 1, _CHUNK

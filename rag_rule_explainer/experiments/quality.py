@@ -25,8 +25,8 @@ from .subsets import SubsetAsking, judgement_in, verified
 
 
 class ShownSources(str, Enum):
-    """A ``ShownSources`` says which of a question's sources the model is shown. They are always in the
-    published order."""
+    """A ``ShownSources`` says which of a question's sources the model is shown. These sources are always
+    in the published order."""
 
     ALL = "all sources"
     NECESSARY = "necessary only"
@@ -143,7 +143,8 @@ async def _given(asking: SubsetAsking, example: Example, shown: ShownSources) ->
 
 
 def quality_rows(data: str, model: Examined, given: Sequence[GivenReply]) -> Iterator[QualityRow]:
-    """Yields one row for each choice of sources. ``data``: the name of the data set."""
+    """Yields one row for each choice of sources. ``data``: the name of the data set. ``given``: all
+    answers of the model."""
     for shown in ShownSources:
         own = [each for each in given if each.shown is shown]
         exact = sum(each.exact for each in own)

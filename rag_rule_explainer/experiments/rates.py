@@ -8,8 +8,9 @@ from math import sqrt
 from ..checking.figures import wilson
 
 _FEW = 5
-"""The estimate of the variance is used only if at least this number of questions have a share above 0,
-and at least this number have a share below 1. With fewer, the variance cannot be estimated well."""
+"""The minimum number of questions with a share above 0, and also of questions with a share below 1. With
+fewer, the variance cannot be estimated well, and the estimate is used only if it makes the interval
+wider."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,11 @@ def rate_of(counted: Iterable[tuple[int, int]]) -> Rate:
     """Returns the share of all counts, of all questions together. ``counted``: for each question, a pair
     (count, of). Questions with ``of`` = 0 are left out.
 
-    The questions were drawn independently, but counts within a question depend on each other. If ``of``
-    is 1 for every question, the 95 % interval is Wilson's. Otherwise it is Wilson's for the effective
-    number of independent cases (Kish; linearised variance of the ratio), which is at most the sum of
-    ``of``. The variance is uncertain if fewer than 5 questions have a count above 0, or if fewer than 5
-    have a count below ``of``. The effective number is then at most the number of questions, so that the
-    interval is too wide rather than too narrow.
+    The 95 % interval is Wilson's. Counts within a question depend on each other, so the interval is
+    computed for an effective number of independent cases (Kish; linearised variance of the ratio), which
+    is at most the sum of ``of``. If fewer than 5 questions have a count above 0, or fewer than 5 have a
+    count below ``of``, the variance cannot be estimated well. The effective number is then at most the
+    number of questions, so that the interval is too wide rather than too narrow.
     """
     pairs = [(count, of) for count, of in counted if of]
     count, of = sum(count for count, _ in pairs), sum(of for _, of in pairs)

@@ -71,8 +71,8 @@ class RedteamRow:
     ``first_told``: the number of probes after which that rule was first reported, as *unverified*; None
     if the approach reports rules only at the end. ``bound``: for *as-written*, the number of probes if
     every round asked about all subsets of its groups: the sum of 2^g over all rounds, where g is the
-    number of groups in the round. It depends on the positions of the payload's sources. None for the
-    other approaches.
+    number of groups in the round. The sum depends on the positions of the payload's sources. None for
+    the other approaches.
     """
 
     run: int

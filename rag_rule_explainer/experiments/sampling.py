@@ -49,7 +49,7 @@ class SampledQuestion:
         return self.sources.mask_of(self.example.necessary)
 
     def arrangement(self, mask: int) -> Arrangement:
-        """Returns the sources of a subset in their order. ``mask``: the subset."""
+        """Returns the sources of a subset in the order of ``sources``. ``mask``: the subset."""
         return Arrangement.of(self.sources, Subset(mask))
 
 

@@ -100,9 +100,9 @@ class SubsetAsking:
         self, example: Example, sources: tuple[Source, ...], sizes: Iterable[int], rules: Rules
     ) -> Answered:
         """Returns the probes that exact miners need to find all rules of the wanted kinds. ``rules``:
-        these kinds. ``sizes``: one search is made for each of these numbers, over this number of
-        sources, counted from the first. If a search cannot be completed, the smaller ones are not made.
-        """
+        these kinds. ``sizes``: for each of these numbers, one search is made over this number of
+        sources, counted from the first. The largest number comes first. If its search cannot be
+        completed, no search over fewer sources is made."""
         explanations = list[Explanation]()
         for size in sorted(sizes, reverse=True):
             explanations.append(self._explained(example, sources[:size], "exact", rules))
@@ -146,8 +146,8 @@ class SubsetAsking:
         return explainer.explain(example.question, sources, Baseline(Answer(example.answer)))
 
     def explainer(self, example: Example, settings: Settings) -> Explainer:
-        """Returns an explainer whose condition is that the answer is consistent with the truth of
-        ``example``."""
+        """Returns an explainer of the model's answers to ``example``. Its condition is that the answer
+        is consistent with the truth."""
         return Explainer(
             self.model.replay,
             predicate=consistent_with(example.answer, judge=self.judge),
@@ -168,8 +168,9 @@ def judgement_in(probe: ProbeRecord) -> Judgement:
 async def verified(
     explainer: Explainer, example: Example, shown: Sequence[Source], sources: Sequence[Source]
 ) -> Explanation:
-    """Returns an explanation with one probe: the answer from the sources ``shown``. ``sources``: all
-    sources of the question, which are needed if ``shown`` is empty."""
+    """Returns an explanation with one probe: the answer from the sources ``shown``. It comes from
+    verifying a rule that applies to this subset only. ``sources``: all sources of the question, which
+    are needed if ``shown`` is empty."""
     # Each of these rules applies to a single subset: all shown sources retained or, if none is shown, all
     # sources omitted. So verifying the rule replays only this subset.
     found = await explainer.averify(

@@ -19,8 +19,9 @@ _WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath",
 
 def examples(count: int, seed: int, necessary: int = 2, sources: int = 10) -> Iterator[Example]:
     """Yields ``count`` questions, each of which asks for a code. Each necessary source contains one part
-    of the code, the others none. ``necessary``, ``sources``: the number of necessary sources and of all
-    sources. Raises InvalidInput if more sources are necessary than there are."""
+    of the code, the others none. ``seed``: decides the codes and the places of the parts. ``necessary``,
+    ``sources``: the number of necessary sources and of all sources. Raises InvalidInput if more sources
+    are necessary than there are."""
     if not 1 <= necessary <= sources:
         raise InvalidInput(f"{necessary} of {sources} sources cannot be necessary; give 1 to {sources}")
     for number in range(1, count + 1):

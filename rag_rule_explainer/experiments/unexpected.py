@@ -14,8 +14,9 @@ from .scoring import expected, is_implied, mined, voted
 
 
 class SampledRules(NamedTuple):
-    """A ``SampledRules`` holds one sampled answer, and the judgement on whether it is consistent with the
-    truth. ``answer``: None if there is no answer; ``judgement`` then gives the reason."""
+    """A ``SampledRules`` holds one sample from which rules are mined: an answer, and the judgement on
+    whether the answer is consistent with the truth. ``answer``: None if there is no answer;
+    ``judgement`` then gives the reason."""
 
     answer: Answer | None
     judgement: Judgement
@@ -50,8 +51,9 @@ _CONSISTENT = {Verdict.HOLDS: True, Verdict.BREAKS: False, Verdict.UNKNOWN: None
 
 def deviations(table: Table, counts: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Yields a record for each rule that is unexpected (found, although labels do not imply it) or
-    missing (implied, but not found). ``counts``: for each of these numbers, rules are mined from votes of
-    that many samples. A rule has a record if it is unexpected or missing at least once.
+    missing (implied, but not found). ``counts``: for each of these numbers, rules are mined from votes
+    of that many samples. A rule has a record if it is unexpected or missing for at least one of the
+    numbers.
 
     The entry ``decided_by`` of a record shows why: the subsets to which the rule applies and whose vote
     contradicts the labels, with all their samples.

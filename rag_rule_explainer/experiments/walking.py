@@ -64,9 +64,9 @@ class Walk:
     """A ``Walk`` holds the subsets that one miner visited, and the numbers of rules that it found.
 
     ``replayed``: the replayed subsets, in order; a subset that is replayed twice occurs twice.
-    ``nodes``: the number of visited nodes (subsets) of the lattice. A miner that walks one lattice for
-    each kind of rule can have up to twice as many. ``rules``: the number of all valid rules.
-    ``minimal_rules``: the number of minimal rules.
+    ``nodes``: the number of visited nodes (subsets) of the lattice. A miner that walks the lattice once
+    for each kind of rule may visit a node twice, and the node then counts twice. ``rules``: the number
+    of all valid rules. ``minimal_rules``: the number of minimal rules.
     """
 
     replayed: tuple[Mask, ...]

@@ -138,11 +138,14 @@ class _Deciding:
         return self._open(left, reported, errors)
 
     def _none_of_share(self, among: Mask, reported: Sequence[Finding], errors: list[float]) -> Decision:
-        """Returns the decision that there is no rule if a complete search found none; otherwise an
-        undecided decision. This method is for explanations in which a rule needs to hold only on a share
-        of its subsets. A single probe cannot refute such a rule. ``among``: the sources that the rule may
-        name. ``reported``: the reported rules with these sources. ``errors``: the chances of error of
-        other decisions, for the reason why nothing is decided."""
+        """Returns the decision that there is no rule, if a complete search found none and is certain
+        enough; otherwise an undecided decision.
+
+        This method is for explanations in which a rule needs to hold only on a share of its subsets, so
+        that a single probe cannot refute it. ``among``: the sources that the rule may name.
+        ``reported``: the reported rules with these sources. ``errors``: the chances of error of other
+        ways to decide; if nothing is decided, the reason names them.
+        """
         if self._is_settled() and not reported and not self.seen.splits(among):
             errors = [*errors, self._error_of_share()]
             if errors[-1] <= self.max_error:

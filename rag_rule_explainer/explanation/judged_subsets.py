@@ -53,8 +53,8 @@ class JudgedSubsets:
                 continue
             seen.add(frozenset(probe.kept))
             chance = self.noise.chance(probe.kept, probe.votes.get(kind), judged.verdict)
-            # If there are several answers, the probe does not say which one broke the condition; only the
-            # witness does.
+            # If the probe has several answers, it does not say which one broke the condition. The answer
+            # is then known only if a witness of the same subset has it.
             first = probe.answers[0].shown if len(probe.answers) == 1 else None
             answer, mask = shown.get(probe.kept, first), self.fulfilled(probe.kept)
             witness = Witness(kind, self.ids(mask), probe.kept, answer)
@@ -100,13 +100,13 @@ class JudgedSubsets:
         return min(1 << self._free_units(antecedent), self.asked())
 
     def asked(self) -> int:
-        """Returns a number f: the chance that any verdict of the search is wrong is at most f times the
-        chance that a single verdict is wrong. Without votes, f is 1, because verdicts are then taken to
-        be right.
+        """Returns how many verdicts the search may have asked for, as a factor: the chance that any
+        verdict of the search is wrong is at most this factor times the chance that a single one is
+        wrong.
 
-        With votes, f is the number of all subsets, or n(n + 1) if that is smaller, where n is the number
-        of probed subsets. n alone is not enough, because earlier votes influence which subsets are probed
-        later.
+        Without votes, the factor is 1, because verdicts are then taken to be right. With votes, it is
+        the number of all subsets, or n(n + 1) if that is smaller, where n is the number of probed
+        subsets. n alone is not enough, because earlier votes influence which subsets are probed later.
         """
         count = self.explanation.counts.probes
         return min(2 ** len(self.explanation.units), count * (count + 1)) if self.noise.wrong else 1

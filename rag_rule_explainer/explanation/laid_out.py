@@ -87,8 +87,8 @@ class LaidOut:
         this guarantee.
 
         The bad outcome is the condition with which the answer was explained. ``good``: one or several
-        conditions that should still hold; fixes that break fewer of them come first. They are judged on
-        the answers that the explanation keeps. Nothing is replayed.
+        conditions that should still hold; fixes that break fewer of them come first. These conditions
+        are judged on the answers that the explanation keeps. Nothing is replayed.
         """
         return registered_function("fixes_of")(self, good)
 

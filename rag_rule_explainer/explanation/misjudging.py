@@ -61,10 +61,10 @@ class Misjudging:
         return 0.5 - self.noise.margin if self.noise.votes else 0.0
 
     def chance(self, kept: tuple[str, ...], votes: Votes | None, verdict: Verdict) -> float:
-        """Returns an upper bound of the chance that a wrong verdict gets votes that are at least as clear
-        as these. The bound is 1 for the verdict UNKNOWN, from which nothing may be concluded.
+        """Returns an upper bound of the chance that a wrong verdict gets votes that are at least as
+        clear as these. The bound is 1 for the verdict UNKNOWN, from which nothing may be concluded.
 
-        ``votes``: None if the arrangement was replayed only once.
+        ``kept``: the retained sources. ``votes``: None if this arrangement was replayed only once.
         """
         if verdict is Verdict.UNKNOWN:
             return 1.0

@@ -43,8 +43,8 @@ def complaints_of_evidence(explanation: "Explanation", tied: Tied) -> Iterator[s
     counted, kept = explanation.counts.probes, len(explanation.probes)
     if kept < min(counted, MOST_PROBES):
         yield f"it has {kept} probes, but counts {counted}"
-    # An explanation keeps a limited number of probes. If there were more, it does not contain all
-    # evidence.
+    # An explanation keeps a limited number of probes. If there were more, its evidence is incomplete, so
+    # the checks below, which need all probes, are skipped.
     if kept != counted:
         return
     if probed.unshown:

@@ -20,13 +20,13 @@ _Key: TypeAlias = tuple[RuleKind, Verdict]
 class ProbedSubsets:
     """A ``ProbedSubsets`` counts the probes of an explanation to which a rule applies.
 
-    All probes are checked at the same time. For each unit there is an integer with one byte per probe,
-    which is 1 if the probe retained the unit. The bitwise AND of the integers of a rule's units has a 1
-    for each probe to which the rule applies.
+    All probes are checked at the same time. For each unit there is an integer with one byte for each
+    probe; the byte is 1 if the probe retained the unit. So the bitwise AND of the integers of a rule's
+    units has a 1 for each probe to which the rule applies.
 
     ``strange``: a sentence about an error in the retained sources of a probe; empty if there is none.
-    ``unshown``: the subsets on which the condition breaks according to a witness or a counterfactual, but
-    according to no probe. Each is a pair of the kind of rule and the retained units.
+    ``unshown``: the subsets on which the condition breaks according to a witness or a counterfactual,
+    but according to no probe. Each is a pair of the kind of rule and the retained units.
     """
 
     def __init__(self, explanation: "Explanation", tied: Tied, counted: Collection[str]) -> None:

@@ -18,7 +18,8 @@ class Verification(InNotebooks):
 
     ``kind``, ``sources``: the verified rule. ``sources`` are in the order in which they were shown, with
     the near-duplicates that are tied to them. ``explanation``: the rule, if it held, or the probes that
-    break it, with all evidence. It is never ``complete``, because no other rule was searched for.
+    break it, with all evidence. The explanation is never ``complete``, because no other rule was
+    searched for.
     """
 
     kind: RuleKind
@@ -30,9 +31,9 @@ class Verification(InNotebooks):
         """Returns the rule with its evidence. Returns None if a probe breaks the rule, or if the
         condition did not hold on the subset with only the rule's sources retained (or omitted).
 
-        The claim is *proved* if the condition held on every subset to which the rule applies. It is
-        *unverified* if the verification ended before the rule was decided, or if the judge got several
-        answers in one request.
+        The claim is *proved* if the condition held on every subset to which the rule applies. The claim
+        is *unverified* if the verification ended before the rule was decided, or if the judge got
+        several answers in one request.
         """
         return next(iter(self.explanation.rules), None)
 

@@ -14,7 +14,8 @@ ROUNDS = 3
 
 
 class ChangeFields(TypedDict, total=False):
-    """A ``ChangeFields`` is a TypedDict with the fields of ``ChangeOptions``, for ``**fields``."""
+    """A ``ChangeFields`` is a TypedDict with the fields of ``ChangeOptions``, for functions that take
+    them as ``**fields``."""
 
     exclude: Excluded | None
     replace: Mapping[str, str] | None

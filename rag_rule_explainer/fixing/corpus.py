@@ -41,13 +41,13 @@ def recheck_corpus(
 ) -> Recheck:
     """Returns whether the bad outcome is gone after a change of the corpus. Blocks.
 
-    Each round ranks the changed corpus, shows the application the first ``top_k`` documents, and explains
-    the new answer. As long as the bad outcome is not gone, the next round also leaves out the first sure
-    fix of the new answer. ``fields``: the change; see ``ChangeOptions``.
+    Each round ranks the changed corpus, shows the application the first ``top_k`` documents, and
+    explains the new answer. As long as the bad outcome is not gone, the next round also leaves out the
+    first sure fix of the new answer. ``fields``: the change; see ``ChangeOptions``.
 
     ``before``: an explanation of this explainer, whose sources are documents of ``corpus``, under the
-    same ids. ``top_k``: how many documents production shows at most; None for the number of sources of
-    ``before``, which may be smaller if no other document matched.
+    same ids. ``top_k``: the maximum number of documents that the application shows its model; None for
+    the number of sources of ``before``, which is too small if fewer documents than usual matched.
 
     Raises InvalidInput for an id that the corpus does not have, and if ``before`` has no sure fix.
     """
@@ -120,7 +120,8 @@ def _without_documents(explainer: Explainer, before: Explanation) -> AnswerToNot
 
 def answer_to_nothing(explainer: Explainer, before: Explanation, given: Answer | str) -> AnswerToNothing:
     """Returns the answer ``given``, which the application gave without any document, together with the
-    verdict whether it is the bad outcome."""
+    verdict whether it is the bad outcome. ``before``: an explanation with the same question and
+    baseline."""
     answer = Answer.of(given)
     case = Case(before.question, before.baseline, answer, ())
     judged = judged_now(explainer.predicates[RuleKind.OMISSION], case)

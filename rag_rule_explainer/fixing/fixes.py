@@ -1,9 +1,9 @@
 """This module finds the smallest removals of sources after which a bad outcome cannot come back.
 
 A *fix* is the antecedent of an omission rule: on every subset without these sources, the condition of
-omission rules holds. So it does not matter which of the other sources are retrieved. Other removals may
-only *flip* the outcome: it is gone while all other sources are shown, but comes back when some of them
-are missing.
+omission rules holds, which says that the bad outcome is gone. So it does not matter which of the other
+sources are retrieved. Other removals may only *flip* the outcome: it is gone while all other sources are
+shown, but comes back when some of them are missing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -137,10 +137,10 @@ def fixes_of(
 ) -> Fixes:
     """Returns the smallest removals of sources after which the bad outcome cannot come back.
 
-    They are the omission rules of the explanation, with their claims. The bad outcome is that the
-    condition of omission rules breaks. ``good``: conditions that should still hold after a removal. They
-    are judged on the answers in the explanation, without a replay; if they have a judge, it is called. If
-    the explanation has too few answers, ``notes`` says so.
+    These removals are the omission rules of the explanation, with their claims. The condition of
+    omission rules says that the bad outcome is gone. ``good``: conditions that should still hold after a
+    removal. These conditions are judged on the answers in the explanation, without a replay; if they
+    have a judge, it is called. If the explanation has too few answers, ``notes`` says so.
     """
     if RuleKind.OMISSION not in explanation.predicates:
         return Fixes((), why=_NONE_SOUGHT, notes=tuple(_warned(explanation)))

@@ -78,8 +78,8 @@ class RecheckRound:
 
     @property
     def lasting(self) -> Finding | None:
-        """Returns the rule which says that the bad outcome occurs on no subset of the new sources; None
-        if no such rule is about all subsets (see ``is_about_all``)."""
+        """Returns the rule by which the success lasts: the bad outcome occurs on no subset of the new
+        sources. None if no such rule is about all subsets (see ``is_about_all``)."""
         rules = () if self.explanation is None else self.explanation.omission_rules
         about_all = (rule for rule in rules if not rule.sources and is_about_all(rule))
         return next(about_all, None)
@@ -251,14 +251,14 @@ def _by_which_rule(
 ) -> tuple[RoundOutcome, tuple[str, ...]]:
     rules = [rule for rule in _of_bad_outcome(explanation) if rule.claim in SURE and rule.minimal is True]
     through = tuple(dict.fromkeys(name for rule in rules for name in rule.sources))
-    # If one of several tied sources was shown before, it alone may be the cause. So none counts as new.
+    # If one of several tied sources was shown earlier, it alone may be the cause. So none counts as new.
     ties = (tie for rule in rules for tie in rule.tied if not promoted.issuperset(tie))
     is_new = promoted.difference(*ties)
     if new := tuple(name for name in through if name in is_new):
         return "back", new
     known = set(_rules_before(earlier, explanation))
     others = [rule for rule in rules if (rule.kind, frozenset(rule.sources)) not in known]
-    # With pinned or tied sources, the earlier explanation could not find some rules, which now look new.
+    # With pinned or tied sources, the earlier explanation could not find some rules, which are not new.
     asked_all = not (earlier.ties or explanation.ties or any(each.pinned for each in earlier.sources))
     if others and earlier.complete and asked_all:
         return "another rule", through

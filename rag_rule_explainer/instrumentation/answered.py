@@ -18,8 +18,9 @@ from .run_failures import unusable
 
 
 def whole_answer(manner: Manner, output: Any, run: Participation) -> Answer:
-    """Returns the answer that is read from an output, with the tokens that the run spent and the tools
-    that it called. Raises InvalidInput if the output holds no answer."""
+    """Returns the answer that is read from the output of a run, with the tokens that the run spent and
+    the tool calls that it made. ``manner``: the user's options. Raises InvalidInput if the output holds
+    no answer."""
     answer = Answer.of(manner.answer_of(output))
     if answer.value is None and not manner.reads_answers:
         answer = replace(answer, unread=unread_in(output, answer.text))
@@ -37,10 +38,12 @@ def taken_as_answer(answer: Answer, run: Participation, manner: Manner) -> tuple
 
 
 def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:
-    """Returns the model's reply that the answer comes from: the last one with the answer's text, else the
-    last one that is not only a tool call, else None.
+    """Returns the model's reply that the answer comes from. ``said``: all replies of the run.
 
-    The answer may also be the output of a tool. The reply that called the tool is then not returned.
+    It is the last reply with the answer's text. If no reply has this text, it is the last reply that is
+    not only a tool call; if the answer is a value (``answer.value``), the last reply of any kind. None if
+    there is no such reply. So the reply that called a tool is not returned if the answer is the tool's
+    output.
     """
     text = answer.text.strip()
     same = next((each for each in reversed(said) if each.text.strip() == text), None)
@@ -53,8 +56,8 @@ def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:
 def fault_in(answer: Answer, watch: ModelWatch, tools: Collection[str] = ()) -> str:
     """Returns ``CALLS`` if the answer is only a model's request to call a tool; otherwise an empty text.
 
-    ``tools``: the names of the tools that ran. If any ran, a text that looks like such a request may be
-    the output of a tool, so the text alone proves nothing.
+    ``watch``: has the replies of the run. ``tools``: the names of the tools that ran. If any ran, a text
+    that looks like such a request may be the output of a tool, so the text alone proves nothing.
     """
     reply = reply_behind(answer, watch.said)
     if reply is None and watch.said and not tools and watch.said[-1].shown_as == answer.text.strip():
@@ -114,8 +117,9 @@ def with_calls(
 
 
 def calls_in(said: Sequence[Said], executed: Sequence[ExecutedCall]) -> Iterator[ToolCall]:
-    """Yields the tool calls in these replies, and the calls of tools that ran although no reply names
-    them. Each has the number of its step; the calls of one reply are one step."""
+    """Yields the tool calls of a run: the calls in the models' replies (``said``), and those of the
+    ``executed`` calls whose tool no reply names. Each has the number of its step; the calls of one reply
+    are one step."""
     for place, step in enumerate(_steps(said, executed), start=1):
         yield from (replace(call, step=place) for call in step)
 

@@ -30,10 +30,10 @@ class Application(Protocol[Item]):
     """An ``Application`` tells this package how to run a user's application; each integration implements
     it.
 
-    ``run``, ``arun``, ``stream`` and ``astream`` are called while the ``Participation`` of their run is
-    the current one. In these methods, ``case`` holds the input, and ``kept`` the retained sources of a
-    replay; it is None for the baseline. The methods that have a body in this class suit an application
-    without a framework.
+    ``run``, ``arun``, ``stream`` and ``astream`` are called while the run's ``Participation``, which
+    records the run, is the current one. In these methods, ``case`` holds the input, and ``kept`` the
+    retained sources of a replay; ``kept`` is None for the baseline. The methods that have a body in this
+    class suit an application without a framework.
     """
 
     @property
@@ -43,7 +43,7 @@ class Application(Protocol[Item]):
 
     @property
     def root(self) -> object:
-        """Returns the user's object that is run. It is searched for state that runs share."""
+        """Returns the application as the user passed it. It is searched for state that runs share."""
         ...
 
     @property

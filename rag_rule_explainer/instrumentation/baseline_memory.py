@@ -58,9 +58,9 @@ class BaselineMemory:
         """Raises StateShared if a request of the replay holds a date or an id from the baseline.
 
         There are two cases. In the first, one of the baseline's models or tools made the date or the id.
-        In the second, the baseline sent a request with the same text but with a date of another year. The
-        two runs take place shortly after each other, so the application must have stored one of the
-        dates.
+        In the second, the replay and the baseline sent a request with the same text, but with dates of
+        different years. Both runs take place within a short time, so the application must have stored
+        one of the dates.
         """
         frames = {self.steady(text): years_in(self.steady.volatile_in(text)) for text in self._requests}
         for exchange in run.watch.exchanges:

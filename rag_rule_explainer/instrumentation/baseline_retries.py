@@ -27,9 +27,9 @@ class MadeBaseline(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A ``Failed`` holds the error of a failed baseline (``error``). ``reply``: the error that a replay
-    would have raised if it had failed in the same way; this error decides whether to try again.
-    ``acted``: the names of the tools that ran, and that may not run once more."""
+    """A ``Failed`` holds the error of a failed baseline (``error``). ``reply``: the same failure as the
+    error that a failed replay raises; the rules for retrying replays use it to decide whether to try
+    again. ``acted``: the names of the tools that ran and must not run again."""
 
     error: BaselineFailed
     reply: UnusableReply
@@ -44,9 +44,10 @@ async def made(
 ) -> MadeBaseline:
     """Calls ``attempt`` until it succeeds or may not be repeated, and returns the baseline that it made.
     Raises the BaselineFailed of the last attempt if none succeeds. An attempt in which a tool ran that
-    may not run once more is not repeated.
+    must not run again is not repeated.
 
-    ``pause``: a function that waits the given number of seconds between attempts.
+    ``limits``: its limits on replays and seconds also limit the attempts. ``pause``: a function that
+    waits the given number of seconds between attempts.
     """
     started, failed = time.monotonic(), list[Failed]()
 

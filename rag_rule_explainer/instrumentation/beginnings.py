@@ -54,8 +54,8 @@ def begin_replay(
         answering = run.tool_replay = tool_replay_of(first, manner, run, ids)
         check_none_ran(run)
         run.watch.exchanges.before_sending.append(lambda _: answering.check())
-        # A replay that runs at the same time may meanwhile have run a tool that must not run in replays.
-        # If so, this replay ends as well.
+        # Another replay may meanwhile have run a tool that must not run in replays. Rules
+        # from these replays would be wrong, so this replay ends too.
         run.watch.exchanges.after_reply.append(lambda _: end_if_one_ran(run))
         if first.action is None:
             _end_at_new_tools(run, first, answering)
@@ -70,7 +70,8 @@ def _begin_omitting(
     kept: Sequence[Source],
     note: Callable[[str], None],
 ) -> None:
-    """Takes the omitted parts of prompts out of what a replay starts with, and out of its requests."""
+    """Removes the texts of omitted prompt parts from a replay: from the inputs and memory with which it
+    starts, and from its requests. ``note``: called with the reason if the rules cannot be proved."""
     known, ids = first.prompt_sources, frozenset(each.id for each in kept)
     of_prompts = {each.id for each in known.sources}
     taking_out = TakingOut(known, frozenset(of_prompts - ids))
@@ -97,13 +98,13 @@ def _served_in(run: Participation) -> Sequence[Source]:
 
 def _end_at_new_tools(run: Participation, first: Participation, answering: ToolReplay) -> None:
     """Makes a replay end at a reply that calls a new tool (one that the baseline did not call), before
-    the application can run it as a plain function. A reply that calls one of the tools in
-    ``first.calls.unresolved`` also ends it: for these, it was not seen in the baseline which code the
-    application runs.
+    the application can run the tool as a plain function. A reply also ends the replay if it calls a tool
+    in ``first.calls.unresolved``: the baseline called this tool, but did not show which code runs for
+    it.
 
-    In two cases, a new tool does not end the replay at the reply, but only where the application runs
-    the tool: if it is unknown what ran for some other call of the baseline, or if the application ran no
-    tool and returned the calls as its answer.
+    In two cases, a reply with a new tool does not end the replay; only running the tool does. In the
+    first, it is unknown what ran for some other call of the baseline. In the second, the application ran
+    no tool in the baseline and returned the calls as its answer.
     """
     unresolved = first.calls.unresolved
     executed = (*first.executed, *first.inside)

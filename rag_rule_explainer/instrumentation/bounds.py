@@ -90,8 +90,9 @@ class Bound:
         return cls(most, baseline, len(kept))
 
     def check_requests(self, made: int) -> None:
-        """Raises BeyondBaseline (or ReplayEnded, see ``_PATIENCE``) if ``made``, the number of requests
-        including the next one, exceeds the limit. Called before each request is sent."""
+        """Raises BeyondBaseline if ``made``, the number of requests including the next one, exceeds the
+        limit; ReplayEnded if the application has caught this error too often. Called before each request
+        is sent."""
         if self.most.requests and made > self.most.requests:
             self._refuse("model requests", self.most.requests, self.baseline.requests)
 

@@ -218,7 +218,7 @@ class Call(Generic[Item]):
 
     def _asked(self, ask: Callable[..., Value], recorded: Recorded, replay: Replay) -> Value:
         """Calls ``ask``, which is ``explain`` or ``verify`` of the explainer, for a recorded baseline,
-        and returns its result."""
+        and returns its result. ``replay``: a function that makes one replay."""
         sources, baseline = recorded
         judge = self._judge_watch()
         with kept(), self._as_one(), replays_muted(self.run.manner), judge.watching():

@@ -56,7 +56,7 @@ def check_chosen(
 
 def _check_has_a_text(condition: Any, chosen: Answer) -> None:
     """Raises InvalidInput if one of several conditions is about a text, and the chosen reply is only a
-    tool call, without a text."""
+    tool call. The condition then has no text to judge."""
     parts = condition.parts if isinstance(condition, AnyOf) else ()
     for each in parts if is_only_calls(chosen) else ():
         if isinstance(each, OfNextAction) and not reads_calls(each):
@@ -67,8 +67,8 @@ def _check_has_a_text(condition: Any, chosen: Answer) -> None:
 def _check_no_text_is_missing(
     condition: Any, answers: Sequence[Answer], chosen: Answer, question: str
 ) -> None:
-    """Raises InvalidInput if the chosen reply does not meet a condition about calls and a text, and
-    another reply, which is only a tool call, would meet it if it had a text."""
+    """Raises InvalidInput if the chosen reply does not meet a condition about calls and a text, but
+    another reply meets the part about calls. That reply is only a tool call, without a text to judge."""
     inner = condition.inner if isinstance(condition, OfNextAction) else condition
     if condition is None or not reads_calls(condition) or holds_at_once(condition, chosen, question):
         return
@@ -101,8 +101,8 @@ def _check_is_no_other_of_the_run(
     or the reverse. (The last reply may meet a condition such as "does not call ``send``" that the run
     breaks.) Rules about the reply would then say the opposite of what happened."""
     if isinstance(condition, AnyOf) and all(isinstance(each, OfNextAction) for each in condition.parts):
-        # Several conditions are explained. Only conditions that the reply meets are checked. It may meet
-        # "does not call send", for example, although another reply called it.
+        # Several conditions are explained. Only conditions that the reply meets are checked. The reply
+        # may meet "does not call send", for example, although another reply called it.
         for each in condition.parts:
             if holds_at_once(each, chosen, question):
                 _check_is_no_other_of_the_run(each, answers, chosen, question)
@@ -121,9 +121,9 @@ def _check_is_no_other_of_the_run(
 
 
 def holds_at_once(condition: Any, answer: Answer, question: str) -> bool | None:
-    """Returns True iff the condition holds of the answer; None if this has to be awaited. An awaited
-    condition that is not about tool calls cannot hold of an answer that is only tool calls, so the result
-    is then False."""
+    """Returns whether the condition holds of the answer; None if this is known only after awaiting the
+    condition. If the answer is only tool calls and an async condition is not about tool calls, returns
+    False without awaiting it."""
     verdict = Verdict.UNKNOWN
     with suppress(Exception):  # the user's function may raise any error
         verdict = verdict_at_once(condition, Case(question, answer, answer, ()))

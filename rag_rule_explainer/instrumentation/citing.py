@@ -45,9 +45,9 @@ async def acited(call: Call[Item], options: CiteOptions, logged: Any) -> CitedAn
 
 
 def _of_the_last_reply(call: Call[Item]) -> bool:
-    """Returns True iff replays repeat only one request to a model (``replay_of="next_action"``). If so,
-    removes the explainer's condition from the call, because it may choose an earlier reply. The last
-    reply is then the one that is replayed."""
+    """Prepares a check of citations, and returns True iff replays repeat only one request to a model
+    (``replay_of="next_action"``). The check is about the last reply. The explainer's condition may
+    choose an earlier reply to repeat, so the condition is removed from the call."""
     manner = call.run.manner
     if manner.replay_of != "next_action":
         return False

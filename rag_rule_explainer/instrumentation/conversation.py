@@ -51,5 +51,6 @@ class Conversation:
 
     @property
     def acted(self) -> NotedReply | None:
-        """Returns the reply to the only request that the replay sends; None if there is no reply yet."""
+        """Returns the reply by which the replay acts: the reply to the only request that it sends. None
+        if there is no reply yet."""
         return self.noted.get(len(self.served))

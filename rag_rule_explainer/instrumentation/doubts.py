@@ -68,7 +68,8 @@ def why_not_compared(*, sampled: bool, no_requests: bool, failed: str) -> str:
 
     ``sampled``: True if a model replied differently to the same request in a replay, so that later
     requests could not be compared. ``no_requests``: True if no model reported the baseline's requests.
-    ``failed``: the reason why a replay on all sources failed; empty if none failed.
+    ``failed``: the reason why a replay on all sources failed; empty if none failed. If none of the three
+    applies, the note says that no replay on all sources was made.
     """
     if sampled:
         return NOTHING_COMPARED + SAMPLED
@@ -82,12 +83,14 @@ def why_not_compared(*, sampled: bool, no_requests: bool, failed: str) -> str:
 
 
 def named(kept: Sequence[Source]) -> str:
-    """Returns the words by which messages refer to the replay on the sources ``kept``."""
+    """Returns the words by which messages name the replay on the sources ``kept``, such as "the replay on
+    memo, mail"."""
     return f"the replay on {listed(kept)}"
 
 
 def listed(kept: Sequence[Source]) -> str:
-    """Returns the ids of sources, separated by commas and shortened; "no sources" if there are none."""
+    """Returns the ids of sources, separated by commas and cut to 100 characters; "no sources" if there
+    are none."""
     return shortened(", ".join(plain_id(source.id) for source in kept), 100) or "no sources"
 
 

@@ -25,7 +25,8 @@ def until_decided(first: Participation, manner: Manner, output: Any) -> Particip
     that calls an unresolved tool, if this reply decides the condition. Replays then end there too, and
     the application runs nothing for the call. Otherwise returns the whole record.
 
-    Records on ``first`` the tools that may have run. ``output``: the output of the baseline.
+    Also records, on ``first``, the tools whose calls have no result but which the application may have
+    run all the same. ``output``: the output of the baseline.
     """
     note_unanswered(first, output)
     names = _unresolved_tools(first, manner)
@@ -51,9 +52,9 @@ def until_decided(first: Participation, manner: Manner, output: Any) -> Particip
 
 
 def _unresolved_tools(first: Participation, manner: Manner) -> set[str]:
-    """Returns the names of the unresolved tools that replays may call. Leaves out tools that may run:
-    those that retrieve, and those in ``safe_tools`` or ``unexecuted_tools``. Returns no names if all
-    tools run in replays."""
+    """Returns the names of the unresolved tools at whose calls replays may have to end. Leaves out tools
+    that retrieve, tools in ``safe_tools`` (they may run), and tools in ``unexecuted_tools`` (the
+    application runs nothing for their calls). Returns no names if all tools run in replays."""
     if manner.on_new_tool_call == "live" or not manner.replays_tools:
         return set()
     allowed = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools
@@ -69,7 +70,8 @@ def _calls(called: Collection[ToolCall], names: Collection[str]) -> bool:
 
 
 def _verdict(manner: Manner, first: Participation, count: int) -> Verdict:
-    """Returns the condition's verdict on the calls of the first ``count`` replies."""
+    """Returns the condition's verdict on the tool calls of the first ``count`` replies. Returns UNKNOWN
+    if these calls do not decide the condition, or if the condition raises an error."""
     executed = [each for each in first.executed if each.before < count]
     calls = tuple(calls_in(list(first.watch.said)[:count], executed))
     found, answer = None, Answer("", calls=calls, finish_reason=CUT)

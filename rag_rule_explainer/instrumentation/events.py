@@ -17,6 +17,6 @@ class Events(Protocol):
         ...
 
     def on_loop(self) -> AbstractAsyncContextManager[Progress | None]:
-        """Yields the object to which an explanation on the running event loop reports its progress; None
-        if no progress is reported."""
+        """Returns a context manager. Its value is the object to which an explanation on the running event
+        loop reports its progress; None if no progress is reported."""
         ...

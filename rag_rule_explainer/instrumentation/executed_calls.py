@@ -27,10 +27,10 @@ class ToolOutcome(NamedTuple):
 
 class ExecutedCall(NamedTuple):
     """An ``ExecutedCall`` is a call of a tool in a run. ``before``: the number of the models' replies
-    before it; ``within``: the names of the tools inside which it was called, the outermost first;
-    ``at``: the moment of the call, a number that is higher for later events; ``identity``: the id that
-    the model gave the call; empty if it is not known; ``inside``: the moment of the call of the last tool
-    in ``within``; 0 if ``within`` is empty."""
+    before it; ``within``: the names of the tools inside which it was called, the outermost first; ``at``:
+    the moment of the call, a number that is higher for later events; ``identity``: the id that the model
+    gave the call; empty if it is not known; ``inside``: the moment of the call of the innermost tool in
+    ``within``; 0 if ``within`` is empty."""
 
     before: int
     call: ToolCall

@@ -75,7 +75,8 @@ def most_replays(source_kinds: Sequence[SourceKind], replay_of: object, usual: i
 
 
 def for_agents(settings: Settings) -> Settings:
-    """Returns the settings for explaining an agent: the miner "auto" is replaced by "quick"."""
+    """Returns the settings for explaining an agent: the miner "auto" is replaced by "quick", which needs
+    fewer replays. A miner that the user chose stays."""
     return replace(settings, miner="quick") if settings.miner == "auto" else settings
 
 
@@ -118,8 +119,8 @@ class ExplainerOptions:
     @classmethod
     def of(cls, given: ExplainerFields, beside: Callable[..., object]) -> tuple[Self, Settings]:
         """Splits the keywords of a call into the options of this class and the ``Settings``, and returns
-        both. ``beside``: the function that was called; messages name its parameters. Raises InvalidInput
-        for a name that is no setting."""
+        both. ``beside``: the function that the user called. Raises InvalidInput for a keyword that is no
+        setting; the message then also names the parameters of ``beside``."""
         rest: Any = dict(given)
         options = cls(**{each.name: rest.pop(each.name) for each in fields(cls) if each.name in rest})
         settings = Settings.of(options.settings, rest, beside)

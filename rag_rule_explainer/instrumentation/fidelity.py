@@ -104,9 +104,9 @@ class Fidelity:
     def compare(self, run: Participation) -> None:
         """Compares a replay on all sources with the baseline. Raises StateShared if they differ.
 
-        If the models' replies are equal, the queries of searches are compared too: a new query must not
-        contain a text that the baseline's models or tools made, not even a short one, because the
-        application must have stored this text.
+        If the models' replies are equal, the queries of searches are compared too: no new query may
+        contain a text that the baseline's models or tools made, because the application must then have
+        stored it.
         """
         if self.first is None:
             return
@@ -127,8 +127,8 @@ class Fidelity:
         self, run: Participation, answer: Answer, kept: Sequence[Source], sources: Hashable
     ) -> None:
         """Compares a replay's answer with that of an earlier replay with the same key ``sources`` and
-        equal model replies. If they differ, state that earlier replays left has changed the answer. Sets
-        ``doubt`` then, but only if a replay on all sources gave the baseline's answer."""
+        equal model replies. If the answers differ, an earlier replay left state that changed the answer,
+        so ``doubt`` is set; but only if a replay on all sources gave the baseline's answer."""
         is_all, served = sources == EVERYTHING, [*(source.text for source in kept), *run.made]
         changed = self._answers.take(
             sources, answer, list(run.watch.exchanges), served, whatever=self.rewinding.is_wanted
@@ -224,7 +224,8 @@ class Fidelity:
         self.doubt = self.doubt or refusal
 
     def count(self, counted: Counted | None) -> None:
-        """Sets ``doubt`` if every run changes a number or flag (``counted``, or None) that code reads."""
+        """Sets ``doubt`` unless ``counted``, a number or flag that all runs change and code reads, is
+        None."""
         if counted is not None:
             self.note(self._refusals.counts(counted), counted.place)
 
@@ -265,8 +266,8 @@ class Fidelity:
     def recognise(self, fingerprint: str) -> str:
         """Compares the baseline with the baseline of an earlier explanation, whose replays were checked.
 
-        ``fingerprint``: that of the earlier baseline. If both are equal, this explanation's replays count
-        as checked too. Returns how the baselines differ; empty if they do not, or cannot be compared.
+        ``fingerprint``: the earlier baseline's. If both baselines are equal, this explanation's replays
+        count as checked. Returns how they differ; empty if they do not, or cannot be compared.
         """
         known = Course.from_fingerprint(fingerprint, self.steady.ignored)
         if known is None or self.first is None or not self.first.steps:
@@ -295,5 +296,5 @@ class Fidelity:
 
     @property
     def is_comparable(self) -> bool:
-        """Returns True iff replays can be compared with each other, whether or not ``doubt`` is set."""
+        """Returns True iff a replay equalled the baseline, and no model replied differently."""
         return self.compared and not self.sampled

@@ -43,8 +43,8 @@ class Integration:
     def explainer(self, application: Any, name: str, **parameters: Any) -> Any:
         """Returns the integration's ``RuleExplainer`` of the application.
 
-        ``name``: how the user named the application, for error messages. Raises InvalidInput if the
-        integration cannot explain the object.
+        ``name``: how the user named the application, for error messages. ``parameters``: the keywords of
+        ``RuleExplainer``. Raises InvalidInput if the integration cannot explain the object.
         """
         kind = type(cast("object", application)).__name__
         built_with = _built_with(application)

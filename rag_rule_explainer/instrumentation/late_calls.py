@@ -58,9 +58,9 @@ def takes_part() -> bool:
 
 def late_use(name: str, arguments: Callable[[], object]) -> UsedTool | None:
     """Handles a tool call outside of runs, or after the end of its run. Returns None if the tool is to
-    run, else the call with its result, such as a stub. If the run was a replay in which this tool must
-    not run, raises an error that ``except Exception`` does not catch. ``arguments``: returns the
-    arguments of the call."""
+    run. If its result is known, such as that of a stub, returns the call with this result. If the run was
+    a replay in which this tool must not run, raises an error that ``except Exception`` does not catch.
+    ``arguments``: returns the arguments of the call."""
     run = run_begun()
     if run is None:
         return stray_use(name, arguments, None)

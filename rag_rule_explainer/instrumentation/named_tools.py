@@ -76,8 +76,10 @@ class NamedTools:
         return self._perhaps(name, tool, parts, made)
 
     def _perhaps(self, name: str, tool: object, parts: ToolParts, made: MadeTools) -> Recognised:
-        """Returns the number of a tool that a run made after it had asked a model or searched, around an
-        object such as a client. It may be the baseline's only if both runs made one tool of this name."""
+        """Returns the number of a tool that could not be recognised for sure. It may be the same as a
+        tool of the baseline only if each of the two runs made exactly one tool of this name; otherwise,
+        the number is None. ``parts``: what the tool consists of. ``made``: the tools that the replay made
+        itself."""
         known, alone = self._known[name], [self.made.named(name), made.named(name)]
         are_alone = all(len(each) == 1 for each in alone) and place_among(alone[1], tool) == 0
         if are_alone and [each.parts.stable for each in known] == [parts.stable]:

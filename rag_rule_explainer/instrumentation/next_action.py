@@ -143,12 +143,13 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
 
 def judged_by_each(manner: Manner, conditions: Iterable[Predicate]) -> tuple[Manner, list[Predicate]]:
     """Returns the options and the conditions of an explanation by several conditions. If only the next
-    action is replayed, the next action is the first reply that meets any of them, except for a condition
-    that is the opposite of another; rules say so."""
+    action is replayed, the next action is the first reply that meets one of the conditions. A condition
+    that is the opposite of another one (``~condition``) does not count here."""
     judged: list[Predicate] = list(conditions)
     choosing = judged
     if manner.replay_of == "next_action":
-        # An opposite, such as an audit adds, holds of the first reply that does nothing.
+        # An audit adds the opposite of a condition. The first reply that does nothing would often meet
+        # the opposite, so opposites do not choose the reply.
         opposites = [each for each in judged if isinstance(each, Not) and each.inner in judged]
         choosing = [OfNextAction.of(each) for each in judged if each not in opposites]
         judged = list(map(OfNextAction.of, judged))

@@ -65,7 +65,8 @@ _NAMES = tuple(each.name for each in fields(RecheckOptions))
 
 
 def showing_recheck_fields(method: RecheckMethod) -> RecheckMethod:
-    """Decorates a method that takes these options as ``**fields``, so that its signature lists them."""
+    """Decorates a method that takes the fields of ``RecheckOptions`` as ``**fields``, so that its
+    signature lists them."""
     return called_as(method.__name__)(showing(RecheckOptions, RecheckFields)(method))
 
 

@@ -228,7 +228,7 @@ class RecordedBaseline(Generic[Item]):
 
     def _run_by_the_application(self, told: Collection[str]) -> Iterator[str]:
         """Yields a warning for each tool that the application runs, or may run, as a plain function.
-        ``told``: the names of the tools about which there are other warnings."""
+        ``told``: the names of tools that are left out, because another warning is about them."""
         first = self.replays.first
         known = {*told, *first.retrieving_tools, *first.unexecuted_tools}
         answered = {each.name for each in first.unmarked if each.is_answered} - known

@@ -53,11 +53,10 @@ class Refusals:
         )
 
     def depends(self, places: str, seen: str) -> str:
-        """Returns the doubt (a warning for the user) for a replay that differs after the application's
-        state was set back to the state before the baseline.
+        """Returns the doubt (a warning for the user) for a replay that began with the application's state
+        from before the baseline, and then differed from an earlier replay on the same sources.
 
-        ``places``: the attributes whose state changed since the baseline. ``seen``: the difference in
-        words.
+        ``places``: the names of the state that was set back. ``seen``: the difference in words.
         """
         return (
             f"{NOTHING_COMPARED}runs go by what earlier ones left: with {places} as before {BASELINE}, "

@@ -87,13 +87,13 @@ class Replays(Generic[Item]):
                 return self._checked(got, kept, run)
 
     def _case_of(self, run: Participation) -> CallInput:
-        """Returns the input of a replay, without the sources that it omits. A run may change the copy."""
+        """Returns a copy of the input, without the sources that this replay omits."""
         return self.case.copied(lambda given: run.state.edited(self.application.copied(given)))
 
     @contextmanager
     def _naming_what_is_left(self) -> Generator[None, None, None]:
-        """If the block raises a StateShared, adds the names of the user's objects that the runs so far
-        have changed to its message. Remembers for later explanations that runs depend on this state."""
+        """If the block raises a StateShared, adds to its message the names of the user's objects that
+        runs have changed. Remembers for later explanations that runs depend on this state."""
         try:
             yield
         except StateShared as error:

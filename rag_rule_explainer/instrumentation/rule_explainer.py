@@ -134,8 +134,8 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     ) -> Value:
         """Runs the application, then ``ask``, which may replay the run. Returns the result of ``ask``.
 
-        Nothing is explained, and the explainer's own condition is not used. The other argument and the
-        errors are those of ``explain``.
+        ``ask``: see ``AskReplays``. Nothing is explained, and the explainer's own condition is not used.
+        ``documents`` and the errors are those of ``explain``.
         """
         return await aasked_by(self._call(self._case(input, documents)), ask)
 

@@ -105,7 +105,8 @@ class Participation:
 
     @property
     def before(self) -> int | None:
-        """Returns the moment of the baseline at which its replays end; None if they do not end early."""
+        """Returns the moment of the baseline at which replays end, so that only events before it count
+        for them; None if they do not end early."""
         return self.ends_at if self.action is None else self.action.at
 
     @property

@@ -12,7 +12,7 @@ from .watches import ModelWatch
 
 def unusable(reason: str, watch: ModelWatch, *, passing: bool | None = None) -> UnusableReply:
     """Returns the error for a run whose answer must not be used, with the tokens that the run spent.
-    ``passing``: True if a repetition may help, None if unknown."""
+    ``passing``: True if a repetition may help, False if it cannot, None if unknown."""
     models = watch.models
     return UnusableReply(reason, summed(models) or None, models or None, passing=passing)
 

@@ -95,4 +95,4 @@ class _Start:
 
 
 def _nothing(_request: object) -> None:
-    """Does nothing, because no other replay waits for this one."""
+    """Does nothing. It is yielded in place of ``_Start.sent`` if no other replay waits for this one."""

@@ -218,7 +218,8 @@ class StateWatch:
         return remaining_in_words(start, self.holdings(), "", runs)
 
     def remember_refusal(self) -> None:
-        """Remembers, for later explanations, that runs depend on state which earlier runs left."""
+        """Stores, for later explanations of this application, that this one was refused because its runs
+        depend on state that earlier runs left."""
         self.rewinding.is_useful()
         self.rewinding.remember(self.rewinding.clause, None)
 

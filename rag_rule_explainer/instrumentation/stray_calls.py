@@ -51,8 +51,8 @@ def _pending(run: Participation) -> list[MadeCall]:
 
 
 def _fits(asked: ToolCall, made: ToolCall) -> bool:
-    """Returns True iff a call has all arguments that a model asked for. The application may have added
-    others."""
+    """Returns True iff the call ``made`` is of the tool that a model ``asked`` for, with all arguments
+    that it asked for. Further arguments are allowed, because the application may have added them."""
     given: Any = made.arguments
     if asked.name != made.name or not isinstance(asked.arguments, Mapping):
         return asked == made

@@ -84,7 +84,9 @@ def _produced(
     chunks: "asyncio.Queue[Any]",
     wanted: asyncio.Semaphore,
 ) -> Callable[[], Coroutine[Any, Any, None]]:
-    """Returns a function that puts the chunks into a queue, each when ``wanted`` is released."""
+    """Returns a coroutine function that puts the chunks of the stream into the queue ``chunks``. It puts
+    the first one at once, and each further one after ``wanted`` was released once more. At the end, also
+    after an error, it puts ``_END``."""
 
     async def produce() -> None:
         try:
@@ -106,7 +108,8 @@ def _nothing() -> None:
 
 @asynccontextmanager
 async def _closing(stream: AsyncIterator[Any]) -> AsyncGenerator[AsyncIterator[Any], None]:
-    """Closes the stream at the end of the block, if it can be closed."""
+    """Closes the stream at the end of the block if it is an async generator; other streams cannot be
+    closed."""
     try:
         yield stream
     finally:
@@ -120,7 +123,7 @@ def _next(open_until_then: ExitStack, chunks: Iterator[Any]) -> Any:
     except StopIteration:
         return _END
     except Exception as error:
-        # ``block`` replaces the error by another one that names its cause.
+        # The context manager ``block`` may raise a clearer error in place of this one.
         if open_until_then.__exit__(type(error), error, error.__traceback__):
             return _END
         raise

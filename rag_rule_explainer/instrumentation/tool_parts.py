@@ -1,4 +1,5 @@
-"""This module compares two tools by what they are made of: their code, and the values that it uses."""
+"""This module finds out whether two tools do the same. It compares their code and the values that this
+code uses, which are called the *parts* of a tool."""
 
 import threading
 from collections import deque
@@ -25,10 +26,12 @@ _CONTAINERS: tuple[type, ...] = (dict, set, frozenset, *_LISTED)
 _OF_C = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)
 _LOCKS: tuple[type, ...] = (type(threading.Lock()), type(threading.RLock()))
 _DEEPEST = 5
-"""The depth to which the parts of a tool are compared: a tool has a function, which another one makes."""
+"""The largest number of nested levels at which the parts of a tool are taken apart. For example, a tool
+holds a function, and this function may use another one. Values below this level are compared by their
+content."""
 _MOST = 2_000
-"""The number of values in a part of a tool that are compared. Of more values, it is not known whether
-they are equal."""
+"""The largest number of values in one object whose content is compared. An object with more values equals
+only itself."""
 
 
 class _Unknown(Exception):
@@ -36,9 +39,10 @@ class _Unknown(Exception):
 
 
 class ToolParts(NamedTuple):
-    """A ``ToolParts`` holds the parts of a tool. ``stable``: those that are equal in all tools that the
-    same code makes of the same texts and numbers; ``objects``: everything else in it; ``contents``: the
-    content of each of these objects at this moment; None if it is not known."""
+    """A ``ToolParts`` holds the parts of a tool. ``stable``: the parts that can be compared as they are:
+    code, texts, numbers, and names of classes. ``objects``: all other objects in the tool. ``contents``:
+    the content of each of these objects at the time when this record was made; None for an object whose
+    content is not known."""
 
     stable: tuple[Any, ...]
     objects: tuple[Any, ...]
@@ -46,13 +50,14 @@ class ToolParts(NamedTuple):
 
     @classmethod
     def of(cls, tool: object) -> "ToolParts":
-        """Returns the parts of a tool, or of its function."""
+        """Returns the parts of ``tool``, which is a tool or the function of one."""
         objects = list[Any]()
         stable = _stable(tool, objects, 0)
         return cls((stable,), tuple(objects), tuple(map(_content_of, objects)))
 
     def does_the_same_as(self, other: "ToolParts") -> bool:
-        """Returns True iff both tools have the same code and use the same objects, or equal ones."""
+        """Returns True iff both tools have the same code, and use the same objects or objects with equal
+        content."""
         if self.stable != other.stable or len(self.objects) != len(other.objects):
             return False
         sides = zip(self.objects, other.objects, self.contents, other.contents, strict=True)
@@ -63,7 +68,9 @@ class ToolParts(NamedTuple):
 
 
 def _stable(value: Any, objects: list[Any], depth: int) -> Any:
-    """Returns what is compared of a value. Adds it to ``objects`` if only its type is."""
+    """Returns the stable part of a value (see ``ToolParts``). If this is only the name of the value's
+    class, also adds the value to ``objects``. ``depth``: the level of the value inside the tool; the tool
+    has 0."""
     kind = cast("type[Any]", type(value))
     if isinstance(value, _PLAIN):
         return kind, value
@@ -81,13 +88,14 @@ def _stable(value: Any, objects: list[Any], depth: int) -> Any:
 
 
 def _is_made_by_a_function(kind: type) -> bool:
-    """Returns True iff a function made the class, perhaps each time of other values."""
+    """Returns True iff the class was defined inside a function. Two such classes with the same name may
+    differ, because each call of the function may use other values."""
     return "<locals>" in kind.__qualname__
 
 
 def _parts_of(value: Any, depth: int) -> tuple[Any, Sequence[Any]] | None:
-    """Returns what is compared of a value at once, and the values in it that are compared in turn; None
-    if it is not looked into."""
+    """Divides a value into two: what can be compared at once, such as code and names of attributes, and
+    the values inside it. Returns None if the value is not taken apart. ``depth``: see ``_stable``."""
     if isinstance(value, FunctionType):
         return _parts_of_function(value)
     if isinstance(value, MethodType):
@@ -121,7 +129,8 @@ def _is_filled(cell: Any) -> bool:
 
 
 def _content_of(value: Any) -> Any:
-    """Returns all that decides what a value does, as nested tuples; None if it is not known."""
+    """Returns the content of a value as nested tuples, which are equal for values that do the same.
+    Returns None if the content is not known."""
     try:
         return _content(value, {})
     except Exception:  # also of the user's code, such as a property that raises
@@ -152,7 +161,7 @@ def _is_too_long(value: Any) -> bool:
 
 
 def _is_a_module(value: Any) -> bool:
-    """Returns True iff the value is the dict of a module's names, which is compared as one object."""
+    """Returns True iff the value is the dict of a module's globals. Its content is not compared."""
     return isinstance(value, dict) and "__builtins__" in value
 
 
@@ -195,8 +204,9 @@ def _in_class(kind: type[Any], seen: dict[int, tuple[int, Any]]) -> Iterator[Any
 
 
 def _in_attributes(value: Any, seen: dict[int, tuple[int, Any]]) -> Iterator[Any]:
-    """Yields the class and the attributes of an object. Raises _Unknown if it may have more than these,
-    or has none: it may then be the object itself that counts."""
+    """Yields the class and the attributes of an object. Raises _Unknown if the object may have further
+    content, for example in C, or if it has no attributes: such an object may be used only for its
+    identity."""
     kind = cast("type[Any]", type(value))
     held = None if any(map(_is_made_in_c, kind.__mro__)) else held_by(value)
     if held is None or not (held or _is_made_by_a_function(kind)):
@@ -207,7 +217,8 @@ def _in_attributes(value: Any, seen: dict[int, tuple[int, Any]]) -> Iterator[Any
 
 @per_class
 def _is_made_in_c(kind: type[Any]) -> bool:
-    """Returns True iff C code makes the objects of a class, other than those that only list values."""
+    """Returns True iff the class is implemented in C, so that its objects may have content that is no
+    attribute. Returns False for ``object`` and for collections such as dict."""
     return kind not in (object, *_CONTAINERS) and any(
         isinstance(each, _OF_C) for each in vars(kind).values()
     )

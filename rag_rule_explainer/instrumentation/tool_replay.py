@@ -110,8 +110,8 @@ class ToolRecord:
         return self.keys.of(name, (self.tools.note(name, tool), given))
 
     def inside(self, at: int) -> list[ExecutedCall]:
-        """Returns the tool calls that were made, at any depth, inside the tool call of the moment
-        ``at``."""
+        """Returns the tool calls that were made, at any depth, inside another tool call. ``at``: the
+        moment of the other call (see ``ExecutedCall``)."""
         own = [each for each in self.executed.copy() if at and each.inside == at]
         return [*own, *(deeper for each in own for deeper in self.inside(each.at))]
 
@@ -190,7 +190,8 @@ class ToolReplay:
         raise ReplayEnded(self.cut)
 
     def lasting(self, result: Any) -> Any:
-        """Returns a result that the record does not have, without the omitted sources."""
+        """Returns a result that the record does not have, as the application gets it: without the omitted
+        sources."""
         return result if self.omitting is None else self.omitting.new(result)
 
     def check(self) -> None:

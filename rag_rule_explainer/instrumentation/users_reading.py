@@ -11,7 +11,8 @@ from ..probing.judging import error_text
 
 @dataclass(frozen=True, slots=True)
 class UsersReading:
-    """A ``UsersReading`` calls ``question_of`` or ``answer_of``, and says which of them failed.
+    """A ``UsersReading`` calls the function that the user gave as ``question_of`` or ``answer_of``. If
+    the function fails, the error names this setting.
 
     ``name``: the name of the setting.
     """

@@ -63,7 +63,7 @@ class TestingMiner:
 class RandomTest(NamedTuple):
     """A ``RandomTest`` is the result of testing a rule on random subsets. ``draws``: the number of random
     subsets on which the rule held; 0 if it was not tested yet. ``statement``: the guarantee in words;
-    empty if the rule was tested on all subsets."""
+    empty if there is none yet, or if the rule was tested on all subsets."""
 
     draws: int
     statement: str
@@ -94,9 +94,9 @@ class AntecedentSearch:
         self.falsifiers: list[Mask] = []
 
     def start(self) -> None:
-        """Prepares both directions of the search. For the search from below, ``candidates`` has sets that
-        may be rules. For the search from above, ``remainders`` has sets of units whose removal leaves no
-        known rule."""
+        """Prepares both directions of the search. Fills ``candidates`` with the sets that may be rules,
+        for the search from below, and ``remainders`` with the sets of units whose removal leaves no known
+        rule, for the search from above."""
         outside = [self.lattice.complement(falsifier) for falsifier in self.falsifiers]
         done = [*self.found, *self.unresolved]
         self.candidates = HittingSets(self.lattice, outside, done)
@@ -128,7 +128,7 @@ class AntecedentSearch:
         return False
 
     def record(self, candidate: Mask, test: RandomTest) -> None:
-        """Records that a candidate was found to be a rule."""
+        """Records that a candidate was found to be a rule. ``test``: the result of its test."""
         # The search from above keeps a unit if the verdict without it is UNKNOWN. So it may have found a
         # larger rule that contains this one. That rule is not minimal, so it is dropped.
         for larger in [rule for rule in self.found if rule & candidate == candidate]:
@@ -265,8 +265,9 @@ class AntecedentSearch:
             self.withdraw(mask for mask, verdict in new.items() if verdict is Verdict.BREAKS)
 
     def withdraw(self, broken: Iterable[Mask]) -> None:
-        """Removes the found rules that one of the ``broken`` antecedents contains, because a new verdict
-        shows that they are no rules. The search then continues with all verdicts so far."""
+        """Removes the found rules that are contained in one of the ``broken`` antecedents. On the own
+        subset of each of these, the condition was just seen to break, so the contained rules are no
+        rules. The search then continues with all verdicts so far."""
         broken = list(broken)
         fallen = [rule for rule in self.found if any(mask & rule == rule for mask in broken)]
         for rule in fallen:
@@ -290,7 +291,7 @@ class AntecedentSearch:
 
 
 def enough_found(most: int, kind: RuleKind) -> str:
-    """Returns the reason for the stop of a search that has found ``most`` rules, the maximum that the
-    settings allow."""
+    """Returns, in words, the reason why a search stops that has found ``most`` rules of this kind, the
+    maximum that the settings allow."""
     asked_for = f"{most} {kind.value} rules were found, as many as max_rules={most} asks for"
     return f"{asked_for}; more may exist"

@@ -81,7 +81,8 @@ def confident(
 
 def superset_sums(counts: Sequence[int], size: int) -> Sequence[int]:
     """Returns, for each of the 2^``size`` masks over ``size`` units, the sum of the counts of all masks
-    that contain this mask. Every count and every sum must be below 2^32."""
+    that contain this mask. ``counts``: one number for each mask. Every count and every sum must be below
+    2^32."""
     # All counts are packed into one integer, 32 bits each. One addition of such integers then adds the
     # counts of all masks at once.
     layout = f"<{1 << size}I"
@@ -94,7 +95,8 @@ def superset_sums(counts: Sequence[int], size: int) -> Sequence[int]:
 @lru_cache(maxsize=128)
 def _lanes_without(unit: int, size: int) -> int:
     """Returns a packed integer that has a lane of ``_LANE`` bits for each mask. All bits of a lane are 1
-    if its mask lacks the bit ``unit``, and 0 otherwise."""
+    if its mask lacks the unit, and 0 otherwise. ``unit``: the index of the unit's bit in a mask (0 is the
+    lowest bit)."""
     run = _LANE << unit
     pattern, width = (1 << run) - 1, 2 * run
     while width < _LANE << size:

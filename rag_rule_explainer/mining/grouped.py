@@ -27,11 +27,11 @@ from .sampled import Sampled
 from .transversal import Transversal
 
 MOST_EXACT = 10
-"""The largest number of groups over which the search misses no rule, as in the paper. Over more groups,
-rules are tested on random subsets."""
+"""The largest number of groups over which the search misses no rule. Over more, it tests rules on random
+subsets."""
 ENOUGH = 4
 """With at least this many groups, the search ends if the condition holds on all subsets of the groups.
-With fewer, the groups are divided once more to make sure."""
+With fewer, the groups are divided once more, because this result could be chance."""
 
 MiningRound = Generator[Wanted, Verdicts, tuple[Claim, ...]]
 GroupTrial = Generator[Wanted, Verdicts, bool]
@@ -93,7 +93,7 @@ class _Groups:
         return Antecedent(sum(self.masks[unit] for unit in self.lattice.units(antecedent)))
 
     def of(self, units: Mask) -> tuple[Mask, ...]:
-        """Returns the groups, each as a mask of sources, that a mask of groups contains."""
+        """Returns the groups in ``units``, a mask of groups. Each is returned as a mask of sources."""
         return tuple(self.masks[unit] for unit in self.lattice.units(units))
 
 
@@ -164,7 +164,7 @@ class _Search:
     def answers(
         self, opened: Iterable[Open], waiting: dict[Mask, Open], asks: list[Ask]
     ) -> dict[Subset, Verdict]:
-        """Returns the verdicts that are known for these requests, by subset of groups. For each other
+        """Returns the known verdicts on the requests ``opened``, by subset of groups. For each other
         request, adds an ask to ``asks`` and the request to ``waiting``."""
         answers = dict[Subset, Verdict]()
         for antecedent, ask in opened:
@@ -189,7 +189,7 @@ class _Search:
 
     def known(self, antecedent: Mask) -> tuple[Verdict | None, Mask]:
         """Returns the verdict on an antecedent, or None and the antecedent whose verdict must be
-        requested. If the condition breaks on a larger antecedent, the verdict is BREAKS."""
+        requested. The verdict is BREAKS if the condition is known to break on a larger antecedent."""
         if self.is_broken(antecedent):
             return Verdict.BREAKS, 0
         for others in self.beside:
@@ -199,7 +199,7 @@ class _Search:
         return Verdict.HOLDS, 0
 
     def breaks_with_dropped(self, rules: tuple[Claim, ...]) -> GroupTrial:
-        """Probes each rule with all dropped sources added. Returns True iff one of them breaks."""
+        """Probes each rule with all dropped sources added. Returns True iff a verdict is BREAKS."""
         subsets = [self.groups.sources(rule.antecedent) | self.dropped for rule in rules]
         missing = [mask for mask in subsets if mask not in self.seen]
         asks = tuple(Ask(Subset(mask ^ self.flip), self.lattice.complement(mask)) for mask in missing)
@@ -214,7 +214,7 @@ class _Search:
 
     def divided(self, rules: tuple[Claim, ...]) -> _Groups | None:
         """Returns the parts of all groups that the rules name: the groups of the next round. Returns None
-        if no rule was found, or the only rule names no group and there are ``ENOUGH`` groups."""
+        if no rule was found, or the only rule names no group and there are at least ``ENOUGH`` groups."""
         named = 0
         for rule in rules:
             named |= rule.antecedent

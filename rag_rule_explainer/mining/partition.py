@@ -59,6 +59,7 @@ class Partition:
 
 
 def as_unnamed(kind: RuleKind) -> Others:
-    """Returns "omitted" for retention rules and "retained" for omission rules. This is what happens to
-    all other sources if a rule's own sources are the only ones that are retained (or omitted)."""
+    """Returns what happens to the sources that a rule does not name, in the rule's own subset. This is
+    "omitted" for a retention rule, as only the named sources are retained, and "retained" for an omission
+    rule."""
     return "omitted" if kind is RuleKind.RETENTION else "retained"

@@ -2,8 +2,8 @@
 and then tests several together on the same random subsets.
 
 See ``antecedent_search`` for the terms. This search goes from above, so it begins with all sources. The
-units are in a fixed order. Bisection finds a number of first units with which the condition holds, while
-it does not with one unit less. The last of these units is necessary and is kept. This is repeated with
+units are in a fixed order. Bisection finds a number n such that the condition holds with the first n
+units and breaks with the first n - 1. The n-th unit is then necessary and is kept. This is repeated with
 the units before it, until a minimal antecedent is left. A subset in which exactly the first units are
 retained is also one in which exactly the last ones are omitted. So both kinds of rule need the same
 subsets, and each is replayed once.
@@ -103,8 +103,9 @@ class _QuickSearch:
         return self.miner.sampled.draws(self.errors[rule], self.miner.missed)
 
     def tried(self, candidate: Mask) -> MiningSteps:
-        """Records a candidate as a rule that is still to be tested, unless the condition is known to
-        break on a subset to which it applies."""
+        """Probes a candidate on its own subset. If the condition holds there, and is not known to break
+        on another subset to which the candidate applies, records the candidate as a rule that is still to
+        be tested. Otherwise excludes the candidate."""
         known = self.known
         broken = known.largest(candidate, known.seen, Verdict.BREAKS)
         if broken is None:
@@ -213,7 +214,7 @@ class _QuickSearch:
 
     def note(self, rule: Mask, masks: Sequence[Mask]) -> None:
         """Records that a rule was not seen to break on these subsets. If one of them has the verdict
-        UNKNOWN, the rule is unresolved."""
+        UNKNOWN, the rule is not reported."""
         known, needed, draws = self.known, self.needed(rule), self.draws_of(rule)
         if known.largest(rule, masks, Verdict.UNKNOWN) is not None:
             del known.found[rule]
@@ -234,11 +235,12 @@ def shared_draws(
 ) -> dict[Mask, list[Mask]]:
     """Returns random supersets for each mask (the antecedent of a rule): at least ``wanted[mask]``, at
     most ``most[mask]``. A superset that contains several of the masks is used for each of them, which
-    saves probes. All masks have the same number of units.
+    saves probes. All masks have the same number of units. ``draws``: for each mask, its generator of
+    supersets; ``draw``: the random generator.
 
-    The supersets for one mask have the same distribution as if its ``draws`` alone had made them. For
-    this, a mask that has its ``wanted`` supersets still gets those that are drawn for other masks, up to
-    ``most``.
+    The supersets for one mask have the same distribution as if its generator alone had made them. For
+    this, a mask that already has its ``wanted`` supersets still gets those that are drawn for other
+    masks, up to ``most``.
     """
     drawn = {mask: list[Mask]() for mask in wanted}
     while any(len(drawn[mask]) < count for mask, count in wanted.items()):

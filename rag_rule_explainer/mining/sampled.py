@@ -85,9 +85,8 @@ class Sampled:
         ``draws`` random ones: ``max_violation`` if ``draws`` is at least the result of ``draws()``, else
         more.
 
-        The bound is right, no matter after how many draws the test stopped: a rule that fails on more
-        than this share of all subsets would have failed on one of the draws with a chance of at least 1 -
-        ``error``.
+        The bound holds no matter after how many draws the test stopped. A rule that fails on a larger
+        share of all subsets passes that many draws with a chance of at most ``error``.
         """
         if draws >= self.draws(error, missed):
             return self.max_violation

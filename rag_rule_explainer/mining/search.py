@@ -27,8 +27,8 @@ Guessed = TypeVar("Guessed")
 
 
 class Guesses(Protocol[Guessed]):
-    """An object with these methods chooses keys (subsets) to probe that a miner will probably request
-    later; see ``Speculation``."""
+    """A ``Guesses`` chooses keys (subsets) that a miner will probably request later, so that they can be
+    probed before; see ``Speculation``."""
 
     @property
     def wasted(self) -> frozenset[Guessed]:
@@ -99,8 +99,9 @@ class RuleSearch(Generic[Key, ClaimType]):
         self._step(self._queue_up(self._wanted.asks))
 
     def ask(self, limit: int | None = None) -> tuple[Ask[Key], ...]:
-        """Returns the ready asks (requests for verdicts), smallest rank first, each key once; at most
-        ``limit`` asks."""
+        """Returns the asks (requests for verdicts) that are ready, smallest rank first, at most
+        ``limit``. They are those that repeated calls of ``next`` would return, so a later call does not
+        return them again."""
         asks: list[Ask[Key]] = []
         while len(asks) != limit and (ask := self.next()) is not None:
             asks.append(ask)

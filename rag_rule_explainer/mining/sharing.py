@@ -49,8 +49,8 @@ class PrefixBlock(NamedTuple):
 
     @classmethod
     def beside(cls, mask: int, bits: int) -> "PrefixBlock":
-        """Returns the masks that differ from ``mask`` in bit ``bits`` (1 is the lowest bit) and in no
-        higher bit. If ``bits`` is 0, returns only ``mask`` itself."""
+        """Returns the block of all masks that differ from ``mask`` in bit ``bits`` (1 is the lowest bit)
+        and in no higher bit. If ``bits`` is 0, the block has only ``mask`` itself."""
         return cls(((mask >> bits - 1) ^ 1) << bits - 1, bits - 1) if bits else cls(mask, 0)
 
 
@@ -78,8 +78,8 @@ class Workers:
 class Ready(Generic[AskedKey]):
     """A Ready holds the asks (requests for verdicts) that are ready, by their masks, and gives each
     worker one of them. Among asks that are equally near to the worker's last subset, the worker gets the
-    ask with the smallest rank. These asks are neighbours in the order of their masks, and their ranks
-    either all rise or all fall in this order. So only the first and the last of them are compared."""
+    ask with the smallest rank. Miners whose asks are shared rank these by their masks, up or down. So the
+    smallest rank is that of the first or the last of these asks in the order of their masks."""
 
     def __init__(self) -> None:
         self._masks: list[AskedKey] = []

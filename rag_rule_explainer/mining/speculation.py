@@ -29,9 +29,10 @@ several units breaks it, if no removal of only some of these units does. ``_SING
 ``_OTHERS_WEIGH``: each assumption counts as much as this number of verdicts. A unit is one source, or
 several tied sources."""
 _SLACK = 2
-"""For some guesses, the expected waste may be this many times the usual share. Such a guess removes
-several units, and the condition is known to hold if any one of them is removed alone. The search will
-probably request this subset, and will soon decide whether it does, so a higher risk is accepted."""
+"""For some guesses, the expected waste may be this many times ``share``, the usual limit (see
+``Speculation``). Such a guess removes several units, and the condition is known to hold if any one of
+them is removed alone. The search will probably request such a subset soon, so a higher risk is
+accepted."""
 
 
 class Speculation:
@@ -102,7 +103,8 @@ class Speculation:
         return self._without(removed)
 
     def confirm(self, mask: Subset) -> None:
-        """Records that the search has requested a mask that was issued as a guess."""
+        """Records that the search has requested a subset that was issued as a guess. ``mask``: the
+        subset."""
         removed = self._removed(mask)
         self._open.discard(removed)
         self._wasted.discard(removed)

@@ -63,9 +63,10 @@ class _Search:
         return self.claims()
 
     def tried(self, candidate: Mask) -> MiningSteps:
-        """Tests a candidate. The result is one of three: it is recorded as a rule; it is excluded,
-        because an antecedent that contains it breaks the condition (a falsifier); or it is recorded as
-        unresolved, because a verdict is UNKNOWN."""
+        """Tests a candidate. If the condition holds on all tested subsets, records the candidate as a
+        rule. If it breaks on the own subset of an antecedent that contains the candidate, excludes the
+        candidate. If it does neither because a verdict is UNKNOWN, records the candidate as
+        unresolved."""
         known = self.known
         falsifier = known.largest(candidate, known.seen, Verdict.BREAKS)
         if falsifier is None:

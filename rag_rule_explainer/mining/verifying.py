@@ -41,10 +41,11 @@ class Verifying:
         return _Trial(self, lattice).run()
 
     def supersets(self, lattice: Lattice) -> tuple[Sequence[Mask], str]:
-        """Returns the antecedents whose subsets are tested, and the statistical guarantee in words.
+        """Returns antecedents that contain the rule's antecedent, and the statistical guarantee in words.
+        The rule is tested on the own subset of each (exactly its units retained, or omitted).
 
-        If the antecedents are drawn at random, some may occur more than once. If all antecedents are
-        tested, the guarantee is empty.
+        If they are drawn at random, some may occur more than once. If they are all that exist, the
+        guarantee is empty.
         """
         if self.sampled is None:
             return list(lattice.supersets(self.antecedent)), ""

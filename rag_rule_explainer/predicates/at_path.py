@@ -82,8 +82,9 @@ class JsonPath(Combinable):
         _compiled(self.path)
 
     def __call__(self, case: Case) -> Judged:
-        """Returns HOLDS, or BREAKS with the reason. If there is an ``inner`` predicate, returns the
-        judgement of this predicate."""
+        """Returns the judgement of the first value that passes the test. If none passes, returns UNKNOWN
+        if a value was judged UNKNOWN, else BREAKS with the reason. With ``absent``, returns HOLDS iff
+        there is no value."""
         return run(self._steps(case))
 
     def _steps(self, case: Case) -> Generator[Judged, Judgement, Judgement]:

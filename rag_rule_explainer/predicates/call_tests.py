@@ -50,8 +50,9 @@ class ArgumentTest:
         return cls(name, expected=said)
 
     def judged(self, call: ToolCall, case: Case, against: Mapping[str, Any]) -> Judged:
-        """Returns the judgement of the argument of a call. ``against``: the arguments of the baseline's
-        call, which ``inner`` needs if it compares with the baseline."""
+        """Returns the judgement of this argument of a call: BREAKS if the call does not have the
+        argument, and UNKNOWN if the call's arguments are no JSON object. ``against``: the arguments of
+        the baseline's call, for an ``inner`` that compares with the baseline."""
         if isinstance(call.arguments, str):
             text = printable(shortened(call.arguments, 80))
             return Judgement(
@@ -75,7 +76,7 @@ class ArgumentTest:
     def key(self, call: ToolCall, case: Case, against: Mapping[str, Any]) -> Hashable | None:
         """Returns the part that this argument adds to the cache key of a judgement of the calls: the key
         of ``inner``, or () if this call can be judged without ``inner``. Returns None if the judgement
-        must not be cached, because ``inner`` has no cache key."""
+        must not be cached, because there is a ``test``, or ``inner`` has no cache key."""
         if self.test is not None:
             return None
         if self.inner is None or isinstance(call.arguments, str) or self.name not in call.arguments:
@@ -161,9 +162,9 @@ class CallTest:
 
 @dataclass(frozen=True, slots=True)
 class _Fixed:
-    """A ``_Fixed`` is a predicate that applies ``test`` to one argument of a fixed tool call, whatever
-    the case. ``against``: the arguments of the baseline's call, for conditions that compare with the
-    baseline."""
+    """A ``_Fixed`` is a predicate that applies ``test`` to one argument of the tool call ``call``. It
+    does not read the calls of the case that it judges. ``against``: the arguments of the baseline's call,
+    for conditions that compare with the baseline."""
 
     test: ArgumentTest
     call: ToolCall
@@ -177,8 +178,8 @@ class _Fixed:
 
 
 def judged_steps(steps: CallSteps) -> Judged:
-    """Runs the steps and returns their judgement. Returns an awaitable of it if a predicate on an
-    argument is async, as a judge is."""
+    """Runs ``steps``, a generator that judges a call argument by argument, and returns the judgement of
+    the call. Returns an awaitable of it if a predicate on an argument is async, as a judge is."""
     return run(steps)
 
 

@@ -62,8 +62,9 @@ def _breaks_by(case: Case) -> Judgement:
 
 
 def _next_step(calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
-    """Returns the other calls of the reply that made the first of these calls. If it is not known which
-    calls belong to one reply (the ``step`` of the first call is 0), returns an empty sequence."""
+    """Returns the calls that a model asked for in the same reply as the first of ``calls``, without this
+    first call itself. Returns an empty sequence if it is not known which calls belong to one reply: the
+    ``step`` of the first call is then 0."""
     return [each for each in calls[1:] if each.step == calls[0].step > 0] if calls else []
 
 
@@ -77,7 +78,8 @@ class CallsTool(Combinable):
     reads_calls: ClassVar[bool] = True
 
     def __call__(self, case: Case) -> Judged:
-        """Returns HOLDS, UNKNOWN, or BREAKS with the calls of the run as the reason."""
+        """Returns HOLDS, BREAKS with the calls of the run as the reason, or UNKNOWN if the decisive calls
+        are not known (see the docstring of this module)."""
         return judged_steps(self._steps(case))
 
     def _steps(self, case: Case) -> CallSteps:
@@ -91,7 +93,8 @@ class CallsTool(Combinable):
             if judgement.verdict is Verdict.UNKNOWN:
                 unknown = judgement
         if unknown is None and self.is_next and calls:
-            return Judgement(Verdict.BREAKS, _made(calls))  # the first reply is known in any case
+            # The first reply is complete even if the run was ended later, so this is not UNKNOWN.
+            return Judgement(Verdict.BREAKS, _made(calls))
         return unknown or _breaks_by(case)
 
     def memo_key(self, case: Case) -> Hashable | None:
@@ -129,7 +132,8 @@ class CallsInOrder(Combinable):
     reads_calls: ClassVar[bool] = True
 
     def __call__(self, case: Case) -> Judged:
-        """Returns HOLDS, UNKNOWN, or BREAKS with the calls of the run as the reason."""
+        """Returns HOLDS, BREAKS with the calls of the run as the reason, or UNKNOWN if the decisive calls
+        are not known (see the docstring of this module)."""
         return judged_steps(self._steps(case))
 
     def _steps(self, case: Case) -> CallSteps:
@@ -182,7 +186,8 @@ class CallsInOrder(Combinable):
 
     @property
     def negation(self) -> str:
-        """Returns the opposite of this condition in words."""
+        """Returns the opposite of this condition in words, such as "the run does not call 'a', then
+        'b'"."""
         return f"the run does not call {', then '.join(map(str, self.tests))}"
 
 
@@ -197,7 +202,8 @@ class CallCount(Combinable):
     reads_calls: ClassVar[bool] = True
 
     def __call__(self, case: Case) -> Judgement:
-        """Returns HOLDS, UNKNOWN, or BREAKS with the calls of the run as the reason."""
+        """Returns HOLDS, BREAKS with the calls of the run as the reason, or UNKNOWN if the decisive calls
+        are not known (see the docstring of this module)."""
         calls = case.answer.calls
         if calls is None:
             return NOT_RECORDED
@@ -217,7 +223,8 @@ class CallCount(Combinable):
 
     @property
     def negation(self) -> str:
-        """Returns the opposite of this condition in words."""
+        """Returns the opposite of this condition in words, such as "the run does not make exactly 2 tool
+        calls"."""
         return f"the run does not make {self._number}"
 
     @property
@@ -240,9 +247,10 @@ def calls_tool(tool: str | None = None, /, **arguments: Any) -> CallsTool:
 
     ``arguments``: conditions on the call's arguments, all of which must hold for one and the same call:
     predicates, as in ``calls_tool("send_email", to=contains("evil"))``, functions of the value that
-    return True or False, or values that the argument must equal, compared as JSON. An answer that is only
-    a tool call is accepted where a condition is about calls. Raises InvalidInput for a tool that is no
-    str, and for a value that JSON cannot represent.
+    return True or False, or values that the argument must equal, compared as JSON. The predicate also
+    judges a run that ends with a tool call and gives no text; predicates that are not about calls are
+    then UNKNOWN. Raises InvalidInput for a tool that is no str, and for a value that JSON cannot
+    represent.
     """
     return CallsTool(CallTest.of(tool, arguments))
 

@@ -20,7 +20,8 @@ from .protocol import answer_key
 from .text import text_given
 
 _LISTED = 8
-"""The maximum number of source ids that the reason for an unknown source lists."""
+"""If an answer cites an unknown source, the reason of the judgement lists at most this number of known
+ids."""
 
 
 def _ids(sources: tuple[Source, ...]) -> tuple[str, ...]:

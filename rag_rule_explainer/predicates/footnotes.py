@@ -89,8 +89,8 @@ def footnotes(text: str) -> tuple[Footnote, ...]:
 
 
 def marked_labels(text: str) -> frozenset[str]:
-    """Returns the labels that the text has in brackets. For a range such as "[1-3]", these are all its
-    numbers."""
+    """Returns the numbers of sources that the text has in brackets, as texts: "2" for "[2]". For a range
+    such as "[1-3]", these are all its numbers."""
     found = set[str]()
     for label in dict.fromkeys(_MARKED.findall(text)):
         found.add(label.strip())
@@ -100,7 +100,7 @@ def marked_labels(text: str) -> frozenset[str]:
 
 
 def _raised_labels(text: str) -> frozenset[str]:
-    """Returns the numbers of all citations in superscript."""
+    """Returns the numbers of all citations in superscript in the text, as plain digits."""
     return frozenset(first for _, _, numbers, _ in superscripts(text) for first, _ in numbers)
 
 

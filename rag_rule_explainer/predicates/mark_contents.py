@@ -86,8 +86,8 @@ class MarkContents(NamedTuple):
                 yield from (_after_place(each) for each in found) if is_placed else found
 
     def _bare(self, part: str) -> tuple[str, bool]:
-        """Returns the number or id in a citation's text without the words before it, and True iff one of
-        these words means a source."""
+        """Returns two values for the text of a citation, such as "see source 2": the number or id in it
+        ("2"), and True iff a word before it means a source."""
         token, has_word = part.partition("†")[0].strip(), False
         for _ in range(3):
             if token in self.ids:
@@ -193,9 +193,8 @@ def spelt_out(first: int, last: int) -> Iterable[int]:
 
 
 def _after_place(citation: Citation) -> Citation:
-    """Returns the citation for a text that follows a place in a source, such as "p. 3". If the text is a
-    number, ``doubt`` says that it may be a second place instead of a source, as the 4 in "[1, pp. 3,
-    4]"."""
+    """Returns a citation that follows a place in a source, such as the 4 in "[1, pp. 3, 4]". If its text
+    is a number, its ``doubt`` now says that this may be a second place and not a source."""
     number = citation.written.strip("[]").rpartition(" ")[2]
     is_open = number.isdecimal() and not citation.doubt
     return citation._replace(doubt=_PLACE_OR_SOURCE.format(number)) if is_open else citation

@@ -18,11 +18,14 @@ from .mark_contents import Citation
 from .plain_signs import plain_signs
 
 _LONGEST_SEARCH = 5
-"""The maximum number of seconds for the search of a pattern in one answer."""
+"""The maximum number of seconds for the search of a user's pattern in one answer. A longer search raises
+TimeoutError."""
 _LONGEST = 240
-"""The maximum number of characters before or after a citation that may belong to it."""
+"""The maximum number of characters before or after a citation that are searched for brackets, tags and
+commas that belong to it."""
 _DEEPEST = 8
-"""The maximum number of nested brackets, tags and emphasis marks around a citation."""
+"""The maximum number of nested brackets, tags and emphasis marks around a citation that are regarded as a
+part of it. Outer ones stay in the text."""
 _TARGET = compiled_late(
     r"\((?=[^()\s]{0,200}[./#:])(?:[^()\s]|\([^()\s]{0,100}\)){1,300}(?:[ \t]+\"[^\"\n]{0,200}\")?\)"
     r"|(?<=[\]】])\((?=\d{0,300}[^\d()\s])[^()\s]{1,300}\)|\[\]|\{[.#:][^{}\n]{0,100}\}"
@@ -144,7 +147,8 @@ def _wider(text: str, start: int, end: int) -> Place:
 
 
 def _last_opening(before: str) -> re.Match[str] | None:
-    """Returns the bracket, tag or emphasis that ends this text; None if there is none."""
+    """Returns the opening bracket, tag or sign of emphasis with which this text ends; None if it ends
+    otherwise. ``before``: the text before a citation."""
     bare = before.rstrip(" \t")
     for place in range(len(bare) - 1, -1, -1):
         if bare[place] in '<*_`^"[(（\\«“„':
@@ -171,8 +175,8 @@ def _closing_of(opening: re.Match[str]) -> str:
 
 
 def matches_of(pattern: str, text: str) -> Iterator[Any]:
-    """Returns the matches of a user's regular expression that are not empty. Raises TimeoutError if the
-    search takes too long, as it may in a text that an adversary wrote."""
+    """Returns the matches of a user's regular expression in the text, without those of an empty text.
+    Raises TimeoutError if the search takes too long, as it may in a text that an adversary wrote."""
     import regex  # imported late, because most users have no patterns
 
     found = regex.finditer(pattern, text, timeout=_LONGEST_SEARCH, concurrent=True)

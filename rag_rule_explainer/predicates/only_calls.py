@@ -110,7 +110,8 @@ def unguarded(predicate: Predicate) -> Predicate:
 
 
 def call_parts(predicate: Any) -> Iterator[Predicate]:
-    """Yields the smallest parts of the predicate that are about tool calls."""
+    """Yields the predicates about tool calls that are combined or negated in this predicate; if it is
+    about calls and no combination, only the predicate itself."""
     if isinstance(predicate, (AllOf, AnyOf)):
         for each in predicate.parts:
             yield from call_parts(each)

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 MOST_PARTS = 100_000
 """The maximum number of parts that a pattern may have after its repetitions are written out. They take
-about 30 MB."""
+about 30 MB. A pattern with more parts is refused."""
 _REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 
 

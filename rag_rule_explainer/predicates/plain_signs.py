@@ -22,5 +22,5 @@ def plain_signs(text: str) -> str:
 
 
 def words_in(text: str) -> frozenset[str]:
-    """Returns the words of a text that lists words separated by spaces."""
+    """Returns the words of a list that is written as one text, with spaces between the words."""
     return frozenset(text.split())

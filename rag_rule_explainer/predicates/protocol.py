@@ -37,5 +37,6 @@ PredicateLike: TypeAlias = Predicate | CaseFunction
 
 def answer_key(_: object, case: Case) -> tuple[str, str, str]:
     """Returns the cache key that most predicates use: the question, and the texts of the baseline and of
-    the answer."""
+    the answer. The first parameter is ignored; it allows classes to use this function as their
+    ``memo_key``."""
     return case.question, case.baseline.text, case.answer.text

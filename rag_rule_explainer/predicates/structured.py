@@ -84,8 +84,8 @@ def _is_json(text: str) -> bool:
 
 
 def parsed_json(text: str) -> Any:
-    """Returns the parsed JSON. Raises ValueError for malformed JSON, and TypeError for a lone
-    surrogate."""
+    """Returns the parsed JSON. Raises ValueError for malformed JSON, and TypeError for a text with a lone
+    surrogate (half of a UTF-16 pair)."""
     from pydantic_core import from_json
 
     return from_json(text, allow_inf_nan=False)

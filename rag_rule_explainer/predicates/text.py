@@ -14,7 +14,7 @@ from .wording import equivalent, normal_form
 
 _LONGEST_SEARCH = 5
 """The maximum number of seconds for the search of a pattern in one answer. It is measured in CPU time of
-the whole process."""
+the whole process. A longer search gives UNKNOWN."""
 
 
 @dataclass(frozen=True, slots=True)

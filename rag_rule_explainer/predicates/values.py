@@ -81,8 +81,9 @@ def own_value(value: Any) -> Any:
 
 
 def _forms_of(other: Any) -> Iterator[object]:
-    """Yields the dicts that ``Answer.value`` may be if the application returned ``other``, a pydantic
-    model or a dataclass object. Yields any other object unchanged."""
+    """Yields the dicts that ``Answer.value`` may be if the application returned ``other``: for a pydantic
+    model, its fields as Python objects and as JSON; for a dataclass object, its fields. Yields any other
+    object unchanged."""
     if hasattr(cast("object", type(other)), "__pydantic_fields__"):
         yield other.model_dump()
         yield other.model_dump(mode="json")

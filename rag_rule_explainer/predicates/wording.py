@@ -24,8 +24,8 @@ _NO_WORD = compiled_late(r"(?:[^\w\s]|_)+")
 symbols and combining accents."""
 _MANY_MARKS = compiled_late(r"[^\w\s]{32,}")
 _LONG = 1 << 14
-"""Texts with more characters go to a separate, small cache, so that the cache does not need too much
-memory."""
+"""Results for texts with more characters than this are kept in a separate cache of only a few entries,
+because they need much memory."""
 
 Form: TypeAlias = Literal["NFC", "NFKD"]
 

@@ -54,7 +54,7 @@ class Budget:
 
     @property
     def _chain(self) -> "list[Budget]":
-        """This list has this budget and all earlier budgets of the same call."""
+        """Returns this budget and all earlier budgets of the same call, the latest first."""
         chain: list[Budget] = [self]
         while (earlier := chain[-1].earlier) is not None:
             chain.append(earlier)
@@ -105,7 +105,8 @@ class Budget:
                 _add(self._judged, model, tokens)
 
     def charge(self) -> None:
-        """Raises LimitReached if the limits do not allow one more run of the application.
+        """Must be called before each run of the application. Raises LimitReached if the limits allow no
+        further run.
 
         If the cost is limited, every model that was used must have a price. Raises InvalidInput if a
         price is missing before the first replay. If only a later replay uses a model without a price,

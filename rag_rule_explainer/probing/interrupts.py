@@ -181,7 +181,8 @@ def kept() -> AbstractContextManager[Interrupts]:
 
 
 def _cancelling() -> int:
-    """Returns the number of pending cancellations of the task that runs in this thread."""
+    """Returns the number of pending cancellations of the task that runs in this thread; 0 if there is no
+    task, and before Python 3.11, which does not count them."""
     try:
         task = asyncio.current_task()
     except RuntimeError:  # no event loop runs in this thread

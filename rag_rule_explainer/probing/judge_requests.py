@@ -60,8 +60,8 @@ class WaitingAnswer:
 
 
 class TriedRequest(NamedTuple):
-    """A ``TriedRequest`` is the outcome of one request. ``reply``: the reply. ``error``: the error
-    that the request raised; None if it raised none."""
+    """A ``TriedRequest`` is the outcome of one request. ``reply``: the judge's reply; it has no opinions
+    if the request raised an error. ``error``: this error; None if there was none."""
 
     reply: JudgeReply
     error: Exception | None = None

@@ -94,8 +94,9 @@ class Judging:
         return known
 
     def known_of_texts(self, question: str, baseline: Answer, answer: Answer) -> Judgement | None:
-        """Returns the judgement of an answer if it is known and depends on nothing but these texts, else
-        None. Callers try this first: it takes less time than making the case for ``known``."""
+        """Returns the judgement of an answer if it is already known, and depends only on the question and
+        on the texts of the baseline and the answer; else None. Callers try this first: it takes less time
+        than making the case for ``known``."""
         if not self._reads_texts_alone or self._judgements.mixed:
             return None
         return self._known.get((question, baseline.text, answer.text))

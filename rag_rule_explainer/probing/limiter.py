@@ -153,7 +153,8 @@ class Limiter:
             self._admit_waiting()
 
     def wait(self, interrupts: Interrupts) -> None:
-        """Waits for a slot and takes it. Blocks the thread; the caller must then call ``leave``."""
+        """Waits for a slot and takes it; the caller must then call ``leave``. Blocks the thread. A Ctrl-C
+        that ``interrupts`` delays is raised during the wait."""
         admitted = False
 
         def admit() -> bool:

@@ -118,7 +118,7 @@ class Noise:
     def missed(self) -> float:
         """Returns an upper bound of the chance that a subset that breaks the condition is judged to hold;
         0 without votes. It assumes that each single answer is wrong with a chance of at most ``0.5 -
-        margin``."""
+        margin`` (see ``Noise``)."""
         if not self.votes:
             return 0.0
         wrong, enough = 0.5 - self.margin, (self.samples + 1) // 2

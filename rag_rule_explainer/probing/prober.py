@@ -17,8 +17,9 @@ class Ballot(NamedTuple):
     the arrangement several times; each answer is a sample. The vote of a sample is the verdict of the
     base predicate (the predicate without its negation) on it.
 
-    ``holds`` and ``breaks``: how many votes have these verdicts. ``representative``: one sample whose
-    vote equals the outcome. ``agreeing``: the indices of all such samples.
+    ``holds`` and ``breaks``: how many votes have these verdicts. ``outcome``: the judgement that the
+    votes decide. ``representative``: one sample whose vote equals the outcome. ``agreeing``: the indices
+    of all such samples.
     """
 
     replies: tuple[Reply, ...]

@@ -91,9 +91,9 @@ class Replayer:
         return said_nothing(answer) and not (self.accepts_calls and is_only_calls(answer))
 
     def counting(self, reply: Reply) -> Reply:
-        """Returns the reply unchanged if its answer is whole; otherwise, returns it with an error in
-        place of the answer. Stored answers need this check too, because they may come from a run with
-        other ``accepts``."""
+        """Returns the reply in the form in which it counts: unchanged if its answer is whole; otherwise,
+        with an error in place of the answer. Stored answers need this check too, because they may come
+        from a run with other ``accepts``."""
         fault = "" if reply.answer is None else self.fault_in(reply.answer)
         return reply._replace(answer=None, cause=UnusableReply(fault)) if fault else reply
 

@@ -117,7 +117,8 @@ def _grouped(error: BaseException) -> list[BaseException]:
 
 
 def _is_refused(cause: BaseException | None) -> bool:
-    """Returns True iff an HTTP status among the causes means that a retry cannot succeed."""
+    """Returns True iff this error, or one of its own causes, has an HTTP status after which a retry
+    cannot succeed. Returns False for None."""
     found = [] if cause is None else [(each, _status(each)) for each in _causes(cause)]
     return not all(_may_pass(each, status) for each, status in found if status is not None)
 

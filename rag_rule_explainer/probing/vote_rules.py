@@ -112,10 +112,10 @@ class Sequential:
         """Returns the smallest number of further samples after which there may be a verdict; at least 1.
         The verdict UNKNOWN comes when too few samples are left for a decision."""
         lacking, left = self._lacking(holds - breaks), self.most - holds - breaks - unknown
-        # ``lacking``: the votes that are missing for a decision; ``left``: the samples that are left. The
-        # verdict is UNKNOWN as soon as ``lacking`` is larger than ``left``. Each sample can raise
-        # ``lacking`` by 1, but at most to half of the distance between the two thresholds, since the lead
-        # is between them.
+        # ``lacking``: the votes that are missing for HOLDS or BREAKS. ``left``: the samples that can
+        # still be drawn. The verdict is UNKNOWN once ``lacking`` is larger than ``left``. This may take
+        # few samples, because each sample lowers ``left`` by 1 and may raise ``lacking`` by 1. But
+        # ``lacking`` is never larger than ``half``: then both thresholds are equally far away.
         half = (self._to_hold + self._to_break) // 2
         until_undecidable = max((left - lacking) // 2, left - half) + 1
         return max(1, min(lacking, until_undecidable))

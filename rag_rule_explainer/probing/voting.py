@@ -24,17 +24,17 @@ class Voting:
     are kept in this object. The answers to an arrangement are its samples, numbered from 0; number 0 is
     the answer of a probe without a vote.
 
-    Each step draws the smallest number of samples that can decide the vote, so no sample is wasted. If
-    there is a jury, it gets the answers of one step in one request. Larger steps would save requests to
-    the jury but waste samples, which cost more.
+    Each step draws the smallest number of samples that can decide the vote, so no sample is wasted. If a
+    judge (a model) decides about answers, it gets the answers of one step in one request. Larger steps
+    would save such requests but waste samples, which cost more.
     """
 
     def __init__(self, prober: Prober, noise: Noise) -> None:
         self._prober = prober
         self._noise, self._count = noise, noise.count
         self._ballots = Memo[Ballot]()
-        # The prober may have a fixed answer for no sources. This answer never varies, so one judgement of
-        # it replaces the vote. The judgements are stored here, by base predicate.
+        # The user may have set a fixed answer for the empty set of sources. This answer never varies, so
+        # one judgement of it replaces the vote. These judgements are kept here, by base predicate.
         self._without_sources: dict[Predicate, Verdict] = {}
 
     @property

@@ -32,8 +32,8 @@ AT_LENGTH = "a model reply was cut off at its length limit"
 CUT_OFF = f"{AT_LENGTH} (allow_length=True takes it as an answer)"
 HALF = "a model reply ended without a finish_reason, as it does where a connection breaks"
 CALLS = "the last model reply calls a tool, where an answer was due"
-"""The text of the error for a reply that calls a tool. The constants above are the texts for other
-replies that are no whole answer. A model's replies vary, so a retry may give a whole one."""
+"""The text of the error for a last reply that calls a tool, and so is no answer. A model's replies vary,
+so a retry may give an answer."""
 
 ANY = "*"
 """The entry of ``accept_finish_reasons`` by which the user accepts all finish reasons that this module
@@ -121,7 +121,8 @@ class Said:
 
     @property
     def to_run(self) -> tuple[ToolCall, ...]:
-        """Returns the calls that the application may run a tool for."""
+        """Returns the reply's tool calls that the application may run: all but those in
+        ``run_elsewhere``."""
         return tuple(each for each in self.called if each not in self.run_elsewhere)
 
     @property
@@ -152,7 +153,8 @@ def _meaning(word: str) -> Ending:
 
 
 def fault_of(said: Said, accepts: Collection[str] = ()) -> str:
-    """Returns a text that says why a reply is not whole; empty if it is whole or calls a tool.
+    """Returns a text that says why a reply is not whole. The text is empty if the reply is whole, or if
+    it calls a tool, because it is then a usual step before the answer.
 
     ``accepts``: finish reasons with which a reply is regarded as whole, in addition to the usual ones.
     "length" means every length limit, ``ANY`` all unknown reasons.

@@ -31,8 +31,8 @@ class Animated:
     """An ``Animated`` draws the newest rows on a canvas every ``seconds`` seconds, even if no new rows
     arrive. ``keep``: whether the last row of an explanation stays visible.
 
-    Only ``finish`` and ``close`` wait for a drawing. If a drawing raises an error, the next ``show``
-    raises it.
+    Only ``finish`` and ``close`` wait for a drawing. If a drawing raises an error, the next ``show`` or
+    ``finish`` raises it.
     """
 
     def __init__(self, canvas: Canvas, seconds: float, *, keep: bool) -> None:
@@ -63,8 +63,9 @@ class Animated:
             self._rows[row.report.call] = row
 
     def finish(self, row: Row) -> None:
-        """Takes the last row of an explanation. If ``keep`` is True, draws it, waits for this, and the
-        row stays visible. Otherwise the next drawing leaves the row out."""
+        """Takes the last row of an explanation. If ``keep`` is True, draws the row at once, and it stays
+        visible. Otherwise the next drawing leaves the row out. Raises the error of a drawing that
+        failed."""
         with self._touching:
             self._rows.pop(row.report.call, None)
         if self._error is not None:

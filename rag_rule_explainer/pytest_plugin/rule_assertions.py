@@ -24,8 +24,9 @@ def assert_rule(
     omits: Collection[str] | None = None,
     max_error: float = MAX_ERROR,
 ) -> None:
-    """Passes iff these sources are a valid rule of the explanation: the condition holds whenever all of
-    them are retained (or omitted). The rule need not be minimal.
+    """Passes iff these sources are a valid rule of the explanation: with ``retains``, the condition holds
+    whenever all of them are retained; with ``omits``, the condition of omission rules (by default the
+    opposite one) holds whenever all of them are omitted. The rule need not be minimal.
 
     ``retains`` or ``omits``: the ids of the sources; exactly one of the two must be given. ``max_error``:
     the largest accepted chance that the result is wrong. There is such a chance if answers were voted on,

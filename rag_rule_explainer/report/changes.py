@@ -1,4 +1,5 @@
-"""This module finds the changes to the documents that flip the outcome, for all forms of a report."""
+"""This module finds, for all forms of a report, the changes to the retained documents that flip the
+outcome: whether the answer meets the condition."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -27,11 +28,11 @@ _NOTHING = frozenset({_NOTHING_HELPS, _NOTHING_UNPINNED_HELPS, _NOTHING_TOGETHER
 
 
 class FlippingChanges(NamedTuple):
-    """A ``FlippingChanges`` holds the changes that flip the outcome. ``removals``: the sources to remove
-    if the application gets all sources. ``additions``: the sources to add if it gets none. ``remark``: a
-    remark on the removals; if ``removals`` is empty, it says whether none exists, or how many were tried.
-    ``untried``: a sentence that says that a part of a removal may flip the outcome by itself; empty if
-    this is not so."""
+    """A ``FlippingChanges`` holds the changes of the sources that flip the outcome: whether the answer
+    meets the condition. ``removals``: the sources to remove if the application gets all sources.
+    ``additions``: the sources to add if it gets none. ``remark``: a remark on the removals; if
+    ``removals`` is empty, it says whether none exists, or how many were tried. ``untried``: a sentence
+    that says that a part of a removal may flip the outcome by itself; empty if no part can."""
 
     removals: tuple[Counterfactual, ...]
     additions: tuple[Counterfactual, ...]
@@ -40,7 +41,8 @@ class FlippingChanges(NamedTuple):
 
     @property
     def smallest(self) -> bool:
-        """Returns True iff it is known that no part of these removals flips the outcome by itself."""
+        """Returns True iff it is known that no part of a removal in ``removals`` flips the outcome by
+        itself; True also if there is no removal."""
         return not self.untried
 
     @property
@@ -77,9 +79,10 @@ def flipping_changes(explanation: Explanation) -> FlippingChanges:
 
 
 def _opposite_helps(explanation: Explanation) -> bool:
-    """Returns True if a search for the opposite condition would find the smallest removals, because it
-    would try the removals in the order of their size, and the search of this explanation did not. This is
-    so if the answer does not meet the condition, and the search was exact and complete."""
+    """Returns True if the user should search with the opposite condition to get the smallest removals.
+    This is so if the answer does not meet the condition, and the search was exact and complete. Such a
+    search does not try the removals in the order of their size, but a search with the opposite condition
+    does."""
     (kinds, *others) = kinds_by_condition(explanation)
     unmet = not others and state_of_all(explanation, kinds) == "breaks"
     return unmet and explanation.complete and explanation.miner.name == "exact"

@@ -1,4 +1,6 @@
-"""This module lays a check of questions out as text, and as JSON."""
+"""This module writes a check of questions as text, and as JSON. A check finds out for each question
+whether there is a forbidden rule: a few sources that bring about an answer that the user has
+forbidden."""
 
 import json
 from collections.abc import Iterator
@@ -17,8 +19,8 @@ from .check_view import (
 
 
 def as_check_text(check: QuestionCheck) -> str:
-    """Returns the check as text: first the forbidden rules that were found and the undecided questions,
-    then the number of questions with each outcome."""
+    """Returns the check as text: first, for each question, its outcome with the forbidden rules (sources
+    that bring about a forbidden answer), and then the number of questions with each outcome."""
     return "".join(f"{line.rstrip()}\n" for line in _lines(check))
 
 

@@ -37,8 +37,8 @@ def rule_lines(checked: CheckedQuestion, rule: Finding) -> Iterator[str]:
 
 
 def undecided_line(checked: CheckedQuestion) -> str:
-    """Returns a line that says why a question is undecided. If a rule may exist whose sources are known,
-    the line also names these."""
+    """Returns a line that says why a question is undecided. If some sources may together be a forbidden
+    rule, the line also names them."""
     could_be = (
         few_of(each.open) for each in checked.decisions.values() if each.holds is None and each.open
     )
@@ -56,8 +56,8 @@ def chance_line(checked: CheckedQuestion) -> str:
 
 
 def clean_line(check: QuestionCheck, checked: CheckedQuestion) -> str:
-    """Returns a line for a question that has no forbidden rule. It says which kinds of rules, and up to
-    which size, do not exist."""
+    """Returns a line for a question that has no forbidden rule (sources that bring about a forbidden
+    answer). The line says which kinds of rules, and up to which number of sources, do not exist."""
     size = "" if check.max_size is None else f" of at most {check.max_size} sources"
     kinds = " or ".join(kind.value for kind in checked.decisions)
     return f"no {kinds} rule{size} for: {brief_text(check.condition, 300)}"

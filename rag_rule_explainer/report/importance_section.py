@@ -10,8 +10,8 @@ from .section import ReportEntry, Section, Statement
 
 
 def importance_section(explanation: Explanation) -> Iterator[Section]:
-    """Yields the section with the importance of the sources. If there is none, it only says why; if there
-    is no reason to give either, yields nothing."""
+    """Yields the section with the importance of the sources. If no importance is given, the section only
+    says why. Yields nothing if there is nothing to say."""
     entries: list[ReportEntry] = []
     for index in explanation.importance:
         if not index.banzhaf:

@@ -1,6 +1,6 @@
 """This module writes a check of questions as JUnit XML, with one test case for each question. A question
-with a finding is a failure. An undecided question is an error, so no reader of the file takes it for
-passed."""
+with a forbidden rule (sources that bring about a forbidden answer) is a failure. An undecided question is
+an error, so no reader of the file takes it for passed."""
 
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, indent, tostring

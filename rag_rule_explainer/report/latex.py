@@ -16,9 +16,9 @@ _ESCAPED = str.maketrans(
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
         "`": r"\textasciigrave{}",
-        '"': r"{\char34}",  # a command in some languages of babel
-        "-": "{-}",  # two hyphens would be a dash
-        "[": "{[}",  # after a line break, it would be an option
+        '"': r"{\char34}",  # in some languages of babel, this character begins a command
+        "-": "{-}",  # without braces, two hyphens would become a dash
+        "[": "{[}",  # without braces, it would begin an option after a line break
         "]": "{]}",
         **{mark: f"\\{mark}" for mark in "&%$#_{}"},
     }

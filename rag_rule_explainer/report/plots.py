@@ -26,8 +26,8 @@ _OF_KIND: Mapping[RuleKind, str] = {RuleKind.RETENTION: "#2f6fd0", RuleKind.OMIS
 
 
 def plotted(explanation: Explanation, what: str) -> "Figure":
-    """Returns a picture of the explanation, as a figure of matplotlib. ``what``: "lattice", "rules" or
-    "importance".
+    """Returns a picture of the explanation, as a figure of matplotlib. ``what``: "lattice" (a diagram of
+    all subsets), "rules" or "importance".
 
     Raises InvalidInput if there is no picture with this name, if there is nothing to draw, or if there
     are too many sources to draw.

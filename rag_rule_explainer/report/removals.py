@@ -1,5 +1,5 @@
-"""This module finds, among the probes of an explanation, removals of sources that flip the outcome. It is
-for explanations whose search recorded no smallest removal."""
+"""This module finds, among the probes of an explanation, removals of sources that flip the outcome:
+whether the answer meets the condition. It is used if the search recorded no smallest removal."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,9 +12,10 @@ _KNOWN: frozenset[SubsetState] = frozenset({"holds", "breaks"})
 
 
 def observed_removals(explanation: Explanation) -> tuple[Counterfactual, ...]:
-    """Returns the removals of sources after which a probe showed another outcome than with all sources.
-    These are removals of the sources of an omission rule; if there are none, they are the removals of the
-    fewest sources. They are in the order of the sources."""
+    """Returns removals of sources that flip the outcome: a probe without these sources showed another
+    verdict than with all sources. If removing the sources of omission rules flips the outcome, only these
+    removals are returned, otherwise only those of the fewest sources. The sources in each removal are in
+    the order of the explanation's sources."""
     found = tuple(_of_rules(explanation))
     return found or tuple(
         each for kinds in kinds_by_condition(explanation) for each in _fewest(explanation, kinds)
@@ -22,9 +23,9 @@ def observed_removals(explanation: Explanation) -> tuple[Counterfactual, ...]:
 
 
 def removals_tried(explanation: Explanation) -> int | None:
-    """Returns the number of removals for which it is known whether they flip the outcome; None if no
-    probe shows the outcome with all sources. If there are several conditions, a removal is only counted
-    if this is known for each of them."""
+    """Returns the number of removals for which it is known whether they flip the outcome (whether the
+    answer meets the condition); None if this is not known with all sources. If the kinds of rules have
+    different conditions, a removal is counted only if this is known for each condition."""
     count, groups = len(explanation.sources), kinds_by_condition(explanation)
     if any(state_of_all(explanation, kinds) not in _KNOWN for kinds in groups):
         return None

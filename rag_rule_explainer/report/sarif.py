@@ -1,8 +1,9 @@
 """This module writes a check of questions as SARIF 2.1.0, for code scanning.
 
-Each forbidden rule is a result. Each undecided question is a result of the kind *open* and also a
-notification, so no tool takes it for passed. The ids and the fingerprints of results depend only on the
-question, the condition and the sources of the rule. So they are the same in every run.
+Each forbidden rule (sources that bring about a forbidden answer) is a result. Each undecided question is
+a result of the kind *open* and also a notification, so no tool takes it for passed. The ids and the
+fingerprints of results depend only on the question, the condition and the sources of the rule. So they
+are the same in every run.
 """
 
 import json
@@ -76,8 +77,9 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def _results(check: QuestionCheck) -> Iterator[JsonDict]:
-    """Yields the results: first the findings, beginning with those that name the fewest sources, then the
-    undecided questions. The order matters, because GitHub shows only the first results of a long list."""
+    """Yields the results: first the forbidden rules that were found, beginning with those that name the
+    fewest sources, then the undecided questions. The order matters, because GitHub shows only the first
+    results of a long list."""
     repeated = Counter[str]()
     numbered = [(each, _nth(repeated, each.question)) for each in check.questions]
     found = [(each, nth, rule) for each, nth in numbered for rule in each.rules]

@@ -13,7 +13,8 @@ from ..verdicts import Verdict
 from .plain_words import votes_in_words
 
 MOST_DRAWN = 10
-"""The maximum number of units whose subsets are drawn as a lattice; ten have 1,024 subsets."""
+"""The maximum number of units (sources, or groups of tied ones) whose subsets are drawn as a diagram. Ten
+units have 1,024 subsets."""
 
 SubsetState: TypeAlias = Literal["holds", "breaks", "unknown", "unasked"]
 """The state of a subset: the condition holds on it, the condition breaks on it, the subset was probed but
@@ -53,7 +54,8 @@ class SubsetView:
         return {state: found[state] for state in STATES}
 
     def levels(self) -> tuple[tuple[int, ...], ...]:
-        """Returns the masks by the number of retained units, from all units down to none."""
+        """Returns the masks of all subsets in groups with the same number of retained units, from all
+        units down to none. A mask has one bit for each retained unit."""
         levels: list[list[int]] = [[] for _ in range(len(self.units) + 1)]
         for mask in range(1 << len(self.units)):
             levels[mask.bit_count()].append(mask)
@@ -92,8 +94,8 @@ def kinds_by_condition(explanation: Explanation) -> tuple[tuple[RuleKind, ...], 
 
 
 def region_of(finding: Finding, units: Sequence[Iterable[str]]) -> tuple[int, int]:
-    """Returns two masks that describe the subsets to which a rule applies. The first has the units that
-    all these subsets retain, and the second has the units that they all omit."""
+    """Returns two masks that describe the subsets to which a rule applies. The first mask has one bit for
+    each unit that all these subsets retain, and the second one for each unit that they all omit."""
     named, kept = set(finding.sources), set(finding.kept)
     own = _mask(units, named)
     others = ~_mask(units, kept) & ((1 << len(units)) - 1) if kept else 0
@@ -103,7 +105,8 @@ def region_of(finding: Finding, units: Sequence[Iterable[str]]) -> tuple[int, in
 
 
 def mask_of_kept(units: Sequence[Iterable[str]], kept: Iterable[str]) -> int:
-    """Returns the mask of the units that are retained in the subset with these retained sources."""
+    """Returns the mask of the subset with these retained sources: a number with one bit for each retained
+    unit. ``units``: the ids of the sources of each unit."""
     return _mask(units, set(kept))
 
 
@@ -132,7 +135,8 @@ def _view(explanation: Explanation, kinds: tuple[RuleKind, ...]) -> SubsetView:
 
 def probe_state(probe: ProbeRecord, kinds: tuple[RuleKind, ...]) -> SubsetState:
     """Returns the state that a probe gives to its subset, for the condition of the first of ``kinds``.
-    The condition of the second kind must be the opposite of the first."""
+    The condition of the second kind must be the opposite of the first. A probe without a verdict gives
+    the state "unknown" if it failed, else "unasked"."""
     first, *others = kinds
     judged = probe.verdicts.get(first)
     if judged is not None:

@@ -25,7 +25,8 @@ from .subsets import has_pinned
 RULES_OF = {kind: f"{kind.value.capitalize()} rules" for kind in RuleKind}
 """The headings of the sections that list the rules, by kind."""
 FLIPS = "What would flip it"
-"""The heading of the changes that flip the outcome."""
+"""The heading of the section with the changes that flip the outcome (whether the answer meets the
+condition)."""
 _MOST_SHOWN = 10
 """The maximum number of entries in a list; the report counts the entries that are left out."""
 _MOST_RULES = 50
@@ -34,7 +35,7 @@ sources suffice, there are 252 rules."""
 
 _LONGEST_ENTRY, _LONGEST_SENTENCE = 400, 1200
 """The maximum number of characters of a usual entry, and of one whose last words a reader must not miss.
-In such an entry, long lists of names are cut, so that it seldom reaches its limit."""
+In an entry of the second kind, long lists of names are cut, so that it seldom reaches its limit."""
 _MOST_READ = 1000
 """The maximum number of characters that are read to find the first words of a text."""
 
@@ -133,8 +134,8 @@ def _listed(
 
 def _changes(explanation: Explanation, names: Mapping[str, str]) -> Iterator[Section]:
     found = flipping_changes(explanation)
-    # The removals of ``found`` may come from single probes (see ``flipping_changes``) instead of from
-    # ``explanation.counterfactuals``. They are listed before these.
+    # Removals that come from single probes (see ``flipping_changes``) are not among
+    # ``explanation.counterfactuals``. They are listed first.
     seen = [each for each in found.removals if each not in explanation.counterfactuals]
     fewest = "the pinned sources alone" if has_pinned(explanation) else "no sources"
     changes = (*seen, *explanation.counterfactuals)

@@ -23,8 +23,8 @@ class Established(NamedTuple):
 
     ``traced``: the data for tracers about the run that gave the answer; None if it is not traced.
     ``now``: the answer that the application gave during this call, if the explained answer was read from
-    the store; else None. ``fresh``: the same answer as ``now``; None if there is a reason to distrust
-    replays, because the two answers must then not be compared.
+    the store; else None. ``fresh``: the answer ``now`` again, but only if it may be compared with the
+    explained answer; None if there is no such answer, or if there is a reason to distrust replays.
     """
 
     baseline: Baseline
@@ -88,9 +88,9 @@ class BaselineSetup:
         return Arrangement.of(self.sources, self.sources.full)
 
     async def established(self, given: Baseline | None) -> Established:
-        """Returns the baseline, and puts its answer into the cache as the reply for all sources.
-        ``given``: the caller's baseline; None to run the application. Raises BaselineFailed if the
-        application gives no complete answer."""
+        """Returns the baseline. If the application has answered during this call, its answer becomes the
+        cached reply for all sources. ``given``: the caller's baseline; None to run the application.
+        Raises BaselineFailed if the application gives no complete answer."""
         established = await self._replayed() if given is None else await self._counted(given)
         current = established.baseline.current
         if current is not None:

@@ -223,12 +223,12 @@ class BaselineChecks:
                 )
 
     async def _check_held_out(self, first: Answer, second: Answer) -> None:
-        """Raises UnseenSourcesNeeded if the answer changes because replays lack sources that no model
-        saw.
+        """Raises UnseenSourcesNeeded if the answer changes because replays lack the retrieved sources
+        that no model saw in the baseline.
 
-        ``first``: the baseline's answer. ``second``: the answer of a replay on all sources. To find out,
-        makes one more replay on all sources. If its answer is equal to ``second``, the change does not
-        come from the model's randomness.
+        ``first``: the baseline's answer. ``second``: the different answer of a replay on all sources. One
+        more replay decides: if its answer is equal to ``second``, the change does not come from the
+        model's randomness.
         """
         baseline = self.baseline
         if baseline.unseen_needed is None or not baseline.held_out:

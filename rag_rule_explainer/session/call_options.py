@@ -34,8 +34,9 @@ class CallOptions:
 
 
 def showing_call_fields(method: Callee) -> Callee:
-    """Decorates a method that takes these options as ``**fields``. Its signature then lists each option.
-    A call with a wrong name raises InvalidInput, which suggests the nearest correct name."""
+    """Decorates a method that takes the options of ``CallOptions`` as ``**fields``. The method's
+    signature then lists each option. A call with a wrong name raises InvalidInput, which suggests the
+    nearest correct name."""
     return called_as(method.__name__)(showing(CallOptions, CallFields)(method))
 
 

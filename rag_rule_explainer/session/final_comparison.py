@@ -68,9 +68,9 @@ class FinalComparison:
         if self.replayer.stopper.reason or not self.replayer.budget.samples:
             return
         if fidelity.doubt:
-            # The application may behave differently after many runs, for example because it counts them
-            # or has a daily budget. A replay on all sources shows this best, because it is compared with
-            # the baseline, the earliest run of all.
+            # The replays are in doubt already, so only one of them is repeated. The one on all sources is
+            # compared with the baseline, the earliest run of all. So it shows best whether the
+            # application behaves differently after many runs, for example because it counts them.
             await self._replay(self.sources.full, fidelity)
             return
         for key in self._to_repeat(fidelity):
@@ -164,9 +164,9 @@ class FinalComparison:
         """Returns the subsets that are replayed again.
 
         The first is the decisive subset; see ``_decisive``. If the application's state has changed, the
-        full set, the subsets of the rules and the first subsets of each search are added, because these
-        were replayed before most changes. If a run took another path through the code than the baseline,
-        the full set is added.
+        full set, the subsets on which the rules depend, and the first subsets of each search are added.
+        The first subsets were replayed before most changes of the state, so their answers may differ now.
+        If a run took another path through the code than the baseline, the full set is added.
         """
         full = self.sources.full
         keys: list[ArrangementKey] = [self._decisive(fidelity)]
@@ -227,9 +227,9 @@ class FinalComparison:
     def _next_to_rules(self, comparable: Container[ArrangementKey]) -> list[ArrangementKey]:
         """Returns those subsets in ``comparable`` that break a condition, the largest first.
 
-        They show that no smaller antecedent makes a rule, so a wrong verdict on them hides a smaller
-        rule. Of equally large subsets, the one that was replayed last comes first, because the most
-        earlier replays may have left state that influenced it.
+        They show that no part of the sources of a rule makes a rule, so a wrong verdict on them hides a
+        smaller rule. Of equally large subsets, the one that was replayed last comes first, because the
+        most earlier replays may have left state that influenced it.
         """
         breaking = [
             key
@@ -260,8 +260,8 @@ class FinalComparison:
         return fidelity.would_compare(Arrangement.of(self.sources, key).ids)
 
     def _lacking_each(self, keys: Iterable[ArrangementKey]) -> list[ArrangementKey]:
-        """Returns some of the keys, so that each unit is missing in one of them if possible. A key is
-        chosen if it lacks a unit that all earlier keys contain."""
+        """Returns some of these subsets (``keys``), so that each unit is omitted in at least one of them
+        if possible. A subset is chosen if it omits a unit that no chosen subset before it omits."""
         lattice = self.sources.lattice
         chosen, lacked = list[ArrangementKey](), set[int]()
         for key in keys:

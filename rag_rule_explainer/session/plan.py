@@ -163,7 +163,7 @@ class ByBatches(Method):
 
     def subsets(self, sources: int) -> int:
         """Returns the largest number of subsets of this many sources that the method probes."""
-        # The subset for the empty antecedent is the same for all batches, so it is counted once.
+        # A rule without sources is tested on the same subset in all batches, so this is counted once.
         within = 1 + sum((1 << batch.bit_count()) - 1 for batch in self.batches)
         return min(1 << sources, self.ways * within)
 
@@ -171,8 +171,9 @@ class ByBatches(Method):
 @dataclass(frozen=True, slots=True)
 class OneRule(Method):
     """This method tests one rule. ``antecedent``: the sources of the rule. ``sampled``: the settings to
-    test it on random subsets; None to test it on all. ``pinned``: the number of sources that are always
-    retained. ``missed``: the chance that a subset that breaks the condition is judged to hold."""
+    test it on random subsets; None to test it on all subsets to which it applies. ``pinned``: the number
+    of sources that are always retained. ``missed``: the chance that a subset that breaks the condition is
+    judged to hold."""
 
     antecedent: Mask
     sampled: Sampled | None = None

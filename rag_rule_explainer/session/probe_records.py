@@ -23,8 +23,8 @@ for which it was made."""
 def probe_records(
     keys: Sequence[ArrangementKey], searches: Sequence[TrackedSearch], *, voted: bool
 ) -> Iterator[ProbeRecord]:
-    """Yields a record for each of the keys, with the results of each search for it. ``voted``: True if
-    verdicts may be votes."""
+    """Yields a record for each arrangement (an ordered list of sources) with one of these keys. A record
+    has the answer and the verdict of each search. ``voted``: True if verdicts may be votes."""
     tracked_searches = [(tracked.search.kind, tracked, tracked.probes) for tracked in searches]
     if voted:
         for key in keys:
@@ -126,7 +126,8 @@ def _voted_record(seen: Seen) -> ProbeRecord:
 
 
 def _agreeing(ballots: Sequence[Ballot]) -> int:
-    """Returns the index of the first sample whose own verdict agrees with the outcome of every ballot. If
-    no sample does, returns the index of one that agrees with the first ballot."""
+    """Returns the index of the first sample (answer) whose own verdict agrees with the outcome of every
+    ballot. There is one ballot (vote) for each condition. If no sample agrees with all ballots, returns
+    the index of one that agrees with the first ballot; 0 if none does."""
     of_first, *others = (ballot.agreeing for ballot in ballots)
     return min(of_first.intersection(*others) or of_first, default=0)

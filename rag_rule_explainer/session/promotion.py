@@ -101,8 +101,9 @@ async def try_promoting_beside(
 
 
 def _subsets(searches: Sequence[TrackedSearch], sources: SourceSet) -> Iterator[ArrangementKey]:
-    """Yields in turn a subset that rules depend on, one that lacks a single source, and one that has a
-    single source."""
+    """Yields subsets of three kinds by turns: those that rules depend on, those that lack only one unit
+    (a source, or tied sources), and those that have only one unit. Each subset comes once. The full set
+    and the empty set are left out."""
     of_rules = chain.from_iterable(tracked.search.decisive() for tracked in searches)
     lattice = sources.lattice
     by_turns = zip_longest(of_rules, lattice.one_fewer(sources.full), lattice.one_more(sources.none))

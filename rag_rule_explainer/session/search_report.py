@@ -23,8 +23,8 @@ them."""
 _SURE = {"proved", "confident", "tested", "voted"}
 """The statuses of a rule that are certain enough to compare it with rules of the other kind."""
 _OF_SUPERSETS = {"proved", "voted"}
-"""The statuses in ``_SURE`` that are passed on: if a rule has such a status, every larger antecedent
-makes a rule with this status too."""
+"""The statuses in ``_SURE`` that are passed on: if a rule has such a status, every rule that names all
+its sources and others has this status too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +65,21 @@ class SearchReport:
         return self.search.kind
 
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding, with its evidence, for each antecedent that the search claims to be a rule.
-        The smallest antecedents come first."""
+        """Returns a finding (a rule with its evidence) for each claim of the search. Those that name the
+        fewest units (sources, or groups of tied ones) come first."""
         claims = self.search.claims
         rules = self.rules(claims)
         return tuple(self.finding(claim, rules) for claim in claims)
 
     def rules(self, claims: Iterable[Claim]) -> dict[Antecedent, ClaimStatus]:
-        """Returns the antecedents of all claims that are not *unverified*, with their status."""
+        """Returns the antecedents (the units that a rule names) of all claims that are not *unverified*,
+        each with the status of its claim, such as "proved"."""
         known: dict[Antecedent, ClaimStatus] = {claim.antecedent: self._status(claim) for claim in claims}
         return {antecedent: status for antecedent, status in known.items() if status != "unverified"}
 
     def finding(self, claim: Claim, rules: Mapping[Antecedent, ClaimStatus]) -> Finding:
-        """Returns the finding for one claim of the search. ``rules``: the antecedents of all known
-        rules. By them, it is decided whether the rule of this claim is minimal."""
+        """Returns the finding, a rule with its evidence, for one claim of the search. ``rules``: the
+        antecedents of all known rules, by which it is decided whether the claimed rule is minimal."""
         evidence, tied = self.evidence, self.sources.tied_in(claim.antecedent)
         own_antecedent = claim.hangs_on[0]
         return Finding(
@@ -149,9 +150,9 @@ class SearchReport:
         return tuple(self._kept(key) for key in sorted(broken, reverse=True)[:_MOST_BREAKING])
 
     def witnesses(self) -> tuple[Witness, ...]:
-        """Returns, for each largest antecedent that is no rule, the probe that shows this. With a minimum
-        confidence below 1, a rule may break on some subsets, so a single probe shows nothing, and there
-        are no witnesses."""
+        """Returns, for each largest set of sources that makes no rule, a witness: the probe that shows
+        this. With a minimum confidence below 1, a rule may break on some subsets, so a single probe shows
+        nothing, and there are no witnesses."""
         if self.noise.min_confidence < 1:
             return ()
         return tuple(
@@ -167,7 +168,7 @@ class SearchReport:
     def counterfactuals(self) -> tuple[Counterfactual, ...]:
         """Returns the smallest changes that flip the verdict. For retention rules, they are removals from
         the set of all sources. For omission rules, they are additions to the empty set. There are none if
-        the condition does not hold on the set with which the search starts."""
+        the condition of the rules does not hold on this set (all sources, or none)."""
         lattice = self.search.lattice
         changes = ((lattice.complement(antecedent), antecedent) for antecedent in self.evidence.border())
         return tuple(
@@ -233,9 +234,9 @@ class SearchReport:
         return probe.judgement.reason or "the condition gave no verdict and no reason"
 
     def _is_minimal(self, claim: Claim, rules: Mapping[Antecedent, ClaimStatus]) -> bool | None:
-        """Returns True if no smaller antecedent is a rule, and False if one is. Returns None if this is
-        not known. That is so if the verdict on a smaller antecedent is not certain, or if this rule is
-        proved and the smaller rules have weaker evidence."""
+        """Returns True if no part of the sources of the claimed rule makes a rule, and False if a part
+        does. Returns None if this is not known: if the verdict on a part is not certain, or if the
+        claimed rule is proved and the smaller rules have weaker evidence."""
         antecedent = claim.antecedent
         if self.noise.min_confidence < 1:
             # With a minimum confidence, an antecedent with two sources fewer may be a rule even if no

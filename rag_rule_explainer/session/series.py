@@ -29,7 +29,8 @@ class SessionSeries:
     """A SessionSeries is one call that explains an answer by several conditions, one after the other.
 
     ``memory``: the answers that the sessions share. Each session needs the same answers as if it ran
-    alone, but makes only those that no earlier session has made. Limits apply to all sessions together.
+    alone, but runs the application only for those that no earlier session has got. Limits apply to all
+    sessions together.
     """
 
     make: MakeSession

@@ -108,7 +108,7 @@ class Session:
     async def explanation(self, announcer: Announcer | None = None) -> Explanation:
         """Runs the session to its end, and returns the explanation. This may be called only once.
 
-        ``announcer``: receives the findings of a stream, whose probes begin while its consumer waits.
+        ``announcer``: receives the findings (claimed rules) for a stream; None if there is no stream.
         """
         with told_of_ctrl_c(self.interrupt):
             async with nullcontext() if self._replayer.trace is None else rooted(self.trace):
@@ -213,8 +213,8 @@ class _Run:
         if self._stopper.reason or (established.fresh is None and not noise.votes):
             return established
         try:
-            # This check judges the first answer before more samples are drawn. If another answer is then
-            # the most frequent one, these judgements are wasted. So all other checks come later.
+            # A condition that fails must be noticed before more samples are paid, so the first answer is
+            # judged here. Another answer may become the baseline then, so other checks come later.
             await check_judgeable(established, session.question, session.sources, judged)
             if not noise.votes:
                 return await compared_with_the_store(established, differs, session.notes)
@@ -258,8 +258,8 @@ class _Run:
         return searching
 
     async def _check(self, established: Established, prober: Prober, voting: Voting) -> None:
-        """Judges the stored answers (see ``rejudged``) and checks the baseline. Raises an error if it
-        cannot be explained, and LimitReached if the session is stopped meanwhile."""
+        """Judges the stored answers (see ``rejudged``) and checks the baseline. Raises an error if the
+        baseline cannot be explained, and LimitReached if the session is stopped meanwhile."""
         session, settings = self.session, self.session.settings
         votes, distinct_judgings = settings.noise.votes, distinct(self.judgings.values())
         await rejudged(prober, self.batcher, distinct_judgings, session.sources, self.store.name)

@@ -50,8 +50,9 @@ class StoredQuestion:
     async def of(
         cls, store: Store | None, question: str, sources: SourceSet, given: Baseline | None
     ) -> "StoredQuestion":
-        """Opens the store, if there is one, and returns a StoredQuestion, which gives access to its data
-        on this question."""
+        """Opens the store, and returns a StoredQuestion, which gives access to the store's data on this
+        question. If ``store`` is None, the methods of the result do nothing. ``given``: the caller's
+        baseline; None if there is none. Raises StoreFailed if the store cannot be opened."""
         state = given.state if given is not None else ""
         # A database server may be slow, so a thread opens the store and the event loop is not blocked.
         opened = None if store is None else await threads.shared().run(store.open)

@@ -1,4 +1,5 @@
-"""This module streams the results of a session: its findings one by one, then the explanation."""
+"""This module streams the results of a session: its findings (claimed rules, each with its evidence) one
+by one, then the explanation."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator

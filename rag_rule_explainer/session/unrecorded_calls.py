@@ -17,10 +17,11 @@ _ANEW = (
 
 
 def without_calls(established: Established, *, is_stored: bool) -> str:
-    """Returns the warning about a baseline whose calls are not known.
+    """Returns the warning about a baseline whose tool calls are not known.
 
-    ``is_stored``: True if the answer was read from the store. The advice then depends on the answer that
-    the application gave during this call, if there is one: it shows whether calls are recorded now.
+    ``is_stored``: True if the answer was read from the store. The advice in the warning then depends on
+    the answer that the application gave during this call of ``explain``, if there is one: this answer
+    shows whether the application's tool calls are recorded now.
     """
     if established.baseline.logged or not is_stored:
         return _NO_CALLS

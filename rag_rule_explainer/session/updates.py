@@ -1,5 +1,5 @@
-"""This module announces findings during a search. It announces when a finding is new, when there is more
-evidence for it, and when it is withdrawn."""
+"""This module announces findings (claimed rules, each with its evidence) during a search. It announces
+when a finding is new, when there is more evidence for it, and when it is withdrawn."""
 
 import asyncio
 from collections import defaultdict, deque
@@ -24,8 +24,8 @@ check after every verdict would take too long, because its time grows with the n
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """An Update is a finding as it is known after ``probes`` probes. The finding is new, or has changed
-    since its last update, or is withdrawn.
+    """An Update is a finding (a claimed rule with its evidence) as it is known after ``probes`` probes.
+    The finding is new, or has changed since its last update, or is withdrawn.
 
     ``withdrawn``: the reason why the finding is withdrawn, for example that a probe breaks it; empty if
     it is not withdrawn.
@@ -176,6 +176,6 @@ class Announcer:
 
 
 def _rests_on(finding: Finding) -> tuple[object, ...]:
-    """Returns the fields of a finding that lead to an update when they change. The numbers of probes are
-    left out, because they grow all the time."""
+    """Returns the values of those fields of a finding (a claimed rule with its evidence) whose change is
+    announced to the user. The numbers of probes are left out, because they grow all the time."""
     return finding.claim, finding.minimal, finding.draws, finding.sampling, finding.kept

@@ -4,7 +4,7 @@
 Such a search gets one answer on every subset, and holds a vote only if this answer breaks the condition.
 So a minimal rule may depend on a single answer for which the condition holds only by chance. Therefore
 there is a vote on the rule's subset before the rule is printed. If the vote changes the verdict, the
-search runs once more with the corrected verdicts, and larger antecedents become candidates.
+search runs once more with the corrected verdicts, and rules that name more sources become candidates.
 """
 
 import random
@@ -57,7 +57,8 @@ class VoteConfirmation:
 
     def _above(self, tracked: TrackedSearch) -> list[ArrangementKey]:
         """Returns random subsets to which the rules apply and for which only one answer was drawn. The
-        setting ``recheck`` is the number of subsets for each rule."""
+        setting ``recheck`` is the number of subsets for each rule. Later calls return none for this rule
+        again."""
         search, chosen = tracked.search, set[ArrangementKey]()
         evidence = search.evidence()
         for claim in search.claims if self._noise.recheck else ():

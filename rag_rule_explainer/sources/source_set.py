@@ -27,7 +27,8 @@ class SourceSet:
 
     ``pinned``: the ids of the sources that every arrangement retains. Pinned sources belong to no unit,
     so no rule can name them. ``ties``: the near-duplicates that every arrangement retains or omits
-    together; each tie is one unit. ``by_bit``: each source with the bit of its unit.
+    together; each tie is one unit. ``by_bit``: each source with the bit of its unit; all pinned sources
+    have one further bit.
     """
 
     sources: tuple[Source, ...]
@@ -93,18 +94,18 @@ class SourceSet:
 
     @property
     def lattice(self) -> Lattice:
-        """Returns the lattice of all subsets of the units."""
+        """Returns the lattice of all subsets of the units (sources, or groups of tied ones)."""
         followers = sum(len(tie.sources) - 1 for tie in self.ties)
         return Lattice(len(self.sources) - len(self.pinned) - followers)
 
     @property
     def full(self) -> Subset:
-        """Returns the subset of all units."""
+        """Returns the subset that retains all units (sources, or groups of tied ones)."""
         return Subset(self.lattice.full)
 
     @property
     def none(self) -> Subset:
-        """Returns the subset of no units."""
+        """Returns the subset that retains no unit; only the pinned sources are then retained."""
         return Subset(0)
 
     @property
@@ -119,8 +120,8 @@ class SourceSet:
         return 1 << self.lattice.size
 
     def mask_of(self, ids: Iterable[str]) -> Mask:
-        """Returns the mask of the units with these ids. Any id of a tied source stands for the whole
-        unit. Raises InvalidInput for an unknown or a pinned id."""
+        """Returns the mask (one bit for each unit) of the units with these ids. Any id of a tied source
+        stands for the whole unit. Raises InvalidInput for an unknown or a pinned id."""
         named, bit_of = named_ids(ids), {source.id: bit for bit, source in self.by_bit}
         unknown = [each for each in named if each not in bit_of]
         if unknown:
@@ -134,10 +135,10 @@ class SourceSet:
         return sum({bit_of[each] for each in named})
 
     def batches(self, by: int | str) -> tuple[Mask, ...]:
-        """Divides all units into batches, and returns the mask of each batch. A number ``by`` is the
-        maximum number of units in a batch; batches are in order and as equal in size as possible. A str
-        ``by`` is a metadata key; units with the same value are in one batch. Raises InvalidInput for a
-        key that no source has."""
+        """Divides all units into batches, and returns the mask of each batch, which has one bit for each
+        of its units. A number ``by`` is the maximum number of units in a batch; batches are in order and
+        as equal in size as possible. A str ``by`` is a metadata key; units with the same value are in one
+        batch. Raises InvalidInput for a key that no source has."""
         if isinstance(by, str):
             return self.partition(by, "partition")
         size, count = self.lattice.size, -(-self.lattice.size // by)
@@ -145,7 +146,8 @@ class SourceSet:
         return tuple(self.lattice.mask(range(*pair)) for pair in pairwise(ends))
 
     def partition(self, key: str, setting: str = "granularity") -> tuple[Mask, ...]:
-        """Returns the masks of the groups of units that have the same value under this metadata key.
+        """Returns a mask for each group of units that have the same value under this metadata key. A mask
+        has one bit for each unit of the group.
 
         Groups are in the order of their first units. A unit without the key is a group of its own. For a
         tied unit, the value of its first source is used. ``setting``: the setting that error messages
@@ -166,7 +168,8 @@ class SourceSet:
         return tuple(groups.values())
 
     def ids_of(self, mask: Mask) -> tuple[str, ...]:
-        """Returns the ids of all sources in the units of a mask, in order."""
+        """Returns the ids of all sources in the units of a mask (one bit for each unit), in the order of
+        this set."""
         return tuple([source.id for bit, source in self.by_bit if mask & bit])
 
     def reordered(self, shown: Iterable[Source], order: Order) -> Iterator[Source]:
@@ -176,7 +179,8 @@ class SourceSet:
         return (source if source.id in self.pinned else next(others) for source in shown)
 
     def tied_in(self, mask: Mask) -> tuple[tuple[str, ...], ...]:
-        """Returns, for each unit in the mask that has several tied sources, the ids of these sources."""
+        """Returns, for each unit in the mask (one bit for each unit) that has several tied sources, the
+        ids of these sources."""
         ids = frozenset(self.ids_of(mask)) if self.ties else ()
         return tuple([tie.sources for tie in self.ties if tie.sources[0] in ids])
 

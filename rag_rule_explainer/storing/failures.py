@@ -63,7 +63,8 @@ def may_pass(error: Exception) -> bool:
 
 
 def is_broken(error: Exception) -> bool:
-    """Returns True iff the connection broke, or no connection could be made. See also ``is_reset``."""
+    """Returns True iff the connection broke, or no connection could be made. ``is_reset`` is stricter: it
+    returns False if no connection could be made."""
     if not isinstance(error, DBAPIError):
         return False
     signs = ("create a connection", "communication error", "network error", "Connection refused")

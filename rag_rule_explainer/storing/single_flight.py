@@ -46,6 +46,7 @@ class Flight:
 @dataclass(slots=True)
 class FlightBatch:
     """A ``FlightBatch`` holds the work for one transaction, and the outcomes that requests get after it.
+    A *flight* is an answer that is being made or requested.
 
     ``puts``: the answers to store. ``released``: the keys of claims (rights to make an answer) to give
     back. ``wanted``: the flights whose answer is looked up; if it is not stored, its claim is requested.

@@ -46,8 +46,8 @@ _FOLLOWED: Final = 5
 """The weight of a word of the question is multiplied by this if the word occurs in a different passage,
 linked to the answer's passage because one of them names the subject of the other."""
 _LED: Final = 90
-"""This number is added to the weight of an answer if its passage has further words of the question, and
-is linked to a different passage: one of the two names the subject of the other."""
+"""This number is added to the weight of an answer if its passage is linked to a second passage (one of
+the two names the subject of the other), and has words of the question that the second passage lacks."""
 _BESIDE: Final = 90
 """This number is added to the weight of an answer next to the noun for which the question asks. If the
 question asks for a place, it is also added to the weight of an answer after a word such as "in"."""
@@ -135,8 +135,8 @@ def _best(query: _Question, passages: list[Passage]) -> str:
 
 @lru_cache(maxsize=8192)
 def _led(query: _Question, here: Passage, there: Passage) -> tuple[_Candidate, ...]:
-    """Returns the answers in the passage ``there``, supported by ``here``, if one of the two passages
-    names the subject of the other; else none."""
+    """Returns the answers in the passage ``there`` if one of the two passages names the subject of the
+    other; else none. The words of the question in ``here`` then add to the weight of these answers."""
     for one, other in ((here, there), (there, here)):
         if key_of(other.subject) in one.names and not other.subject_terms <= query.terms:
             covered = [each.terms & query.terms for each in here.sentences]
@@ -149,9 +149,9 @@ def _led(query: _Question, here: Passage, there: Passage) -> tuple[_Candidate, .
 def _candidates(
     query: _Question, passage: Passage, followed: frozenset[str] = _NOTHING, bonus: int = 0
 ) -> tuple[_Candidate, ...]:
-    """Returns the answers in the passage, each with its highest weight. ``followed``: words of the
-    question in a passage that is linked to this one. ``bonus``: the weight to add if this passage has
-    further words of the question."""
+    """Returns the answers in the passage, each with its highest weight. ``followed``: the words of the
+    question that a second passage, linked to this one, has. ``bonus``: the number to add to the weight of
+    an answer if this passage has words of the question that are not in ``followed``."""
     best: dict[str, _Candidate] = {}
     for sentence in passage.sentences:
         here = (sentence.terms | passage.subject_terms) & query.terms

@@ -36,8 +36,8 @@ class TracedQuestion:
         return tuple(each for each in asked if each.id not in around)
 
     def question(self) -> tuple[str, str]:
-        """Returns the question, and a note that says where it was read; empty for a question that was
-        read in the application's input.
+        """Returns the question, and a note for the user that says where the question was read. The note
+        is empty if this is the application's input.
 
         Raises NotInTrace if no question can be read.
         """
@@ -64,8 +64,8 @@ class TracedQuestion:
         )
 
     def answer(self) -> tuple[str, str]:
-        """Returns the answer, and a note that says where it was read; empty for an answer that was read
-        in the application's output.
+        """Returns the answer, and a note for the user that says where the answer was read. The note is
+        empty if this is the application's output.
 
         Raises NotInTrace if no answer can be read.
         """

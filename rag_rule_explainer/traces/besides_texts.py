@@ -24,9 +24,10 @@ def besides_texts(given: Any) -> str:
 
 
 def with_offers(request: TracedRequest | None, *parameters: Any) -> TracedRequest | None:
-    """Returns the request. If its parameters offer something to the model, such as tools, the ``unread``
-    of the result names it. Returns None if ``request`` is None. ``parameters``: the request's parameters,
-    in any form in which tracers write them."""
+    """Returns the request with ``unread`` set to what its parameters offer to the model, such as tools,
+    in words. Returns the request unchanged if ``unread`` is set already or the parameters offer nothing,
+    and None if ``request`` is None. ``parameters``: the parameters, in any form in which tracers write
+    them."""
     if request is None or request.unread:
         return request
     found = (_offered(each, 0) for each in parameters)

@@ -6,13 +6,13 @@ from typing import Any
 from pydantic_core import from_json
 
 DEEPEST = 100
-"""The maximum depth of nested lists and objects in a record."""
+"""The maximum depth of nested lists and objects in one record (such as a span) of a trace file."""
 MOST_VALUES = 500_000
-"""The maximum number of values in a record."""
+"""The maximum number of values in one record (such as a span) of a trace file."""
 LONGEST_RECORD = 32 << 20
-"""The maximum number of characters of all texts in a record."""
+"""The maximum number of characters of all texts in one record (such as a span) of a trace file."""
 LARGEST_TRACE = 128 << 20
-"""The maximum number of characters of all records of one trace."""
+"""The maximum number of characters of all records (such as spans) of one trace."""
 MOST_SPANS = 100_000
 """The maximum number of spans of one trace."""
 MOST_FILES = 10_000
@@ -37,7 +37,7 @@ def as_data(value: Any) -> Any:
 
 
 def decoded_json(written: str | bytes) -> Any:
-    """Returns the data in a text of JSON. It may contain halves of surrogate pairs, which are in texts
+    """Returns the data in a text of JSON. The text may contain halves of surrogate pairs, as texts do
     that were cut within an emoji. Raises ValueError if the text is no JSON, or nested too deeply."""
     try:
         return from_json(written)

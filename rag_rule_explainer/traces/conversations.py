@@ -22,7 +22,7 @@ class Conversations:
 
     def before(self, question: TracedQuestion) -> tuple[TracedMessage, ...]:
         """Returns the earlier questions of the same conversation with their answers, in the order of
-        time. Returns none if the conversation is not known."""
+        time. Returns none if the trace does not say to which conversation the question belongs."""
         if question.session is None or question.top is None:
             return ()
         if self._turns is None:

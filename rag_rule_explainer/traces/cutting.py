@@ -44,8 +44,8 @@ def cuts_of(
     messages: Sequence[TracedMessage], sources: Sequence[Source], question: str, times: Mapping[str, int]
 ) -> tuple[Cut, ...]:
     """Returns the places of the sources in a request, in their order. ``question``: the user's question,
-    which the request may also contain. ``times``: how often each source was retrieved, by its id; once if
-    it is missing.
+    which the request may also contain. ``times``: how often each source was retrieved, by its id; a
+    source whose id is missing there was retrieved once.
 
     Raises NotInTrace if it is not certain which places are to be cut out.
     """
@@ -135,8 +135,8 @@ def _owners(
     found: Sequence[_Place], several: Sequence[Source], times: Mapping[str, int]
 ) -> Sequence[Source]:
     """Returns, for each of the places ``found`` of one text, the source that stands there. ``several``:
-    the sources with this text. ``times``: as for ``cuts_of``. Raises NotInTrace if there are more or
-    fewer places than the text was retrieved."""
+    the sources with this text. ``times``: as for ``cuts_of``. Raises NotInTrace if the
+    number of places is not the number of times that the text was retrieved."""
     count, retrieved = len(found), sum(times.get(each.id, 1) for each in several)
     if not found or (len(several) == 1 and count <= retrieved):
         return [several[0]] * count
@@ -189,8 +189,8 @@ def _left(text: str, cuts: Sequence[Cut]) -> Iterator[str]:
 def _with_metadata(
     placed: Sequence[tuple[_Place, Source]], messages: Sequence[TracedMessage]
 ) -> Iterator[Cut]:
-    """Yields the cuts, with the lines "key: value" of the source's metadata that stand right before its
-    text, as LlamaIndex writes them."""
+    """Yields a cut for each place of a source in a message. If lines "key: value" of the source's
+    metadata stand right before its text, as LlamaIndex writes them, the cut begins with these lines."""
     message, end = -1, 0
     for place, source in _with_spaces(placed, messages):
         floor = end if place.message == message else 0

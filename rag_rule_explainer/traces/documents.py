@@ -18,8 +18,8 @@ _DEEPEST = 6
 
 
 def traced_documents(given: Any) -> tuple[TracedDocument, ...] | None:
-    """Returns the documents in the output of a search; None if the output is anything else. If an item of
-    a list is no document, no item of the list is read."""
+    """Returns the documents in the output of a search: a list of documents, or a dict with such a list.
+    Returns None for any other output, and if an item of the list is no document."""
     given = as_data(given)
     if isinstance(given, Mapping):
         fields = cast("Mapping[str, Any]", given)
@@ -34,9 +34,9 @@ def traced_documents(given: Any) -> tuple[TracedDocument, ...] | None:
 
 
 def document_in(given: Any) -> TracedDocument | None:
-    """Returns the document in one item of a list; None if the item is anything else.
+    """Returns the document that a value holds; None if the value is no document.
 
-    The item may be LangChain's document, plain or serialised, LlamaIndex's node, with or without its
+    The value may be LangChain's document, plain or serialised, LlamaIndex's node, with or without its
     score, OpenInference's ``document``, a pair of a document and a score, or an id with a score.
     """
     if isinstance(given, list) and len(cast("list[Any]", given)) == 2:
@@ -55,7 +55,8 @@ def document_in(given: Any) -> TracedDocument | None:
 
 
 def _without_prefix(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns the fields of a document without the prefix that OpenInference gives them in tables."""
+    """Returns the fields of a document by names without the prefix "document.", which OpenInference puts
+    before them in tables."""
     return {key.removeprefix("document."): value for key, value in fields.items()}
 
 

@@ -20,15 +20,16 @@ _ADVICE = (
 @dataclass(slots=True)
 class EventsOfQuestion:
     """An ``EventsOfQuestion`` holds what the events so far say of one question. ``found``: the query and
-    the texts of each search. ``used``: the texts that a reranker or a synthesizer was given.
-    ``is_synthesized``: True if a synthesizer was given any."""
+    the texts of each search. ``used``: the texts that a reranker or a synthesizer (which writes the
+    answer) was given. ``is_synthesized``: True if a synthesizer was given any texts."""
 
     found: list[tuple[str, list[str]]] = field(default_factory=list[tuple[str, list[str]]])
     used: list[str] = field(default_factory=list[str])
     is_synthesized: bool = False
 
     def search(self, query: str, documents: Iterable[TracedDocument] | None) -> None:
-        """Stores the query of a search, and the texts that it found."""
+        """Stores the query of a search, and the texts of the documents that the search found. None for
+        no documents."""
         texts = ((each.text or "").strip() for each in documents or ())
         self.found.append((query, [each for each in texts if each]))
 

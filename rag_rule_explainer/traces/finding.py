@@ -71,15 +71,16 @@ def _nameless(question: TracedQuestion, batches: Sequence[_Batch]) -> str:
 
 
 def _searched(question: TracedQuestion) -> list[tuple[TracedSpan, _Batch]]:
-    """Returns the results of the outermost searches, in the order in which they began."""
+    """Returns the steps of retrievers and tools that returned documents, each with these documents, in
+    the order in which they began. A step that is part of another retriever's step is left out."""
     by_id = {each.id: each for each in question.spans}
     found = [
         (span, span.documents)
         for span in question.spans
         if span.kind in {"retrieval", "tool"} and span.documents
     ]
-    # If a search returned nothing, it dropped what the searches inside of it found. So the inner searches
-    # are left out, too.
+    # A retriever that returned nothing counts here too: it dropped what the searches inside of it found,
+    # so these are left out.
     retrieving = {
         each.id for each in question.spans if each.kind == "retrieval" and each.documents is not None
     }
@@ -141,7 +142,8 @@ def _key(document: TracedDocument) -> str:
 def _completed(
     question: TracedQuestion, batches: Sequence[_Batch], corpus: Corpus | None
 ) -> list[_Batch]:
-    """Returns the batches. Texts that the trace does not hold are taken from the corpus."""
+    """Returns the batches (each holds the documents that one search returned). Texts that the trace does
+    not hold are taken from the corpus. Raises NotInTrace if a text is missing there too."""
     everything = [each for batch in batches for each in batch]
     lacking = [each for each in everything if each.text is None]
     if not lacking:
@@ -173,8 +175,8 @@ def _filled(document: TracedDocument, found: TracedDocument) -> TracedDocument:
 
 
 def _named(batches: Sequence[_Batch]) -> list[list[Source]]:
-    """Returns the documents as sources, with the ids that they would have in an explanation of a live
-    run."""
+    """Returns the documents of each search as sources, with the ids that they would have if the
+    application were run and explained now."""
     texts = [
         [RetrievedText(each.text or "", each.id, each.metadata) for each in batch] for batch in batches
     ]

@@ -41,7 +41,7 @@ def langsmith_span(record: Mapping[str, Any], place: str) -> TracedSpan | None:
         reply=traced_reply(record.get("outputs")) if kind == "model" else None,
         model=model if isinstance(model, str) else None,
         session=next((each for each in sessions if isinstance(each, str)), None),
-        # LangSmith calls a project a session.
+        # LangSmith's word for a project is session, so ``session_id`` is not the id of a conversation.
         project=project if isinstance(project, str) else None,
     )
 

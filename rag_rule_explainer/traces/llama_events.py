@@ -68,8 +68,8 @@ class LlamaEvents:
             self._question.check(place)
             self._questions += 1
             self._reranked, self._question = {}, EventsOfQuestion()
-        # Several calls of a model or a reranker may end within one span. So the id of such a step is the
-        # id of the event.
+        # Several calls of a model or a reranker may end within one span, so the span's id would not be
+        # unique. The id of such a step is the id of its event.
         identity = own if name in _CLOSING or name == "workflow.output" else str(record["id_"])
         start = sortable_time(str(record.get("timestamp") or ""))
         place_of = {"trace": trace, "id": identity, "parent": parent, "place": place}

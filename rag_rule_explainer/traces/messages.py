@@ -56,8 +56,8 @@ def message_in(given: Any, depth: int = 0) -> TracedMessage | None:
 
 
 def content_text(content: Any) -> str | None:
-    """Returns the text of the content of a message: a text, or a list of parts of which the texts are
-    joined. Returns None for any other value."""
+    """Returns the text of a message. ``content``: the content of the message, which is a text, or a list
+    of parts whose texts are joined. Returns None for any other value."""
     if isinstance(content, str):
         return content
     items = numbered_items(content)
@@ -88,8 +88,8 @@ def numbered_items(given: Any) -> list[Any] | None:
 
 
 def messages_in(given: Any) -> tuple[TracedMessage, ...]:
-    """Returns the messages of a list of messages, also if it is the only item of another list. Returns
-    no messages for any other value."""
+    """Returns the messages in a list of messages, or in a list whose only item is such a list. Returns
+    none for any other value, and if an item of the list is no message."""
     given = as_data(given)
     if not isinstance(given, (list, tuple)):
         return ()

@@ -57,7 +57,7 @@ def _documents(envelope: Envelope, kind: TracedKind) -> tuple[TracedDocument, ..
     if kind != "retrieval":
         return None
     written = traced_documents(attributes.listed("retrieval.documents"))
-    # For LangChain's documents, only the output of the span has the ids, not its attributes.
+    # The attributes of a span lack the ids of LangChain's documents, so its output is read too.
     whole = traced_documents(output)
     if written is None or whole is None or len(whole) != len(written):
         return written or whole
@@ -91,8 +91,8 @@ def _request_alone(attributes: SpanAttributes) -> TracedRequest | None:
     prompts = attributes.listed("llm.prompts")
     if prompts:
         return request_in({"prompts": prompts})
-    # The input may be no request, because LlamaIndex also records the preparation of a request as a step
-    # of a model.
+    # LlamaIndex also records the preparation of a request as a step of a model. The input of such a step
+    # is no request, so None is returned for it.
     given = request_in(attributes.get("input.value"))
     return given if given is not None and not has_calls(attributes.get("input.value")) else None
 

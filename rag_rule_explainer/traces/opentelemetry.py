@@ -1,5 +1,5 @@
-"""This module reads spans of OpenTelemetry: their envelope here, their content by the conventions of the
-tracer that wrote them."""
+"""This module reads the *envelope* of a span of OpenTelemetry: the fields that all spans have, such as
+ids. The other fields depend on the tracer that wrote the span, so a module for each tracer reads them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ class Envelope:
     attributes: SpanAttributes
 
     def fields(self) -> dict[str, Any]:
-        """Returns, by name, those fields of a new ``TracedSpan`` that are already known from the
-        envelope."""
+        """Returns, by name, those fields of a new ``TracedSpan`` that every span of OpenTelemetry has.
+        The caller must add the fields that depend on the tracer."""
         names = ("trace", "id", "parent", "name", "start", "place")
         return {name: getattr(self, name) for name in names}
 
@@ -38,8 +38,9 @@ Convention = Callable[[Envelope], TracedSpan | None]
 
 
 def envelope_of(record: Mapping[str, Any], place: str) -> Envelope | None:
-    """Returns the envelope of a span in OTLP JSON, as the SDK or Phoenix exports it, or as a row of a
-    table of spans; None if the record is no span."""
+    """Returns the envelope of a span: the fields that all spans of OpenTelemetry have. ``record``: a span
+    in OTLP JSON, as the SDK or Phoenix exports it, or as a row of a table of spans. ``place``: where it
+    was read, for messages. Returns None if the record is no span."""
     context = record.get("context")
     if isinstance(context, Mapping):
         inside = cast("Mapping[str, Any]", context)

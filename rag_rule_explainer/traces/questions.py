@@ -58,8 +58,9 @@ def traced_question(given: Any, depth: int = 0, *, alone: bool = True) -> str | 
         return message[1] if message[0] == "user" else None
     fields = cast("Mapping[str, Any]", given)
     found = (
-        # The trace of a function has "args" and "kwargs". If it has "args", the question may be one of
-        # them, so the only text in "kwargs" is not taken for it.
+        # The input of a traced function has its arguments under "args" and "kwargs". If there are any
+        # "args", the question may be one of them. So the only entry of "kwargs" is then taken for the
+        # question only if its key says so.
         traced_question(fields[key], depth + 1, alone=key != "kwargs" or not fields.get("args"))
         for key in _QUESTIONS
         if fields.get(key) is not None

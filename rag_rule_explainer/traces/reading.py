@@ -36,8 +36,8 @@ about an application."""
 
 @dataclass(slots=True)
 class SpansOfTrace:
-    """A ``SpansOfTrace`` collects the spans of one trace, in the order of the file. ``session``: its
-    conversation; None if none is named."""
+    """A ``SpansOfTrace`` collects the spans of one trace, in the order of the file. ``session``: the id
+    of the conversation that the trace belongs to; None if the file does not name it."""
 
     id: str
     spans: list[TracedSpan] = field(default_factory=list[TracedSpan])
@@ -133,8 +133,8 @@ def _read(record: Mapping[str, Any], place: str, events: LlamaEvents) -> _Said:
     if envelope is None:
         return mlflow_conversation(record) or langfuse_conversation(record)
     read = next((span for each in _CONVENTIONS if (span := each(envelope)) is not None), None)
-    # A span of a web server or of a database says nothing about the application, but may be the parent
-    # of spans that do.
+    # A span of a web server or of a database says nothing about the application. It is kept with the kind
+    # "other", because it may be the parent of spans that do.
     return read or TracedSpan(**envelope.fields(), kind="other", tracer="OpenTelemetry")
 
 

@@ -13,10 +13,12 @@ from .spans import TracedMessage, TracedRequest
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """A ``RecordedRequest`` is what a model was sent once, with the places of the sources in it.
+    """A ``RecordedRequest`` is a request that a model was sent once, with the places of the sources in
+    it.
 
-    ``is_chat``: False if the model completed a text. ``refusal``: why it cannot be replayed; empty if it
-    can. ``hidden``: the ids of the sources that do not stand in it, so the model was not shown them.
+    ``is_chat``: False if the model completed a text. ``refusal``: why the request cannot be replayed;
+    empty if it can. ``hidden``: the ids of the sources that are not in the request, so the model was not
+    shown them.
     """
 
     messages: tuple[TracedMessage, ...] = ()

@@ -88,8 +88,8 @@ def _whole_lines(opened: BufferedReader) -> Iterator[dict[str, Any]]:
 
 
 def _inside(found: dict[str, Any], *, outermost: bool) -> Iterator[dict[str, Any]]:
-    """Yields the records in an object, and then the rest of the object, if it has any. ``outermost``:
-    True if no other object contains it, so that the keys ``_OUTERMOST`` count."""
+    """Yields the records in an object, and then its other fields as one more record, if there are any.
+    ``outermost``: True if no other object contains it, so that the keys ``_OUTERMOST`` count."""
     own = dict[str, Any]()
     for key, value in found.items():
         is_container = key in CONTAINERS or (outermost and key in _OUTERMOST)
@@ -174,8 +174,9 @@ class _Reading:
                 raise self._no_record(kind)
 
     def _object(self, depth: int, *, outermost: bool) -> Iterator[dict[str, Any]]:
-        """Yields the records in an object, and then the rest of the object, if it has any. ``depth``: the
-        number of lists and objects that contain it. ``outermost``: as for ``_inside``."""
+        """Yields the records in an object, and then its other fields as one more record, if there are
+        any. ``depth``: the number of lists and objects that contain it. ``outermost``: as for
+        ``_inside``."""
         self._check(depth)
         own = dict[str, Any]()
         for kind, key in self._events:

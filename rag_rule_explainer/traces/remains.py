@@ -44,7 +44,7 @@ class Remains:
 
     def _known(self) -> frozenset[str]:
         """Returns the sequences of 30 letters and digits in all pieces. If the pieces have more than
-        ``_FEW``, only every tenth sequence is kept, to save memory."""
+        ``_FEW`` letters and digits, returns only every tenth sequence, to save memory."""
         if self._runs is None:
             step = 1 if sum(map(len, self._others)) <= _FEW else _STEP
             self._runs = frozenset(

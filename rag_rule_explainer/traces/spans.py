@@ -41,8 +41,8 @@ class TracedSpan:
     orders the spans of a trace. ``input`` and ``output``: JSON data, or a text; None if the tracer wrote
     none. ``documents``: those that a search or a reranker returned; None if the span says nothing of
     documents. ``given``: those that a reranker was given. ``request`` and ``reply``: what a model was
-    sent and answered. ``session``: the conversation that it belongs to. ``project``: the id of the
-    project in the tracing tool.
+    sent and answered. ``session``: the id of the conversation that the step belongs to. ``project``: the
+    id of the project in the tracing tool. Both are None if the tracer wrote none.
     """
 
     trace: str

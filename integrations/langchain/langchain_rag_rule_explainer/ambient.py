@@ -36,8 +36,8 @@ def without_ambient_config() -> Generator[None, None, None]:
 
 
 def without_streams(config: RunnableConfig) -> RunnableConfig:
-    """Returns a copy of the config from which the streams of a surrounding graph are removed: the graph
-    in which the explanation itself runs. So no text of a replay reaches the user of this graph."""
+    """Returns a copy of the config without the streams of a surrounding graph. The explanation runs in a
+    node of this graph, and no text of a replay may reach the graph's user."""
     kept: dict[str, Any] = {**config}
     callbacks: Any = config.get("callbacks")
     if isinstance(callbacks, BaseCallbackManager):
@@ -66,8 +66,8 @@ def _nowhere(_: object) -> None:
 
 
 def completed_config(config: RunnableConfig) -> RunnableConfig:
-    """Returns the config with all of its keys, but without a recursion limit that is only LangChain's
-    default. So the application's own limit applies, as in the baseline: an agent may make many steps."""
+    """Returns the config with LangChain's defaults for missing keys, except for the recursion limit. The
+    application's own limit then applies, as in the baseline, because an agent may make many steps."""
     completed = ensure_config(config)
     if completed.get("recursion_limit") == DEFAULT_RECURSION_LIMIT:
         del completed["recursion_limit"]

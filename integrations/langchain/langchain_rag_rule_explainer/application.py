@@ -122,14 +122,14 @@ class LangChainApplication(Application[Found]):
 
     @override
     def is_traced(self) -> bool:
-        """Returns False, so that the tracers are not checked again: the code that started this call has
-        already checked them by ``why_unheard``."""
+        """Returns False even if traces are sent. The tracers are then not checked again: the code that
+        started this call has already called ``why_unheard``, which checks whether they receive runs."""
         return False
 
     @override
     def ask_tracers(self) -> object:
-        """Does nothing and returns None: the code that started this call has already checked the tracers
-        by ``why_unheard``."""
+        """Returns None and asks nothing. The code that started this call has already called
+        ``why_unheard``, which checks whether the tracers receive runs."""
         return None
 
     @override

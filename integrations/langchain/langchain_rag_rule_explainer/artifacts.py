@@ -47,10 +47,10 @@ class ToolResult:
     name: str
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns a list that holds one list: the items of a tool's result. The items are a ``Piece`` for
-        each document of the artifact (none if the artifact is an empty list), or a ``Block`` for each
-        part of the content if the artifact cannot hold documents. Returns None if ``response`` is no pair
-        (content, artifact).
+        """Returns the items of a tool's result. They are a ``Piece`` for each document of the artifact
+        (none if the artifact is an empty list), or a ``Block`` for each part of the content if the
+        artifact cannot hold documents. ``Rows`` has one list for each query; a tool has one query, so
+        the items are its only list. Returns None if ``response`` is no pair (content, artifact).
 
         Raises InvalidInput if the content does not consist of one part for each document, or if several
         entries of an unknown artifact may be its documents.
@@ -112,8 +112,8 @@ class ToolResult:
 
 def _documents_in(artifact: Any) -> Sequence[Any] | None:
     """Returns the documents of an artifact. Returns None if the artifact is neither a list nor a response
-    of a known client, and for an artifact with a tool's structured content (as in MCP): it only repeats
-    the content."""
+    of a known client. Also returns None if it holds a tool's structured content (as in MCP), because this
+    only repeats the content that the model gets."""
     if is_listed(artifact):
         return artifact
     if _STRUCTURED in mapping_in(artifact):

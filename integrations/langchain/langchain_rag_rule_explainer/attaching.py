@@ -191,7 +191,6 @@ def _chunk(chunk: Explained[Any] | Unexplained[Any], before: Any, typed: bool) -
 
 
 def _inside(output: Any) -> Unexplained[Any]:
-    """Returns the output as an ``Unexplained``. The chain ran inside a larger application that is being
-    explained. The explanation of that application covers this chain, so the chain gets no rules of its
-    own."""
+    """Returns, as an ``Unexplained``, the output of a chain that ran inside a larger application that is
+    being explained. The explanation of the application covers this chain, so the chain gets no rules."""
     return Unexplained(output, InvalidInput(_INSIDE))

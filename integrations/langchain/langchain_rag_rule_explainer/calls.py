@@ -48,8 +48,8 @@ _OF_QUESTIONS = tuple(each.name for each in fields(QuestionOptions))
 class Calls:
     """This class makes a ``Call`` for each input of one application.
 
-    ``settings``: the names of all settings of the explainer. By them, keywords are recognised that a
-    user should have given to the explainer and not to a call.
+    ``settings``: the names of all settings of the explainer. If a keyword of a call is similar to one of
+    these names, an error says that it must be given to the explainer.
     """
 
     application: Runnable[Any, Any]

@@ -103,8 +103,8 @@ def _config(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def checkpoint_key(state: State, saver: object, config: Mapping[str, Any]) -> Hashable:
-    """Returns the key under which a state keeps one checkpoint. The key of a checkpoint is the same in
-    every run."""
+    """Returns the key of one checkpoint in a ``State`` (the content of stores before the baseline). The
+    key is the same in every run, so a replay finds what the baseline stored."""
     configurable = config.get("configurable", {})
     names = ("thread_id", "checkpoint_ns", "checkpoint_id")
     place = tuple(str(configurable.get(name) or "") for name in names)
@@ -185,8 +185,8 @@ def _call(saver: Any, state: State, name: str, args: tuple[Any, ...], kwargs: di
 
 
 def _noted(saver: Any, state: State, name: str, result: Any) -> Any:
-    """Returns the result of a call in a run that the user made, and stores which checkpoint the call
-    saved. Replays must not find this checkpoint."""
+    """Returns the result of a call in a run that the user made. Records which checkpoint the call saved,
+    so that replays do not find this checkpoint."""
     if name == "put" and result:
         _put_live(saver, state).add(result["configurable"]["checkpoint_id"])
     return result

@@ -82,7 +82,7 @@ class CitingRuns(ExplainedRuns[Input, Output]):
 
         async def asked(call: Call[Found]) -> tuple[()]:
             said.append(await aasked_by(call, ask))
-            return ()  # no explanations: ``_aasked`` would add their rules to the trace
+            return ()  # nothing was explained, so ``_aasked`` has no rules to add to the trace
 
         await self._aasked(asked, input, config, question, kwargs)
         return said[0]

@@ -24,8 +24,9 @@ from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import Prom
 
 
 def note_chat_reply(run_id: UUID | None, reply: Generation, said: Said) -> None:
-    """Records the reply to the request ``run_id``. Replays can get the reply in place of a request to the
-    model only if the model is a chat model. ``said``: the text and the tool calls of the reply."""
+    """Records the reply to a request. A replay can get the recorded reply without sending the request,
+    but only that of a chat model. ``run_id``: LangChain's id of the request. ``said``: the text and the
+    tool calls of the reply."""
     is_chat = isinstance(reply, ChatGeneration) and isinstance(reply.message, AIMessage)
     note_reply(run_id, reply if is_chat else None, said)
 

@@ -33,7 +33,8 @@ def current_part(retriever: object) -> AnyPart | None:
 
 
 def _drops_documents(retriever: object) -> bool:
-    """Returns True iff the retriever, or one inside it, passes documents of a retriever to a compressor.
+    """Returns True iff the retriever, or one inside it, has a compressor, which may drop some of the
+    documents that an inner retriever has found.
 
     Returns False if the retriever contains an object that is no retriever and may search. Such a search
     could not be recorded, so the outer retriever is recorded instead.

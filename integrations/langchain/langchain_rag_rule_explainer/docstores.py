@@ -26,8 +26,8 @@ class DocstoreOverlay(MethodsOverlay):
         self._own: dict[str, Any] = {}
 
     def search(self, search: str) -> Any:
-        """Returns the document that has the id ``search`` in this run; a message, as the real docstore
-        does, if there is none."""
+        """Returns the document that has the id ``search`` in this run. If there is none, returns a
+        message that says so, as the real docstore does."""
         if self._live:
             return self._really_found(search)
         if search not in self._own:

@@ -51,8 +51,8 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
         question: QuestionOptions,
         keywords: Mapping[str, Any],
     ) -> Result:
-        """Calls ``ask`` with the ``Call`` of this input, and returns its result. Tracers receive all of
-        it as one run."""
+        """Calls ``ask`` with the ``Call`` of this input, and returns the result of ``ask``. Tracers
+        receive the runs that ``ask`` makes as parts of one run."""
 
         def asked(config: RunnableConfig, trace: TracedExplanation) -> Result:
             return ask(self._calls.of(given, config, trace, question, keywords))

@@ -36,8 +36,8 @@ def graph_in(application: Runnable[Any, Any]) -> Any:
 
 
 def ended(application: Runnable[Any, Any], config: RunnableConfig, output: Any) -> Any:
-    """Returns the output of an application. If it is a graph that has stopped before its end, returns
-    a ``Paused``."""
+    """Returns the output of an application. If the application is a graph that has stopped before its
+    end, the output is wrapped in a ``Paused``."""
     return Paused.or_ended(graph_in(application), bound_with(application, config), output)
 
 

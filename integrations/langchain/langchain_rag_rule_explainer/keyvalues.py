@@ -128,8 +128,8 @@ class KeyValueOverlay(MethodsOverlay):
 
 
 def through(steps: Generator[Any, Any, T], ask: Callable[[Any, str], Any]) -> T:
-    """Makes each call that the generator yields, sends it the result, and returns the generator's return
-    value.
+    """Makes each call that the generator yields, sends the call's result back to the generator, and
+    returns the generator's return value.
 
     ``ask``: makes a call. Its second argument is the prefix of the method's name, which is empty for sync
     methods.
@@ -145,8 +145,8 @@ def through(steps: Generator[Any, Any, T], ask: Callable[[Any, str], Any]) -> T:
 
 
 async def athrough(steps: Generator[Any, Any, T], ask: Callable[[Any, str], Any]) -> T:
-    """Awaits each call that the generator yields, sends it the result, and returns the generator's return
-    value.
+    """Awaits each call that the generator yields, sends the call's result back to the generator, and
+    returns the generator's return value.
 
     ``ask``: makes a call. Its second argument is the prefix of the method's name: "a", because async
     methods are called.

@@ -69,8 +69,7 @@ def as_application(given: Any, *, reads_answers: bool) -> Runnable[Any, Any]:
 
 
 def _made_anew(make: Callable[[], Any]) -> Runnable[Any, Any]:
-    """Returns a Runnable for a function that makes a chain. In every run, it calls ``make`` and runs
-    the chain that this returns."""
+    """Returns a Runnable that calls ``make`` in every run, and runs the chain that ``make`` returns."""
 
     def made(_given: Any) -> Runnable[Any, Any]:
         chain = make()
@@ -95,8 +94,8 @@ def _made_anew(make: Callable[[], Any]) -> Runnable[Any, Any]:
 
 
 def in_place_of_an_answer(output: Any) -> str:
-    """Returns advice if the output is no answer yet, such as a coroutine that must be awaited; else an
-    empty text."""
+    """Returns advice to the user if the application returned something in place of an answer, such as a
+    coroutine that must be awaited; else an empty text."""
     name = type(cast("object", output)).__name__
     if isinstance(output, Coroutine):
         output.close()

@@ -46,7 +46,8 @@ def lasting_content(remembered: Any) -> Any:
 
 
 def _items_of(remembered: Any) -> list[Any] | None:
-    """Returns the content of a long-term store without the times of its items; None if this is none."""
+    """Returns the content of a long-term store without the times of its items; None if ``remembered`` is
+    not the content of a long-term store."""
     if isinstance(remembered, Original):
         return _in_memory(remembered.twin)
     items = cast("dict[Any, Any]", remembered) if type(remembered) is dict else {}
@@ -105,7 +106,8 @@ class _Lasting:
         if type(value) in (list, tuple):
             return [self.of(each) for each in cast("Sequence[Any]", value)]
         if _is(value, "langgraph.types", "Interrupt"):
-            # Its id is left out, because it is derived from the checkpoint's id.
+            # The id of the interrupt is left out, because it is derived from the checkpoint's id, which
+            # differs in each run.
             return ["interrupt", self.of(value.value)]
         if _is(value, "langgraph.types", "Send"):
             return ["send", value.node, self.of(value.arg)]

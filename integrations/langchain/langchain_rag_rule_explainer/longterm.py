@@ -36,7 +36,7 @@ def _overlay(real: Any, state: State, key: Hashable) -> Overlay:
 
 @cache
 def _overlay_class() -> Any:
-    # LangGraph is installed: the application uses one of its stores.
+    # This import cannot fail, because the application uses one of LangGraph's stores.
     from langgraph.store.base import BaseStore
 
     class StoreOverlay(_Operations, BaseStore):

@@ -61,8 +61,11 @@ class CallsOfModels:
 
     @staticmethod
     def note_step(name: object, metadata: Entries) -> None:
-        """Records that a step of a graph begins, if the run that begins is a node of a graph: if its
-        ``name`` is the node that the ``metadata`` of LangChain's event names."""
+        """Records that a step of a graph begins, if the run that begins is a node of a graph.
+
+        ``name``: the name of the run. ``metadata``: the metadata of LangChain's event. They name the
+        same node iff the run is that node.
+        """
         run = participation()
         if run is not None and name is not None and name == metadata.get("langgraph_node"):
             run.calls.note_step()
@@ -86,9 +89,9 @@ def _results_in(messages: Sequence[BaseMessage]) -> Iterator[tuple[str, str]]:
 
 
 def _identified(message: AIMessage) -> Iterator[tuple[str, ToolCall]]:
-    """Yields the tool calls of a message, each with its id (an empty text if it has none), except those
-    that the provider has run itself. If LangChain has found no call, yields the one in OpenAI's old key
-    ``function_call``."""
+    """Yields the id and the call, for each tool call of a message that the provider has not run itself.
+    The id is empty if the call has none. If LangChain has found no call, yields the one under OpenAI's
+    old key ``function_call``."""
     calls: list[Entries] = [*message.tool_calls, *message.invalid_tool_calls]
     former = mapping_in(message.additional_kwargs.get("function_call"))
     if not calls and former:

@@ -30,7 +30,8 @@ _LOADED_LATER = (
 
 
 def _shared() -> tuple[type, ...]:
-    """Returns the classes whose instances are not copied together with an object that refers to them.
+    """Returns the classes whose instances all runs share. If an object is copied for a run, the copy
+    refers to the same instances of these classes.
 
     Such an instance has no state, or another module isolates its state.
     """

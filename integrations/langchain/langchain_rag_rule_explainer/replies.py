@@ -12,9 +12,9 @@ from rag_rule_explainer.instrumentation.engine import Said, reason_in
 from .message_calls import called_in, run_by_the_provider
 
 _NO_ANSWER = ("text", "reasoning", "reasoning_content", "thinking", "redacted_thinking", "refusal")
-"""Types of content blocks that add nothing to the text of an answer: text itself, and blocks that the
-user is not shown. If a message has a block of any other type, the answer is more than its text. Refusals
-are also checked separately."""
+"""Types of content blocks that add nothing to an answer beyond the message's text: the text blocks, and
+blocks that are not shown to the user. If a message has a block of any other type, such as an image, its
+answer is more than the text. Refusals are checked elsewhere, too."""
 _REASONS = frozenset({"finish_reason", "stop_reason", "stopReason", "done_reason"})
 _ALWAYS_REPORTING = ("anthropic", "bedrock_converse", "google_genai", "google_vertexai", "openai")
 """Providers whose replies always have a finish reason."""
@@ -59,9 +59,10 @@ def said_in(
 
 
 def _reports(known: Mapping[str, Any], *, streamed: bool) -> bool:
-    """Returns True iff the model always reports a finish reason, so that a reply without one was cut
-    off. ``known``: the metadata of the reply, in which "model_provider" names the provider. Some
-    providers report a finish reason only for streamed replies."""
+    """Returns True iff the model reports a finish reason at the end of every complete reply, so that a
+    reply without one was cut off. ``known``: the metadata of the reply, in which "model_provider" names
+    the provider. ``streamed``: True if the reply was streamed, because some providers report finish
+    reasons only then."""
     if not _REASONS.isdisjoint(known):
         return True
     provider = known.get("model_provider")

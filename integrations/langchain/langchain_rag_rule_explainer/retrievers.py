@@ -131,8 +131,8 @@ def _keys(retriever: BaseRetriever, query: Any, arguments: dict[str, Any]) -> Ke
 
 
 def named_key(name: str, query: object) -> Hashable:
-    """Returns the key of a retrieval in a recorded ordinary run. Callback events report only the
-    retriever's name and the query."""
+    """Returns the key of a retrieval in a recorded ordinary run. It consists of the retriever's name and
+    the query, because callback events report nothing else."""
     return "named", name, str(query)
 
 

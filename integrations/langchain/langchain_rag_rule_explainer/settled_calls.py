@@ -37,8 +37,9 @@ def _making(_: str, init: Any) -> Any:
 
 
 def _is_langchains(own: FrameType | None) -> bool:
-    """Returns True iff code of LangChain that runs nothing for the tool call is creating the message.
-    ``own``: the frame of the function that creates the message; its caller is the code in question."""
+    """Returns True iff the message with a tool call's result is being created by code of LangChain that
+    runs nothing for the call. ``own``: the frame of the function that creates the message. The caller of
+    this function is checked; None if there is no frame."""
     caller = None if own is None else own.f_back
     if caller is None:
         return False

@@ -34,11 +34,11 @@ baseline instead."""
 
 
 def with_bound_tracers(application: object, config: RunnableConfig | None) -> RunnableConfig | None:
-    """Returns the config with the tracers that ``with_config`` has bound to the application; unchanged,
-    and perhaps None, if there are no such tracers.
+    """Returns the config, to which the tracers are added that ``with_config`` has bound to the
+    application. If there are none, returns the config unchanged (None if it is None).
 
-    Without them in the config of an explanation, such a tracer would receive every replay as a run
-    without a parent.
+    The config is used for the run of the explanation. A bound tracer that it lacked would not receive
+    this run, and every replay would be a run without a parent in its traces.
     """
     if not isinstance(config, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance] -- a wrong config gets its error later
         return config

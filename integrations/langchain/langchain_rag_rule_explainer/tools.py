@@ -75,10 +75,12 @@ def _running(name: str, method: Any) -> Any:
 
 
 def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> UsedTool | None:
-    """Records a tool call on the current run, and returns it as a ``UsedTool``, which says whether the
-    tool is to run and, if not, which result the call gets. Returns None if the call is not recorded and
-    the tool runs: if it is a stub, or if the call is made outside of runs and ``late_use`` lets the tool
-    run."""
+    """Records a tool call on the current run, and returns it as a ``UsedTool``. This says whether the
+    tool runs and, if not, which result the call gets.
+
+    Returns None if the tool is a stub, and if ``late_use`` lets a tool run that is called outside of
+    runs. Such a tool runs, and its call is not recorded.
+    """
     run = participation()
     if isinstance(tool, StubTool):
         return None
@@ -115,8 +117,9 @@ def _standing_in(
 
 
 def answering(result: Any, identity: str | None) -> Any:
-    """Returns the result of a tool. If it is a tool message, or a command with tool messages, these get
-    the id ``identity`` of the call that they answer; None leaves their ids unchanged."""
+    """Returns the result of a tool. If the result is a tool message, or LangGraph's ``Command`` with tool
+    messages, these messages get ``identity``, the id of the call that they answer; None leaves their ids
+    unchanged."""
     if isinstance(result, ToolMessage):
         return result.model_copy(update={"tool_call_id": identity or result.tool_call_id})
     update: Any = getattr(result, "update", None)
@@ -129,9 +132,9 @@ def answering(result: Any, identity: str | None) -> Any:
 
 
 def _kept(tool: BaseTool, used: UsedTool, result: Any) -> Any:
-    """Records for replays the result of a tool that ran, and returns the result. A command that adds
-    other messages than a tool message to the conversation is not recorded, because the conversation of a
-    replay has other messages."""
+    """Records the result of a tool that ran, so that replays can get it, and returns the result. If the
+    result is LangGraph's ``Command`` that adds other messages than tool messages to the conversation, it
+    is not recorded, because the conversation of a replay has other messages."""
     run = participation()
     if run is not None and used.record is not None and _has_conversation(result):
         run.unkept.add(tool.name)
@@ -140,8 +143,8 @@ def _kept(tool: BaseTool, used: UsedTool, result: Any) -> Any:
 
 
 def _has_conversation(result: Any) -> bool:
-    """Returns True iff the result is a command with messages other than tool messages. A tool that hands
-    a task over to another agent returns such a command, which passes the conversation on."""
+    """Returns True iff the result is LangGraph's ``Command`` with messages other than tool messages. A
+    tool that hands a task over to another agent may return such a ``Command``, with the conversation."""
     update: Any = getattr(result, "update", None)
     if not isinstance(result, ToolOutputMixin) or not isinstance(update, Mapping):
         return False
@@ -152,9 +155,9 @@ def _has_conversation(result: Any) -> bool:
 
 def result_content(result: Any) -> ResultContent:
     """Returns what a model is shown of a tool's result: the content of a tool message, or of the first
-    tool message in a command; None for a command without one; otherwise the result itself. If the content
-    is later replaced, the new message has no artifact, because the old artifact may hold texts of omitted
-    sources."""
+    tool message in LangGraph's ``Command``; None for a ``Command`` without a tool message; otherwise the
+    result itself. If the content is later replaced, the new message has no artifact, because the old
+    artifact may hold texts of omitted sources."""
     if isinstance(result, ToolMessage):
         return ResultContent(_content_of(result), partial(_with_content, result))
     if not isinstance(result, ToolOutputMixin):
@@ -225,7 +228,8 @@ def _model_arguments(tool: BaseTool, given: Mapping[str, Any]) -> Any:
 
 
 def _own_name_of(tool: BaseTool) -> str:
-    """Returns the name of a tool of the application. Raises TypeError for a stub, which is none of it."""
+    """Returns the name of a tool of the application. Raises TypeError for a stub, because this package
+    made it and not the application."""
     if isinstance(tool, StubTool):
         raise TypeError("a stub is no tool of the application")
     return tool.name

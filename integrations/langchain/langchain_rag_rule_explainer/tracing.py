@@ -178,7 +178,7 @@ def _summary(found: Any) -> dict[str, Any]:
 def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], T]) -> T:
     """Makes a replay in a new traced run, and returns the replay's output.
 
-    The traced run ends after the answer was judged. There is none if no handler would observe it.
+    The traced run ends after the answer was judged. If no handler would observe it, none is begun.
     """
     replay = current_replay()
     if replay is None or not is_heard(config):

@@ -91,8 +91,8 @@ def explained(
 
 
 def _kind_of(application: Any) -> type[Any]:
-    """Returns the class of an engine. If the application is itself a class, every run makes an engine
-    of it."""
+    """Returns the class of the engine that runs. An application may also be given as a class, of which
+    every run makes an engine; then the class itself is returned."""
     return application if isinstance(application, type) else type(application)
 
 

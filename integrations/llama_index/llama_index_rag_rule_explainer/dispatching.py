@@ -52,8 +52,8 @@ def _counts(kind: type) -> bool:
 def _dispatching(name: str, method: Any) -> Any:
     """Returns the replacement of a method of the dispatcher.
 
-    The replacement passes events to the current ``Watch``. In replays that are not traced, it does not
-    call the method, so that no event handler and no span handler is called.
+    The replacement passes events to the current ``Watch``. In replays that are not traced, the original
+    method is not called, so no event handler and no span handler observes the replay.
     """
     is_event, begins = name.endswith("event"), name == "span_enter"
 

@@ -18,10 +18,12 @@ _MESSAGES = "messages"
 
 
 def asking_with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
-    """Returns a function that makes the replacement of a model's method. The replacement first removes
-    the sources that the current replay omits from the messages. Then it returns the recorded reply (see
-    ``served``) or, if there is none, calls the replacement that ``wrapping`` makes. Both functions get
-    the name of the method and the method."""
+    """Returns a function of a name and a method, which returns the replacement of this method of a model.
+
+    The replacement first removes from the messages the sources that the current replay omits. If there is
+    a recorded reply (see ``served``), it returns this reply. Otherwise it sends the request, by another
+    replacement of the same method. ``wrapping``: returns that other replacement, from the same arguments.
+    """
 
     def made(name: str, method: Any) -> Any:
         wrapped, edit = wrapping(name, method), _edited if "chat" in name else _unedited

@@ -31,12 +31,12 @@ def _streaming(_name: str, method: Any) -> Any:
     async def stream(handler: Any, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
         events = method(handler, *args, **kwargs)
         run = participation()
-        if run is None or run.bound is None:  # a first run ends by itself, with its last event
+        if run is None or run.bound is None:  # this is no replay, so nothing ends the run early
             async for event in events:
                 yield event
             return
-        # If this task were cancelled, the run of the workflow would be cancelled, too. So the task goes
-        # on when the caller stops reading events.
+        # The task ``running`` awaits the run of the workflow. Cancelling the task would cancel the run,
+        # too, so the task goes on even if the caller stops reading events.
         running = asyncio.ensure_future(handler)
         running.add_done_callback(read_error)
         try:
@@ -56,12 +56,13 @@ def read_error(task: "asyncio.Future[Any]") -> None:
 
 
 async def _next_of(events: AsyncGenerator[Any, None], running: "asyncio.Future[Any]") -> Any:
-    """Returns the next event; ``_END`` if the run has ended and there is none."""
+    """Returns the next event; ``_END`` if the run has ended and there is no further event. ``running``:
+    the task that awaits the run."""
     coming = asyncio.ensure_future(anext(events, _END))
     try:
         await asyncio.wait((coming, running), return_when=asyncio.FIRST_COMPLETED)
         if running.done() and not running.cancelled() and running.exception() is None:
-            return await coming  # the run ended by itself, so its last event comes
+            return await coming  # nothing ended the run early, so its last event is sure to come
         for _ in range(_PASSES):
             if coming.done():
                 return coming.result()
@@ -76,7 +77,8 @@ async def _next_of(events: AsyncGenerator[Any, None], running: "asyncio.Future[A
 
 def _beginning(_name: str, method: Any) -> Any:
     """Returns the replacement of the method that begins a workflow's run. If only the next action is
-    explained, it raises InvalidInput for releases of LlamaIndex whose runs cannot end at this action."""
+    explained, replays must end at this action. The replacement then raises InvalidInput for releases of
+    LlamaIndex whose runs cannot end early."""
 
     @wraps(method)
     def run(workflow: Any, *args: Any, **kwargs: Any) -> Any:

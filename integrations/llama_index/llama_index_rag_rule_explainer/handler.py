@@ -103,7 +103,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return tuple(run.id for run in self._runs.ended())
 
     def explain(self, run_id: str | None = None) -> Explanation:
-        """Returns the rules of a recorded run's answer; for None, of the latest run. Blocks.
+        """Returns the rules of the answer of a recorded run (None: the latest one). Blocks.
 
         Raises InvalidInput if no such run has ended, and the errors of ``RuleExplainer.explain``.
         """
@@ -137,7 +137,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
             self._letting_go()
 
     def handle(self, event: Any) -> None:  # noqa: ARG002 -- as event handlers are called
-        """Adds an error to ``errors``, because the handler was wrongly added by ``add_event_handler``."""
+        """Adds an error to ``errors``: this is called iff a user wrongly used ``add_event_handler``."""
         wrong = InvalidInput("this is a span handler; add it with add_span_handler(handler)")
         self.errors.setdefault("", wrong)
 
@@ -258,7 +258,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
 
     async def _apieces(self, run: RecordedRun, response: Any, stream: Any) -> AsyncIterator[Any]:
         text: list[str] = []
-        # If the consumer stops early, the inner generator must be closed at once.
+        # If the consumer stops early, the inner generator is closed at once, which removes the run.
         async with aclosing(self._runs.apieces(run, stream, text)) as pieces:
             async for piece in pieces:
                 yield piece
@@ -283,7 +283,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         attach(response, done)
 
     def _explain_later(self, run: RecordedRun, response: Any) -> None:
-        """Explains an async run before ``aquery`` or ``achat`` returns; in a task if that is too late."""
+        """Explains an async run before ``aquery`` or ``achat`` returns; in a task if neither runs."""
         explain = partial(self._explain_for, run, response)
         if run.entry in _WAITING and before_return(self._explainer.application, explain):
             return

@@ -145,8 +145,8 @@ def _is_inside(store: object) -> bool:
 
 
 def _is_missing(store: object, collection: str) -> bool:
-    """Returns True iff a store in memory lacks the collection. Reading the collection would then
-    create it."""
+    """Returns True iff a store in memory lacks the collection. The collection is then not read, because
+    reading it would create it."""
     if not isinstance(store, MutableMappingKVStore):
         return False
     return collection not in store._collections_mappings  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType] -- there is no public way

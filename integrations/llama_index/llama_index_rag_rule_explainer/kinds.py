@@ -50,8 +50,8 @@ def why_none(engine: Any) -> str:
 
 
 def in_place_of_an_answer(output: Any) -> str:
-    """Returns advice if the output is no answer yet, such as a coroutine that must be awaited; else an
-    empty text."""
+    """Returns advice to the user if the application returned something in place of an answer, such as a
+    coroutine that must be awaited; else an empty text."""
     name = type(output).__name__
     if isinstance(output, Coroutine):
         output.close()

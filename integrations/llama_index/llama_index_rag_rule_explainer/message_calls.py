@@ -85,6 +85,7 @@ def _ids_in(message: ChatMessage) -> Iterator[str]:
     for each in blocks or cast("Sequence[Any]", beside):
         entries: Any = each.model_dump(warnings=False) if isinstance(each, BaseModel) else each
         known = mapping_in(entries)
-        # A call of OpenAI's Responses API has two ids. The result of the call names its ``call_id``.
+        # A call of OpenAI's Responses API has two ids. The result of the call names its ``call_id``, so
+        # this id is looked for first.
         keys = ("call_id", *_IDS)
         yield next((str(known[key]) for key in keys if known.get(key)), "")

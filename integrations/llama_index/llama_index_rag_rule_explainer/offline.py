@@ -46,10 +46,10 @@ class OfflineLLM(CustomLLM):
     """This LLM answers a question with words from the passages in its prompt, or with "N/A".
 
     It calls no language model. It finds the question and the passages in the prompt by ``parse_prompt``
-    of ``rag_rule_explainer.testing.prompts``. If the prompt wants an answer refined from more context,
-    the LLM keeps the answer unless the context has one. If the prompt wants a follow-up question
-    rephrased, it repeats the question. The same prompt always gets the same answer. Raises ValueError for
-    a prompt without a question.
+    of ``rag_rule_explainer.testing.prompts``. If the prompt wants an earlier answer refined from more
+    context, the LLM repeats this answer, unless it finds an answer in the new context. If the prompt
+    wants a follow-up question rephrased, it repeats the question. The same prompt always gets the same
+    answer. Raises ValueError for a prompt without a question.
     """
 
     @property

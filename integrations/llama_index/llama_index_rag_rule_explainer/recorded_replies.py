@@ -68,12 +68,12 @@ def is_asked_whole() -> bool:
 
 
 def read_whole(pieces: Generator[Any, None, None]) -> Generator[Any, None, None]:
-    """Reads a stream to its end, and returns a stream of the same pieces."""
+    """Reads a stream to its end, and then returns a stream of the pieces that were read."""
     return _each(list(pieces))
 
 
 async def aread_whole(pieces: AsyncGenerator[Any, None]) -> AsyncGenerator[Any, None]:
-    """Reads a stream to its end, and returns a stream of the same pieces."""
+    """Reads an async stream to its end, and then returns an async stream of the pieces that were read."""
     return _aeach([piece async for piece in pieces])
 
 

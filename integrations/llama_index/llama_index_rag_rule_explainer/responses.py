@@ -109,7 +109,7 @@ def called_in(response: ChatResponse | CompletionResponse) -> tuple[ToolCall, ..
     its ``additional_kwargs``."""
     if not isinstance(response, ChatResponse):
         return ()
-    # Releases before 0.14 have no blocks for tool calls.
+    # Releases of llama-index-core before 0.14 have no blocks for tool calls.
     blocks: list[Any] = [each for each in response.message.blocks if each.block_type == "tool_call"]
     if blocks:
         return tuple(ToolCall.written(each.tool_name, each.tool_kwargs) for each in blocks)

@@ -25,14 +25,17 @@ ItemOf = Callable[[BaseNode], Any]
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """This shape is for lists of nodes with scores, which retrievers and query engines return."""
+    """This shape is for lists of nodes with scores, which retrievers and query engines return.
+
+    All these lists have the same form, which is an empty tuple.
+    """
 
     def found(self, result: Any) -> list[Found]:
         """Returns a copy of each node in a result; none if the result is None."""
         return [Found(copy_of(node)) for node in result or ()]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
-        """Returns an empty tuple, because all results of this kind are built in the same way."""
+        """Returns the form of a result: an empty tuple, because all lists of nodes are built alike."""
         return ()
 
     def of_another(self, form: object) -> object:
@@ -51,7 +54,10 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True)
 class StoreResult:
-    """This shape is for results of vector stores: parallel lists of nodes, similarities and ids."""
+    """This shape is for results of vector stores: parallel lists of nodes, similarities and ids.
+
+    All these results have the same form, which is an empty tuple.
+    """
 
     def found(self, result: Any) -> list[Found]:
         """Returns the nodes with their similarities; an empty list if the store keeps no texts."""
@@ -64,7 +70,7 @@ class StoreResult:
         ]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
-        """Returns an empty tuple, because all results of this kind are built in the same way."""
+        """Returns the form of a result: an empty tuple, because all results of stores are built alike."""
         return ()
 
     def of_another(self, form: object) -> object:
@@ -109,8 +115,8 @@ class Anything(ReadForm):
     def result(self, found: Sequence[Found], form: object = ()) -> Any:
         """Returns a result that consists of these items.
 
-        ``form``: what ``form()`` returned for the function's own result: whether it is a list, one string
-        or a client's response. By default, the result is a list.
+        ``form``: the kind of result that the function itself returned (a list, one string, or a client's
+        response), as the method ``form`` describes it. By default, a list is returned.
         """
         return self.reading.result([self._given(each) for each in found], form)
 

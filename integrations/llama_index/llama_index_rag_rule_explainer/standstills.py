@@ -102,8 +102,8 @@ def note_answered(reason: Exception) -> None:
 
 
 def is_explained_so_far() -> bool:
-    """Returns True iff this is a first run, and only its next action is explained (one reply of a
-    model)."""
+    """Returns True iff this is a first run of which only the next action is explained: a reply of a
+    model. The run is then explained only so far as this reply, so it need not continue after it."""
     run, now = participation(), _run.get()
     return run is not None and run.conversation is not None and (now is None or not now[1])
 

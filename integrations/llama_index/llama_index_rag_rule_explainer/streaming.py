@@ -87,7 +87,8 @@ class Pieces(Begun):
 class AsyncPieces(Begun):
     """This class yields the pieces of an answer, as ``Pieces`` does, but in the caller's event loop.
 
-    It is not written as an async generator, for the reason in the docstring of ``AsyncForwarded``.
+    It is not written as an async generator, because ``asyncio.run`` closes all async generators at the
+    same time, and reports an error if one of them is just closing another one.
     """
 
     @classmethod

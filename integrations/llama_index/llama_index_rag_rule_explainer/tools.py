@@ -23,8 +23,8 @@ from rag_rule_explainer.instrumentation.searches.tools import noting_made
 from rag_rule_explainer.instrumentation.tool_replay import UsedTool
 
 _HANDOFF = "handoff"
-"""The name of the tool by which an agent of an ``AgentWorkflow`` passes the task to the next agent. Its
-calls are not recorded as uses of a tool."""
+"""The name of the tool by which an agent of an ``AgentWorkflow`` passes the task to the next agent. Calls
+of this tool are not recorded as uses of a tool, because it does nothing else."""
 
 
 _PAUSES: tuple[type[Exception], ...] = (
@@ -71,10 +71,12 @@ def _calling(name: str, method: Any) -> Any:
 
 
 def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
-    """Records a tool call on the current run, and returns it as a ``UsedTool``, which says whether the
-    tool is to run and, if not, which result the call gets. Returns None if the call is not recorded and
-    the tool runs: if the tool calls itself, or if the call is made outside of runs and ``late_use`` lets
-    the tool run."""
+    """Records a tool call on the current run, and returns it as a ``UsedTool``. This says whether the
+    tool runs and, if not, which result the call gets.
+
+    Returns None if the tool calls itself, and if ``late_use`` lets a tool run that is called outside of
+    runs. Such a tool runs, and its call is not recorded.
+    """
     run = participation()
     called = str(tool.metadata.name)
     if _running.get() is tool:

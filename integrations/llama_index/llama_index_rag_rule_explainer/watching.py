@@ -181,6 +181,7 @@ class Watch:
             blocks: list[Any] = response.message.blocks if isinstance(response, ChatResponse) else []
             given = [each.tool_kwargs for each in blocks if each.block_type == "tool_call"]
             # Arguments that are a dict, and not JSON text, do not show whether more of them will arrive.
+            # So nothing is checked for them here.
             if given and all(isinstance(each, str) for each in given) and are_whole(given):
                 for check in self._sent.during_reply:
                     check()

@@ -63,8 +63,8 @@ async def result_of(workflow: Workflow, given: Any) -> Any:
 
 
 def _begun(workflow: Workflow, arguments: dict[str, Any]) -> Any:
-    """Begins a run, and returns its handler. Raises InvalidInput if a required field of the start event
-    has no value; in the user's own run, LlamaIndex's own error."""
+    """Begins a run, and returns its handler. If a required field of the start event has no value, raises
+    InvalidInput, or LlamaIndex's own error in a run that the user made."""
     try:
         return workflow.run(**arguments)
     except WorkflowRuntimeError as error:

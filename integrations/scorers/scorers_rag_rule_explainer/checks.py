@@ -38,8 +38,8 @@ def no_forbidden_rule(
 
     ``application``: the application, or "module:object". ``forbidden``: the condition that no answer may
     meet. ``max_size``: only rules with at most this number of documents count; None for any number.
-    ``kind``: "retention" for rules by which retained documents do this, "omission" for rules by which
-    omitted documents do. ``limits``: what one score may spend, such as a number of replays; if None, 300
+    ``kind``: "retention" if answers fail because of documents that are retained, "omission" if they fail
+    because documents are omitted. ``limits``: what one score may spend, such as replays; if None, 300
     replays, or 120 where an agent is explained (``source_kinds``, ``replay_of``). ``settings``: further
     keywords of ``RuleExplainer``.
 
@@ -66,8 +66,8 @@ def right_documents_decide(
     limits: Limits | int | None = None,
     **settings: Any,
 ) -> RuleScorer:
-    """Returns a scorer. An answer passes iff the documents that the record of the data set names decide
-    it: the condition is met whenever all of them are retained, and never when all of them are omitted.
+    """Returns a scorer. An answer passes iff the right documents decide it, which its record in the data
+    set names: the condition is met whenever all of them are retained, and never if all are omitted.
 
     A record has the ids of these documents under "documents": a list, or one id. Named documents that the
     application did not show its model are ignored; if it showed none of them, the answer fails.
@@ -183,8 +183,9 @@ def _right(expected: Any) -> list[str]:
 
 
 def _shown(explanation: Explanation, right: list[str]) -> list[str]:
-    """Returns those documents of ``right`` that the model was shown. Raises AssertionError if it was
-    shown none of them, and Undecided if it may have been shown one of them in other words."""
+    """Returns those documents of ``right`` (the ids of the documents that ought to decide the answer)
+    that the model was shown. Raises AssertionError if it was shown none of them, and Undecided if it may
+    have been shown one of them in other words."""
     shown = {each.id for each in explanation.sources}
     retrieved = {each.id for each in explanation.held_out}
     found = [each for each in right if each in shown]

@@ -57,10 +57,10 @@ class RuleScorer:
     def score(self, given: Any, expected: Any = None, answer: Any = None) -> RuleScore:
         """Returns the score of the application's answer to an input. Blocks; may be called in threads.
 
-        ``given``: the input of the application. ``expected``: what is expected of this answer, as the
-        check says. ``answer``: the answer, or the whole output, that the framework has already got from
-        the application, and that is to be explained; None to explain a new answer of the application. If
-        the application now gives another answer than ``answer``, the reason begins with a warning.
+        ``given``: the input of the application. ``expected``: what the check expects of this answer, such
+        as the ids of documents (see ``expects``). ``answer``: the answer or the whole output to explain,
+        if the framework has already run the application; None to run it for a new answer. If the
+        application now gives another answer than ``answer``, the reason begins with a warning.
 
         If the answer cannot be explained, the score is undecided, and its reason is the error. Raises
         KeyboardInterrupt if the user interrupted the search.
@@ -83,7 +83,8 @@ class RuleScorer:
         ``inputs``: the inputs of the record. ``key``: the key of the application's input in them; None if
         the application gets all of them. ``outputs``: what the application returned; None or an empty
         mapping if it returned nothing. ``reference``: what is expected of the answer, or a mapping that
-        may have this under the key ``expects``. Raises InvalidInput if the inputs have no such key.
+        may have this under the key that ``expects`` names. Raises InvalidInput if ``key`` is not in the
+        inputs.
         """
         given = inputs
         if key is not None and isinstance(inputs, Mapping):
@@ -116,8 +117,8 @@ def framework(module: str, distribution: str) -> Any:
 
 def _first_warning(found: Any) -> str:
     """Returns the first warning of an explanation, or of the explanations of an answer's statements;
-    empty if there is none. Raises KeyboardInterrupt if Ctrl-C ended a search. The explanation itself does
-    not raise it, and the framework would go on with the next record."""
+    empty if there is none. Raises KeyboardInterrupt if Ctrl-C ended a search, because the framework would
+    otherwise go on with the next record: a search that Ctrl-C ends returns an explanation."""
     explained = [found] if isinstance(found, Explanation) else [each.explanation for each in found]
     if any(each.stop_reason == _INTERRUPTED for each in explained):
         raise KeyboardInterrupt

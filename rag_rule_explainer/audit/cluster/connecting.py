@@ -36,8 +36,8 @@ def ray_module() -> Any:
 
 @contextmanager
 def connected(address: str, options: dict[str, Any]) -> Generator[Any, None, None]:
-    """Connects to the cluster for the block, and gives the module ``ray``. A connection that this process
-    already has is used and left open.
+    """Connects to the cluster for the block, and yields the module ``ray``. If this process is already
+    connected, that connection is used, and left open at the end.
 
     ``address``: "local", "auto", "HOST:PORT" or "ray://HOST:PORT". ``options``: further arguments of
     ``ray.init``. Raises InvalidInput, in one sentence, if there is no such cluster, or if it has another

@@ -19,9 +19,9 @@ from .reporting import SECONDS_BETWEEN_REPORTS, AuditReporter
 from .worker import Worker, WorkerState
 
 RETRIES = 1
-"""The number of times that Ray asks a question again whose worker has died. If the worker dies each time,
-the question may be the cause. After all other questions, it is then asked once more in a worker that
-explains nothing else, and again this many times if that dies."""
+"""The number of times that Ray asks a question again after its worker has died. If the worker dies each
+time, the question may be the cause. It is then asked anew, after all other questions, in a worker that
+explains nothing else. If this worker dies, Ray again asks the question this many times."""
 _STARTS = 20
 """At most this many workers of an audit may die while they start. After that, the audit ends."""
 _GRACE_SECONDS = 10.0
@@ -136,7 +136,7 @@ class Crew:
             await asyncio.wait(ended, timeout=_GRACE_SECONDS)
         for future in (*self._asked, *self._starting, *ended):
             if not future.cancel() and not future.cancelled():
-                future.exception()  # asyncio logs an error that nobody reads
+                future.exception()  # this reads the error, so that asyncio does not log it
         for actor in self._actors:
             with suppress(Exception):
                 self._ray.kill(actor)
@@ -153,8 +153,8 @@ class Crew:
         return bool(self._asked)
 
     def _welcome(self) -> None:
-        """Makes room for questions at the workers that have come up. Raises InvalidInput if one of them
-        cannot explain anything, because the other workers would hardly do better."""
+        """Records that workers have come up, so that they get questions. Raises InvalidInput if one of
+        them cannot explain anything, because the others would most likely fail in the same way."""
         for future in [each for each in self._starting if each.done()]:
             actor = self._starting.pop(future)
             if isinstance(future.exception(), self._ray.exceptions.RayActorError) and self._starts:

@@ -1,5 +1,6 @@
 """This module counts in PostgreSQL what all workers of an audit spend, and keeps the limits and rates of
-the whole audit there. So they hold for any number of machines, and after a restart of the driver."""
+the whole audit there. So they hold for any number of machines, and after a restart of the process that
+began the audit."""
 
 import threading
 from collections.abc import Callable
@@ -59,7 +60,8 @@ class LedgerPlan:
     """A ``LedgerPlan`` says where the account of an audit's spending is, and which limits and rates hold
     for it. It can be sent to other processes. ``url``: the URL of a PostgreSQL database. ``audit``: the
     id of the audit, of letters, digits and ``-``. ``until``: the time by the server's clock after which
-    no run begins, in seconds since 1970; None for no such time. The seconds in ``limits`` are ignored."""
+    no run begins, in seconds since 1970; None for no such time. It is used in place of the seconds in
+    ``limits``, which are ignored."""
 
     url: str
     audit: str
@@ -99,8 +101,8 @@ class Ledger:
         self._thread.start()
 
     def begin(self) -> "Future[float]":
-        """Counts one run of the application; see ``Meter``. The run counts even if it never begins,
-        because its worker may have died just before."""
+        """Counts one run of the application before it begins; see ``Meter``. If the worker dies in
+        between, the run has been counted although it never began."""
         future: Future[float] = Future()
         if self._closing:
             future.set_exception(LimitReached("the audit was stopped"))
@@ -115,8 +117,8 @@ class Ledger:
             self._cost += cost
 
     def after(self, seconds: float | None) -> float | None:
-        """Returns the time by the server's clock in this number of seconds from now, for
-        ``LedgerPlan.until``; None for None."""
+        """Returns the time that the server's clock will show after this number of seconds, for
+        ``LedgerPlan.until``; None if ``seconds`` is None."""
         return None if seconds is None else self._database.now + seconds
 
     def spent(self) -> SpentTogether:

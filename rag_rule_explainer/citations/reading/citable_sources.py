@@ -61,11 +61,11 @@ class CitableSources:
         return (*self.ids, *[source.id for source in self.held_out])
 
     def by_number(self, number: int) -> Meaning:
-        """Returns the source that a citing number means. If a source has this number as its id, it is
-        this source. If the ids of all sources are numbers, the number can only be an id. Otherwise, the
-        number is the position of a shown source. If it is above the number of shown sources, but not
-        above the number of all sources, the application also numbers sources that were not shown, and it
-        is unknown which source is meant."""
+        """Returns the meaning of a number in a citation: the source whose id is this number. If there is
+        none, and the ids of all sources are numbers, it means no source. Otherwise, the number is the
+        position of a shown source. It may be above the number of shown sources, but not above the number
+        of all sources. The application then seems to number sources that were not shown, too, so it is
+        unknown which source is meant."""
         known = self.known
         if str(number) in known:
             return Meaning((str(number),))
@@ -90,9 +90,9 @@ class CitableSources:
         return replace(self, why_open=FROM_NOUGHT) if is_nought else self
 
     def at_address(self, address: str) -> tuple[str, ...] | None:
-        """Returns the ids of the sources with this address or file name. If no source has it, returns an
-        empty tuple for an address with "://", provided that addresses of sources are known; otherwise
-        None, because a source may have it that does not state its address."""
+        """Returns the ids of the sources with this address or file name. An empty tuple says that no
+        source has it: it is returned for an address with "://" if addresses of sources are known.
+        Otherwise returns None, because a source that does not state its address may have it."""
         bare = address.partition("#")[0].partition("?")[0].rstrip("/")
         found = self.named(address) or self.named(bare) or self.named(bare.rpartition("/")[2])
         return found or (() if "://" in address and self._names.have_addresses else None)
@@ -102,8 +102,8 @@ class CitableSources:
         return self.shown[place].id if 0 <= place < len(self.shown) else None
 
     def by_name(self, name: object) -> Meaning:
-        """Returns the meaning of a name: of an id, or of a title, a file name or an address in the
-        metadata."""
+        """Returns the meaning of a name in a citation. It means the source with this id, or with this
+        title, file name or address in its metadata."""
         return Meaning.one_of(self.named(name))
 
     def named(self, name: object) -> tuple[str, ...]:

@@ -64,9 +64,10 @@ def read_annotation(annotation: Any, shown: CitableSources, text: str) -> Iterat
 
 
 def _meant(holders: list[Any], shown: CitableSources, quote: str) -> Meaning:
-    """Returns the meaning of an annotation, by the names of a source in it, its index of a document and
-    its quotation. ``holders``: the annotation and the objects inside it that have further fields.
-    ``quote``: the quoted words; empty if there are none."""
+    """Returns the meaning of an annotation. If the names in it fit exactly one source, this source is
+    meant. Otherwise its index of a document or of blocks decides, unless the quotation or a name speaks
+    against it; and at last the names and the quotation together. ``holders``: the annotation and the
+    objects inside it that have further fields. ``quote``: the quoted words; empty if there are none."""
     named = _named(holders, shown)
     if len(named) == 1:
         return Meaning(named)

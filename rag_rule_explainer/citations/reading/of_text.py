@@ -83,7 +83,8 @@ def _named_beside(text: str, mark: CitationMark, shown: CitableSources) -> tuple
 
 
 def _meanings(notes: Sequence[Footnote], shown: CitableSources) -> dict[str, Meaning]:
-    """Returns the meaning of each label, as the footnotes and references of the answer define it."""
+    """Returns the meaning of each label, such as the "1" in "[1]", if the answer's own footnotes or
+    references define it. ``notes``: the footnotes and references."""
     meant = dict[str, Meaning]()
     for note in notes:
         if note.label and note.text:
@@ -155,8 +156,8 @@ def _meaning_of(
 
 
 def meanings_of(entry: str, shown: CitableSources) -> Sequence[Meaning]:
-    """Returns the meanings of an entry in a list of citations: of a name, of the content of a citation,
-    such as "Source 2, p. 3", or of a line of references."""
+    """Returns the meanings of an entry in a list of citations. The entry may be a source's name, the
+    content of a citation, such as "Source 2, p. 3", or a line of references."""
     by_name = shown.by_name(entry)
     if by_name.sources or by_name.is_open:
         return [by_name]

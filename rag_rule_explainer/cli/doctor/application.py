@@ -57,8 +57,9 @@ class ExaminedApplication:
 
 
 def examined_application(asked: ExaminedApplication, *, agreed: bool) -> Iterator[Diagnosis]:
-    """Yields the findings about an application. ``agreed``: True if it may be run once without asking the
-    user. Raises InvalidInput for options that do not fit together."""
+    """Yields the findings about an application. ``asked``: the options that name it. ``agreed``: True if
+    it may be run once without asking the user. Raises InvalidInput for options that do not fit together.
+    """
     request, prices = asked.request, parsed_prices(asked.price)
     try:
         with stdout_kept():

@@ -71,8 +71,8 @@ def _requirement(written: str) -> Requirement:
 
 
 def _packages(wanted: list[Requirement]) -> Iterator[Diagnosis]:
-    """Yields one diagnosis for each extra that is installed, one for all extras that are not installed,
-    and one for each package of a wrong version."""
+    """Yields the findings about packages: one for each extra that is installed, one for all extras that
+    are not installed, and one for each package of a wrong version. ``wanted``: the packages to check."""
     by_extra = defaultdict[str, list[Requirement]](list)
     for each in wanted:
         by_extra[each.extra].append(each)

@@ -29,7 +29,7 @@ def prepare(out: Path, table: str, *, figures: bool = False) -> None:
 
     ``table``: the name of the experiment's main table. ``figures``: True if figures are to be drawn.
     Raises MissingExtra if they cannot be drawn. Raises InvalidInput if the folder is not writable, or if
-    it has the table of another experiment. Both experiments would write files with the same names.
+    it has the table of another experiment, because both would write files with the same names.
     """
     if figures:
         new_figure("", "")

@@ -73,7 +73,8 @@ def quality(
 def _measured(
     found: Mapping[Path, Sequence[Example]], examined: Examined, settings: Settings, out: Path
 ) -> list[QualityRow]:
-    """Returns the rows of all files, and writes the rows and the answers into ``out``."""
+    """Measures the model on the questions of each file. Returns the rows of all files, and writes the
+    rows and the answers into ``out``. ``found``: the questions by file."""
     rows, everything = list[QualityRow](), list[tuple[Path, GivenReply]]()
     for number, (path, listed) in enumerate(found.items()):
         with counted(f"answers to {printable(path.name)}") as progress:

@@ -66,8 +66,8 @@ class Attacking:
         return None if self.data is None else injections_in(self.data)
 
     def attacks(self, injections: Injections | None) -> list[Attack]:
-        """Returns one attack for each run of the experiment. ``injections``: the result of the method
-        ``injections``."""
+        """Returns one attack for each run of the experiment. ``injections``: the malicious texts that
+        the sources contain; None for this package's own texts."""
         runs = range(1, self.examples + 1)
         return [attack(self.sources, self.seed, run, injections=injections) for run in runs]
 

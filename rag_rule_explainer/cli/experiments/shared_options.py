@@ -157,8 +157,8 @@ class Endpoints:
 
     def examined(self, models: Sequence[str], free: Examined | None = None) -> tuple[Examined, ...]:
         """Returns the models to measure. With ``--shuffle-sources``, each shows its model the sources in
-        random order. ``models``: the values of ``--model``. ``free``: what is measured if there are none;
-        None for the offline reader. Raises the errors of ``_in_order``."""
+        random order. ``models``: the values of ``--model``. ``free``: the model to measure if there are
+        none; None for the offline reader. Raises InvalidInput, and MissingExtra, like ``_in_order``."""
         found = self._in_order(models, free)
         seed = self.shuffle_sources
         return found if seed is None else tuple([shuffled(model, seed) for model in found])
@@ -198,7 +198,7 @@ class Endpoints:
 
 @dataclass(frozen=True, slots=True)
 class JudgingOptions:
-    """These options name the judge. It decides the answers that near-exact match cannot decide."""
+    """These options name the judge, which decides the answers that near-exact match cannot decide."""
 
     judge_model: Annotated[
         str | None,

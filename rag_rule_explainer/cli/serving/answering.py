@@ -65,7 +65,8 @@ class ServedApplication:
         )
 
     def explain(self, asked: AskedOfServer, progress: CallProgress) -> tuple[Explanation, SavedPlace]:
-        """Returns the rules of the answer, and where they are saved."""
+        """Returns the rules of the answer, and where they are saved. ``progress``: the listener that
+        gets reports during the search, and stops it if the client cancels the call."""
         limits = Limits(self.allowance.cap(asked.max_replays))
         explanation: Explanation = self._spending(
             asked, limits, progress, lambda explainer, given: explainer.explain(given)
@@ -75,7 +76,8 @@ class ServedApplication:
     def verify(
         self, asked: AskedOfServer, sources: list[str], kind: RuleKind, progress: CallProgress
     ) -> tuple[Verification, SavedPlace]:
-        """Returns whether one rule holds, and where the evidence is saved."""
+        """Returns whether the rule with these ``sources`` holds, and where the evidence is saved.
+        ``progress``: as for ``explain``."""
         limits = Limits(self.allowance.cap(asked.max_replays))
         verification: Verification = self._spending(
             replace(asked, rules=kind.value),

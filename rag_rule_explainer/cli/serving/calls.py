@@ -58,7 +58,7 @@ class CallProgress:
 
 async def called(work: Callable[[], Result], progress: CallProgress, send: SendProgress) -> Result:
     """Runs ``work`` in a thread, and returns its result. ``progress``: the listener that receives the
-    progress of the search in ``work``.
+    progress of the search in ``work``. ``send``: sends this progress to the client.
 
     If the task is cancelled, the search stops: no further replay begins, and running ones are awaited.
     ``work`` still returns, so that it can save what was paid for. The cancellation is raised afterwards.

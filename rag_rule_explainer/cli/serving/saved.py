@@ -91,9 +91,9 @@ class SavedFolder:
     def load(self, name: str) -> Explanation:
         """Returns the explanation in a file of this folder.
 
-        Raises InvalidInput for a name that is no plain name of a file, such as a path, for a file that is
-        a link or no regular file, and for a file without an explanation. The error says nothing about
-        what the file contains.
+        Raises InvalidInput for a path in place of a plain file name, for a file that is a link or no
+        regular file, and for a file without an explanation. The error says nothing about what the file
+        contains.
         """
         if not _NAME.fullmatch(name):
             raise InvalidInput(f"this is no name of a saved explanation; {_EXPECTED}")

@@ -21,8 +21,9 @@ _INSTRUCTIONS = (
 
 
 def server_of(sdk: McpSdk, answering: ServedApplication, lifespan: Any = None) -> Any:
-    """Returns a server with the tools estimate, explain, verify and show. ``lifespan``: an async context
-    manager that the server enters after it has taken over stdin and stdout; None if there is none."""
+    """Returns a server with the tools estimate, explain, verify and show. ``answering``: the application
+    that the tools ask. ``lifespan``: an async context manager that the server enters after it has taken
+    over stdin and stdout; None if there is none."""
     server = sdk.server("rag-rules", instructions=_INSTRUCTIONS, log_level="WARNING", lifespan=lifespan)
     for tool in mcp_tools(sdk, answering):
         server.tool(structured_output=True)(tool)

@@ -134,6 +134,6 @@ async def _served(sdk: McpSdk, work: Awaitable[Returned]) -> Returned:
     except Exception as error:
         raise sdk.tool_error(shortened(error_text(error), _LONGEST_ERROR)) from error
     finally:
-        # The thread is awaited even if the call was cancelled. The SDK has then already answered the
-        # call, and a second answer would end the server.
+        # A cancelled call arrives here only after its thread has ended. The SDK has already answered this
+        # call, and a second answer would end the server. So the cancellation is raised here instead.
         await checkpoint_if_cancelled()

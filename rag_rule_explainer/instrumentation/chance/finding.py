@@ -26,8 +26,8 @@ BY_CHANCE = "answers may hang on chance"
 
 def doubt_about_chance(holdings: Holdings, is_ignored: Callable[[str], bool]) -> str:
     """Returns a warning for the user if the user's code makes a decision by a value that it draws at
-    random; empty if there is no such code. ``is_ignored``: returns True iff the user ignores the function
-    with this name."""
+    random; empty if there is no such code. ``holdings``: all objects of the application. ``is_ignored``:
+    returns True iff the user ignores the function with this name."""
     for function, called in _deciding(holdings):
         if not is_ignored(called) and not is_ignored(function.__name__):
             name = "a lambda" if function.__name__ == "<lambda>" else f"{function.__name__}()"
@@ -42,8 +42,8 @@ def doubt_about_chance(holdings: Holdings, is_ignored: Callable[[str], bool]) ->
 
 
 def _deciding(holdings: Holdings) -> Iterator[tuple[FunctionType, str]]:
-    """Yields each function of the user's that makes a decision by a random value, with the call that
-    draws the value."""
+    """Yields each function of the user's that makes a decision by a random value, with the name of the
+    function that draws the value."""
     functions = [
         (None if held.holder is None else holdings.all[held.holder].thing, function)
         for held, function in running_functions(holdings)

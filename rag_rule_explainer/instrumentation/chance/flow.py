@@ -35,8 +35,9 @@ values."""
 class Flow:
     """A ``Flow`` follows the random values in one function.
 
-    ``returned_by``: returns which random value a function of the user's returns, or None. ``is_seeded``:
-    see ``drawn_by``.
+    ``returned_by``: a function that takes a function of the user's and returns which random value that
+    one returns; None if it returns none. ``is_seeded``: True if every run seeds the generators of
+    ``random`` and ``numpy.random``, so that their values do not depend on chance.
     """
 
     def __init__(

@@ -56,7 +56,7 @@ def _names_in(node: ast.AST) -> Iterator[str]:
 
 class KnownNames:
     """A ``KnownNames`` finds the objects to which names in a function refer, without running code of the
-    user's. ``holder``: the object or class whose method the function is; else None."""
+    user's. ``holder``: if the function is a method, its object or class; else None."""
 
     def __init__(self, function: FunctionType, node: Code, holder: object) -> None:
         code = function.__code__

@@ -44,12 +44,12 @@ class Block(NamedTuple):
 def paired(blocks: Sequence[Any], structured: Any) -> list[Block]:
     """Returns each content block with the item of the structured content that belongs to it.
 
-    ``structured``: the structured content; if it is None, each block gets None. If exactly one list in it
-    has one item for each block, each block gets its item of this list. Otherwise a single block gets all
-    of the structured content, and InvalidInput is raised for several blocks.
+    ``structured``: the structured content. If it is None, each block gets None. If exactly one list in
+    it has as many items as there are blocks, each block gets one item of this list. Otherwise a single
+    block gets the whole structured content; for several blocks, InvalidInput is raised.
 
-    If the text of a single block is JSON that lists results, each result becomes a block. InvalidInput is
-    raised if that JSON cannot be written again with fewer results.
+    If the text of a single block is JSON that lists results, each result becomes a block. InvalidInput
+    is raised if that JSON cannot be written again with fewer results.
     """
     inside = [_results_in(block) for block in blocks]
     if len(inside) == 1 and inside[0] is not None:
@@ -116,7 +116,8 @@ def _results_in(block: Any) -> Sequence[Any] | None:
 
 
 def _blocks_of(results: Sequence[Any], block: Any, structured: Any) -> list[Block]:
-    """Returns a block for each result that the text of this block lists."""
+    """Returns a block for each result that the text of this block lists. ``structured``: the structured
+    content of the response; None if there is none."""
     text = _text_of(block)
     value = _value_in(text)
     if results and structured not in (None, value, {_ONE_TEXT: text}, {_ONE_TEXT: value}):

@@ -21,9 +21,9 @@ class Joined(NamedTuple):
 def taken_apart(content: str, inside: Sequence[Given]) -> Joined | None:
     """Returns one piece of the text for each document; None if the text cannot be split.
 
-    ``content``: the text. ``inside``: the documents that are joined in it, in their order. The words
-    around each document must be the same, except for its id and metadata. A text that numbers or counts
-    the documents, or has an introduction, cannot be split.
+    ``content``: the text. ``inside``: the documents that are joined in it, in the order in which the
+    text has them. The words around each document must be the same, except for its id and metadata. A
+    text that numbers or counts the documents, or has an introduction, cannot be split.
     """
     if len(inside) == 1:
         return Joined((content,), "") if inside[0].text.strip() in content else None

@@ -33,8 +33,8 @@ _COUNTS = frozenset(
 )
 """Names of fields whose number is the number of results."""
 _MAY_COUNT = re.compile(r"n|num|number|len|(?:n|num|number_of|total)_\w+|\w+_(?:count|total)")
-"""Matches names of fields, such as "num_docs", whose number may count the results. It does if it is equal
-to the number of results."""
+"""Matches names of fields, such as "num_docs", whose number may count the results. Such a number counts
+the results if it is equal to the number of results."""
 _OF_THE_REQUEST = frozenset(
     {
         *("code", "elapsed", "elapsed_ms", "k", "limit", "max_results", "n_results", "offset", "page"),
@@ -113,10 +113,13 @@ def results_at(response: Any, path: Path) -> Sequence[Any]:
 
 
 def with_results(response: Any, path: Path, row: Sequence[Any], is_count: IsCount | None = None) -> Any:
-    """Returns a copy of the response with only these results. Numbers that count the results are reduced
-    by the number of omitted results. ``is_count``: a function of a field's name, its value and the number
-    of results; it returns True for further numbers that count the results. None if there are no further
-    ones."""
+    """Returns a copy of the response with only the results in ``row``. ``path``: the keys that lead to
+    the list of results.
+
+    Numbers that count the results are reduced by the number of omitted results. ``is_count``: a function
+    of a field's name, its value and the number of results; it returns True for further numbers that
+    count the results. None if there are no further ones.
+    """
     return _cut(response, path, row, (len(results_at(response, path)), is_count))
 
 
@@ -133,8 +136,8 @@ def _cut(response: Any, path: Path, row: Sequence[Any], counted: tuple[int, IsCo
 
 
 def may_describe_results(fields: Mapping[str, Any], key: str) -> bool:
-    """Returns True iff a field other than ``key`` holds a text, a list or a dict that may depend on
-    single results."""
+    """Returns True iff a field other than ``key`` holds a text, a list or a dict that may describe some
+    of the results. A replay that omits these must not be shown it."""
     others = ((name, each) for name, each in fields.items() if name != key and each)
     return any(not isinstance(each, (int, float)) and not is_silent(name, each) for name, each in others)
 
@@ -185,7 +188,8 @@ def is_a_count(name: object, each: object) -> bool:
 
 
 def is_silent(name: object, value: object) -> bool:
-    """Returns True iff the value of a field does not depend on single results."""
+    """Returns True iff the value of the field ``name`` is the same whichever results were found, so that
+    a replay may be shown it."""
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, (int, float)):

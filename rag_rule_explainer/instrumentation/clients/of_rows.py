@@ -61,8 +61,8 @@ class TableRows:
         return listed_like(rows[0], like)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text of a database row, with its other simple columns as metadata. Returns None if
-        the item is no database row."""
+        """Returns the text of a database row, with its other columns as metadata, as far as their values
+        are simple, such as texts and numbers. Returns None if the item is no database row."""
         fields = fields_in(item)
         if fields is None:
             return None

@@ -23,7 +23,8 @@ NOT_WRITTEN_AGAIN = (
     "says so"
 )
 _LABEL = re.compile(r"\W*(?:[^\W\d]+\W*){0,5}")
-"""Matches a few words without a number. Such words do not depend on single results."""
+"""Matches at most five words without a number. Such words may stand before a list of results in every
+replay, because they do not depend on single results."""
 _OF_RESULTS = re.compile(r"\b(?:documents|found|hits|matches|passages|results|sources)\b", re.IGNORECASE)
 
 

@@ -43,8 +43,8 @@ class ItemsOf:
     """An ``ItemsOf`` is a client that you make from two functions of your own.
 
     ``take_apart`` returns the items of a response as a list. ``put_together`` takes a response and some
-    of its items, in order. It returns a response with only these items, and must not change its
-    arguments.
+    of its items, in order. This function returns a response with only these items, and must not change
+    its arguments.
     """
 
     take_apart: Callable[[Any], Sequence[Any]]

@@ -45,12 +45,13 @@ def read_any(item: Any) -> Given | None:
     inside = _documents_in_row(item)
     if inside:
         # A row with several documents, or with a document and a further long text, does not show which
-        # of them is the source.
+        # of them is the source, so it gives None.
         return read_any(inside[0]) if len(inside) == 1 else None
     fields = fields_in(item)
     if fields is not None:
         given = read_fields(fields)
-        # If the item lists results, its only text may be the query or the name of a namespace.
+        # If the item lists results, its only text may be the query or the name of a namespace. This text
+        # is not taken for the text of a source.
         return given._replace(text=None) if holds_results(fields) else given
     text = _first(lambda name: text_of(item, name), TEXT_KEYS)
     if text is not None and holds_results(fields_seen(item) or {}):

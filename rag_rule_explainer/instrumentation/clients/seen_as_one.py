@@ -149,7 +149,8 @@ def _listed(text: str, starts: set[int]) -> Iterator[str]:
 
 
 def _attributed(text: str, starts: set[int]) -> Iterator[str]:  # noqa: ARG001 -- all functions in _SIGNS have it
-    """Yields the names of sources at the end, or at the start, of each paragraph or line."""
+    """Yields the names of sources at the end, or at the start, of each paragraph or line. ``starts`` is
+    not used."""
     parts = [each.strip() for each in re.split(r"\n[ \t]*\n", text.strip())]
     parts = parts if len(parts) > 1 else text.strip().splitlines()
     for marks in ([_AT_END.search(each[-200:]) for each in parts], [*map(_AT_START.match, parts)]):

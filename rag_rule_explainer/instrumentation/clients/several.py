@@ -51,7 +51,8 @@ def is_passage(text: str) -> bool:
 
 
 def are_messages(each: object) -> bool:
-    """Returns True iff ``each`` is a chat message. A message is part of one document and not a result."""
+    """Returns True iff ``each`` is a chat message, that is, a dict with a role. A message is part of one
+    document and not a result."""
     return "role" in mapping_in(each)
 
 
@@ -130,8 +131,8 @@ def _has_text(each: object) -> bool:
 
 
 def _is_its_own_part(fields: Mapping[Any, Any]) -> bool:
-    """Returns True iff the text of an object is also the text of the only block in its list of blocks, as
-    in the output of a tool."""
+    """Returns True iff an object only repeats its text in a list: the list has one block with the same
+    text, as in the output of a tool. The list is then no list of results."""
     own = next((fields[key] for key in TEXT_KEYS if isinstance(fields.get(key), str)), None)
     lists: list[Any] = [each for each in fields.values() if is_listed(each) and each]
     parts = lists[0] if len(lists) == 1 else ()

@@ -35,9 +35,10 @@ def copied(given: Any) -> Any:
 def described(value: Any, *, deep: bool = True) -> str:
     """Returns a text that is equal for equal values, and different for different ones.
 
-    Functions are equal if these are equal: their code, defaults, enclosed variables, the simple globals
-    that they use, and the objects to which they are bound. An object whose ``repr`` is only an address is
-    described by its attributes; by its class alone if ``deep`` is False.
+    Functions are equal if these are equal: their code, defaults, enclosed variables, the objects to
+    which they are bound, and the globals that they use, as far as these are texts, bytes or numbers. An
+    object whose ``repr`` is only an address is described by its attributes; by its class alone if
+    ``deep`` is False.
     """
     return _description(value, _DEPTH if deep else 0)
 
@@ -57,8 +58,8 @@ def _description(value: Any, depth: int) -> str:
 
 
 def _with_keys_as_they_are(value: Any, depth: int) -> Any:
-    """Returns JSON values in which a dict with other keys than texts is a list: JSON would turn a key 1
-    into "1"."""
+    """Returns the value in a form that JSON keeps exact: a dict with keys other than texts becomes a
+    list, because JSON would turn a key 1 into "1"."""
     if isinstance(value, (list, tuple)):
         return [_with_keys_as_they_are(each, depth) for each in cast("Sequence[Any]", value)]
     if not isinstance(value, dict):

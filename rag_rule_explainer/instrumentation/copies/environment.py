@@ -15,8 +15,8 @@ class Environment:
     """This class stores the environment variables that runs set, each with its value from before it was
     first set.
 
-    ``raced``: the name of a variable that one run set while other runs may have been active, and may have
-    read the wrong value; empty if there is none.
+    ``raced``: the name of a variable that one run set while other runs may have been active. These may
+    have read the wrong value. Empty if there is no such variable.
     """
 
     _before: dict[str, str | None] = field(default_factory=dict[str, str | None])
@@ -24,7 +24,7 @@ class Environment:
 
     @property
     def first(self) -> str:
-        """Returns the first variable that a run set; empty if no run set any."""
+        """Returns the name of the environment variable that a run set first; empty if no run set any."""
         return next(iter(self._before), "")
 
     def note(self, name: str, *, alone: bool) -> None:

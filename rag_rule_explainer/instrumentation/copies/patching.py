@@ -89,8 +89,8 @@ def _is_held(owner: type) -> bool:
 
 
 def _inherited(owner: type, name: str, found: Any) -> Any:
-    """Returns a method for a class that does not define it. The method calls the inherited one, like
-    ``super()`` would."""
+    """Returns a new method ``name`` for a class that only inherits it. The new method calls the
+    inherited one (``found``), like ``super()`` would."""
 
     @wraps(found)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -120,8 +120,8 @@ class Patches:
         # The key is a class and a method's name. The value is the original method (None if the class
         # itself did not define it) and the replacement.
         self._wrapped: dict[tuple[type, str], tuple[Any, Any]] = {}
-        # The replacements that were made so far, each with the method that it replaces. An application
-        # that explains one answer after the other needs the same hundreds of them each time.
+        # The replacements that were made so far, each with the method that it replaces. They are kept,
+        # because each further explanation of the application needs the same hundreds of them.
         self._made: dict[tuple[type, str], tuple[Any, Any]] = {}
 
     @property
@@ -217,7 +217,8 @@ class Patches:
     def _replace(
         self, owner: type, name: str, found: Any, wrapping: Wrapping, *, is_own: bool = True
     ) -> None:
-        """Replaces a method. ``is_own``: False if the class inherits the method ``found``."""
+        """Replaces the method ``name`` of the class ``owner`` by what ``wrapping`` makes of ``found``.
+        ``found``: the method itself, or the inherited method if ``is_own`` is False."""
         method, replacement = self._made.get((owner, name), (None, None))
         if method is not found:
             replacement = wrapping(name, found if is_own else _inherited(owner, name, found))
@@ -244,8 +245,8 @@ class Patches:
 
     def _unwrap(self) -> None:
         for (owner, name), (method, replacement) in self._wrapped.items():
-            # A different library may have wrapped the replacement, which then cannot be removed. It does
-            # no harm, because outside of a run it only calls the original method.
+            # A different library may have wrapped the replacement, which then cannot be removed. The
+            # replacement does no harm, because outside of a run it only calls the original method.
             if vars(owner).get(name) is not replacement:
                 continue
             if method is None:

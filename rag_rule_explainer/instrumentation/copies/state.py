@@ -41,11 +41,11 @@ class State:
     made.
 
     ``live``: True if the run writes to the real objects; this is so if the baseline is the user's own
-    run. ``before``: for each key, the content of an object when the baseline first used it. It shows what
-    the application remembers. ``aside``: the same for objects such as an index, which influence answers
-    only through retrieval and are no memory. ``first``: the state of the baseline; None if this state is
-    the baseline's. ``edit``: a function that returns content without the sources that a replay omits;
-    None if it omits nothing of the kind.
+    run. ``before``: for each key, the content of an object when the baseline first used it. This content
+    shows what the application remembers. ``aside``: the same for objects such as an index, which
+    influence answers only through retrieval and are no memory. ``first``: the state of the baseline;
+    None if this state is the baseline's. ``edit``: a function that returns content without the sources
+    that a replay omits; None if no content is changed.
     """
 
     live: bool = False
@@ -70,8 +70,8 @@ class State:
         return State(before=self.before, aside=self.aside, first=self)
 
     def read(self, key: Hashable, reading: Callable[[], Any]) -> Any:
-        """Returns a copy of the content that a memory object had when it was first read, in the baseline
-        or, if the baseline did not read it, in a replay.
+        """Returns a copy of the content that a memory object had when it was first read. The baseline
+        reads it first, or a replay if the baseline does not read it.
 
         ``key``: identifies the object. ``reading``: reads the content from the real object; it is called
         for the first read only.
@@ -155,8 +155,9 @@ class State:
         """Records that this run constructs an object in the block. Such an object needs no copy.
 
         ``thing``: the object. ``key``: a key by which other runs recognise the object that they
-        construct in its place. ``unsaid``: arguments of the constructor that ``key`` describes only by
-        their class. Objects with equal ``key`` and different ``unsaid`` get different keys.
+        construct in its place; None if they need not. ``unsaid``: those arguments of the constructor of
+        which ``key`` contains only the class. If other objects are passed for them, the constructed
+        object gets another key.
         """
         with self._lock:
             if unsaid:
@@ -183,8 +184,8 @@ class State:
 
     def note_birth(self, thing: object, key: Hashable = None) -> None:
         """Records that this run made the object. ``key``: a key by which other runs recognise the object
-        that they make in its place; None if they need not. Objects with the same ``key`` are numbered in
-        the order in which they are made."""
+        that they make in its place; None if they need not. If a run makes several objects with the same
+        ``key``, they are numbered in the order in which they are made."""
         with self._lock:
             if Same(thing) not in self._born:
                 self._born[Same(thing)] = None if key is None else self._next_of(key)
@@ -207,9 +208,8 @@ class State:
         return Same(thing) in self._born or Same(thing) in self._written
 
     def set_key(self, thing: object, key: Hashable) -> None:
-        """Stores a key for an object. Several runs may each make an object for the same purpose,
-        such as for the history of one chat session. ``key``: has to be equal for all these
-        objects."""
+        """Stores a key for an object. Other runs may make an object for the same purpose, such as for
+        the history of the same chat session. ``key``: has to be equal for all these objects."""
         self._keys[Same(thing)] = key
 
     def key_of(self, thing: object) -> Hashable:

@@ -31,7 +31,8 @@ def listen() -> None:
 
 
 def _passed_on(event: str, given: tuple[Any, ...]) -> None:
-    if event not in _EVENTS or getattr(_here, "busy", False):
+    # While Python shuts down, the globals of this module are None, and the hook is still called.
+    if not _EVENTS or event not in _EVENTS or getattr(_here, "busy", False):
         return
     run = participation()
     # A replay gets recorded results in place of real retrievals, so it reads no files for them. The files

@@ -119,9 +119,9 @@ class _Contained(Coroutine[Any, Any, Any]):
 
 
 def _ended(error: ReplayEnded) -> BaseException:
-    """Returns the error with which a task fails because its replay was ended. After the replay, this is a
-    CancelledError: no code waits for the task any more, and any other error would be logged as a failure
-    of the application."""
+    """Returns the error with which a task fails because its replay was ended: ``error`` itself while the
+    replay goes on. Afterwards, no code waits for the task any more, and ``error`` would be logged as a
+    failure of the application, so a CancelledError is returned."""
     return error if participation() is not None else asyncio.CancelledError(str(error))
 
 

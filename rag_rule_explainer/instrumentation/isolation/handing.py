@@ -159,4 +159,5 @@ INTERCEPTIONS = [
     Interception("multiprocessing.pool", "ThreadPool", _NONE, _to_another_pool, added=_HANDS),
     Interception("threading", "Thread", re.compile("start"), _to_a_thread),
 ]
-"""The methods that are replaced during an explanation."""
+"""The methods that are replaced during an explanation. Code calls them to start a thread, or to give a
+function to another thread."""

@@ -63,7 +63,7 @@ _ADDRESS = re.compile(" at 0x[0-9A-Fa-f]")
 
 
 def births(state_now: Callable[[], State | None]) -> Callable[[Any], Any]:
-    """Returns a wrapper for ``__init__`` that records each new object as made by the current run."""
+    """Returns a wrapper for ``__init__`` that records new objects in the run's state, ``state_now()``."""
 
     def making(method: Any) -> Any:
         @wraps(method)
@@ -98,7 +98,7 @@ class Original:
     twins: Twins
 
     def another(self) -> Any:
-        """Returns a new copy, for one run."""
+        """Returns a new copy of the object as it was before the first run."""
         return self.twins.of(self.twin)
 
     def __repr__(self) -> str:
@@ -127,8 +127,8 @@ class Isolation:
     cannot be copied. ``overlaid``: the attributes that overlays replace. ``writes``: the methods that
     change an instance. ``wakes``: the attributes whose first use makes the run's copy; None if any
     attribute does. ``stays``: methods that get the instance itself as ``self``, while the attributes that
-    they read come from the twin. ``owns_born``: returns True if an instance that a run made belongs to
-    this run, which then uses it directly. ``aside``: True if ``State.aside`` keeps the copies.
+    they read come from the twin. ``owns_born``: returns True if a run uses its own new instances without
+    a copy. ``aside``: True for objects that are no memory, such as an index.
     """
 
     module: str

@@ -158,9 +158,9 @@ class Captured(Generic[Item]):
         return () if recorded == list(kept) else tuple(kept)
 
     def in_place(self, kept: Sequence[Source], units: Sequence[Source]) -> Sequence[Source]:
-        """Returns ``kept`` in the baseline's order if it has a source that is not in ``units``, the
-        sources that rules are about; otherwise unchanged. A replay on such sources only tests which
-        sources reach a model, so it is not meant to test another order."""
+        """Returns ``kept``, sorted into the baseline's order if it has a source that is not in ``units``,
+        the sources that rules are about. A replay with such a source only tests which sources reach a
+        model, and no other order of them. Without such a source, returns ``kept`` unchanged."""
         if {source.id for source in kept} <= {source.id for source in units}:
             return kept
         found = [source.id for source in self.opened().sources]

@@ -122,8 +122,7 @@ class ExposureChecks:
         shown all of ``units`` in their order.
 
         A source that no request shows word for word may be shown in other words, so its position is
-        unknown. Only a held-out source counts as not shown. No replay gets it; so if the answer did need
-        it, the first replay would differ from the baseline.
+        unknown. Only a source that no replay gets (``held_out``) counts as not shown.
         """
         known = self.sight.recognisable - self.unrecognised
         orders = OrdersShown.of(self.all_requests, self.units, self.sight, known)
@@ -199,11 +198,12 @@ class ExposureChecks:
     def _check_delivered(
         self, answer: Answer, ids: Sequence[str], serving: Serving[object], seen: frozenset[str]
     ) -> Iterator[str]:
-        """Yields a remark if the application did not search for a retained source, or did not make the
-        tool call whose result it is; for example, an agent may end after its first search. The
-        application then really behaves like this on these sources, so this is no fault. Raises
+        """Yields a remark if the application did not search for a retained source, or, for a source that
+        is a tool's result, did not call the tool; for example, an agent may end after its first search.
+        The application then really behaves like this on these sources, so this is no fault. Raises
         UnusableReply if a source was not delivered for any other reason."""
-        # A search that dropped a source in the baseline may drop it again, so its absence is no fault.
+        # If ``promoting`` is set, a search of the replay gets sources that a search of the baseline
+        # dropped. It may drop them again, so a source that was not delivered is no fault.
         missing = [] if serving.promoting else [each for each in ids if each not in serving.delivered]
         if missing and self.held_out and self.is_all(ids):
             raise self.unseen_needed(serving.that_found)
@@ -233,7 +233,8 @@ class ExposureChecks:
         self, serving: Serving[object], requests: Sequence[Request], seen: frozenset[str]
     ) -> Iterator[str]:
         """Raises SourcesReordered if the sources were delivered, or shown to a model, in a different
-        order than requested. Yields a remark if the order of some sources in the requests is unknown."""
+        order than the one in which this replay must return them (``serving.order``). Yields a remark if
+        the order of some sources in the requests is unknown."""
         if tuple(serving.handed) != serving.order:
             raise SourcesReordered(serving.order, tuple(serving.handed), "its searches returned")
         _check_shown(self.sight.orders_in(self.requests), [each.id for each in self.units])
@@ -250,8 +251,9 @@ class ExposureChecks:
         return known | (self.sight.glued_in(requests) & others if others else others)
 
     def _leak_of(self, leaks: Sequence[str], serving: Serving[object]) -> SourceLeak:
-        """Returns the error for these omitted sources. If there are documents among them, only these
-        are named, because the cause that brings them back may bring the others as well."""
+        """Returns the error for omitted sources that a model of the replay was sent. If there are
+        documents among them, only these are named: the same cause may have brought back the others.
+        ``leaks``: the ids of the omitted sources."""
         kinds = {each.id: each.metadata.get(SOURCE_KIND) for each in (*self.units, *self.held_out)}
         others = {each: str(kinds[each]) for each in leaks if kinds[each]}
         documents = [each for each in leaks if each not in others]

@@ -36,8 +36,8 @@ def unseen_needed(
     steered = f"what {_names(others)} finds" if others else "a further search"
     verb = ("decide" if answers else "steer") + ("s" if one else "")
     alone = not others and len(finding) == 1
-    # If there was only one search, its results cannot have influenced a second search. But the
-    # application may, for example, count them.
+    # If there was only one search, its results cannot have influenced a further search. The message then
+    # says that they influence the answer: the application may, for example, count them.
     means = f"{verb} {'what becomes of the answer' if answers or alone else steered}"
     both = _function_of_all([*finding, *others])
     way_out = (
@@ -78,7 +78,8 @@ def repeated(kinds: Mapping[str, str], anew: str = "") -> SourceLeak:
     """Returns the error for omitted parts of prompts, or omitted results of tools, that a model of a
     replay was sent all the same.
 
-    ``kinds``: the kind of each of these sources, by id. ``anew``: as in ``leaked``.
+    ``kinds``: the kind of each of these sources, by id. ``anew``: advice for an application that keeps
+    the results of an earlier run.
     """
     shown = shortened(", ".join(map(plain_id, kinds)), 200)
     written = ", ".join(repr(each) for each in dict.fromkeys(kinds.values()))

@@ -24,8 +24,8 @@ _NAMES = ("score", "similarity", "relevance")
 
 
 def has_relative_scores(batches: Iterable[Batch[Any]]) -> bool:
-    """Returns True iff the scores of one search add up to 1, or have 0 as the lowest and 1 as the
-    highest. Results of a single document are ignored, because one score shows nothing."""
+    """Returns True iff the scores of at least one search add up to 1, or have 0 as the lowest and 1 as
+    the highest. Results of a single document are ignored, because one score shows nothing."""
     return any(map(_are_relative, _columns(batches)))
 
 
@@ -45,7 +45,7 @@ def _scores_of(source: Source, item: Any) -> Iterator[tuple[str, float]]:
     first = cast("Sequence[Any]", scored)[:1] if isinstance(scored, (tuple, list)) else ()
     own: list[tuple[str, Any]] = [("", each) for each in first]
     own.append(("node", getattr(getattr(item, "node", None), "score", None)))
-    # A document's metadata may have keys and values of any kind.
+    # The keys of a document's metadata need not be texts, so they are converted.
     entries = [(str(name), each) for name, each in source.metadata.items()]
     named = ((name, each) for name, each in entries if any(part in name for part in _NAMES))
     for name, each in (*own, *named):

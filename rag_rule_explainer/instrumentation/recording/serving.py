@@ -213,8 +213,8 @@ class Serving(Gate, Generic[Item]):
         """Returns for each item of a real search whether its source is retained: True or False, or None
         if it has no known source.
 
-        The retained sources count as delivered. The search counts as a retrieval if any item has a known
-        source.
+        The retained sources among them count as delivered. The search is counted in ``served`` if at
+        least one item has a known source.
         """
         with self._lock:
             self.repeats_only = False

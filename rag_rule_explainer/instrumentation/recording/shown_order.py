@@ -50,9 +50,9 @@ def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tu
 
     An id that occurs more than once means that the position of its source is unknown. All positions are
     unknown if two requests show the sources in different orders, or if one source is not recognised in
-    the requests. Sources with equal texts also have unknown positions. The orders of two requests do not
-    differ if one is the beginning of the other. ``known``: the ids of the sources that are certainly not
-    shown by a request in which they are not recognised.
+    the requests. Sources with equal texts also have unknown positions. Two orders count as the same if
+    one is the beginning of the other. ``known``: the ids of the sources that are certainly not shown by a
+    request in which they are not recognised.
     """
     if not shown.orders:
         return ()

@@ -137,9 +137,9 @@ class Authorship:
 
     def _cut_off(self, line: str) -> frozenset[str]:
         """Returns the words that the answer quotes from a source. A word counts as quoted if it and the
-        word before it in the answer also follow each other in a source. The end of a quotation may be cut
-        off, so it is enough if the word of the source begins with the word. ``line``: the words of the
-        answer in one line."""
+        word before it in the answer also follow each other in a source. The quotation may break off
+        inside a word. So the second word need not be whole: "calc" counts if the source has "calcium" in
+        this place. ``line``: the words of the answer in one line."""
         pairs = pairwise(line.split())
         return frozenset(
             word for before, word in pairs if any(f" {before} {word}" in each for each in self._lines)
@@ -186,12 +186,11 @@ class Authorship:
         )
 
     def _decisive(self, written: ForeignAnswer) -> frozenset[str]:
-        """Returns the words by which an answer is compared: if the models' replies of two runs are equal,
-        these words of their answers must be equal too.
+        """Returns the words by which an answer is compared with the answers of other runs. If the models'
+        replies of two runs are equal and these words differ, an unseen model may have written them.
 
-        They are the words in ``written.own``, or only those in ``written.strange``, which leaves out
-        words of the application's constants. These are left out if code may have chosen between constants
-        by something other than a model's reply.
+        They are the words in ``written.own``. If the application's code may have chosen words of its
+        constants without a model's reply, such words are left out: only ``written.strange`` is returned.
         """
         is_strange = len(written.strange) >= FEWEST_WORDS
         return written.own if is_strange or (self._decided and written.replies) else written.strange

@@ -27,10 +27,10 @@ class BuiltInTypes(NamedTuple):
     by the type of a part.
 
     ``named``: the types of calls that the provider runs and whose parts name the tool. ``over_mcp``: the
-    same for tools on an MCP server. ``by_provider``, ``by_application``: types such as "web_search_call",
-    which consist of a tool's name and "_call": those of tools that the provider runs, and those of tools
-    that the application runs. ``told``: the fields of a call's part that are arguments of the tool.
-    ``untold``: fields inside these that are results, and no arguments.
+    same for tools on an MCP server. All other types consist of a tool's name and "_call", such as
+    "web_search_call". ``by_provider``: those of tools that the provider runs. ``by_application``: those
+    of tools that the application runs. ``told``: the fields of a call's part that are arguments of the
+    tool. ``untold``: fields inside these that are results, and no arguments.
     """
 
     named: frozenset[str] = frozenset()

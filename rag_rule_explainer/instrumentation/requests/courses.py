@@ -107,8 +107,7 @@ class Course:
         return sorted(step.reply for step in self.steps) == sorted(step.reply for step in other.steps)
 
     def answered_otherwise(self, other: "Course") -> bool:
-        """Returns True iff a request of this course got another reply in the other course, for example
-        because models reply by chance."""
+        """Returns True iff a request of this course got another reply in the other course."""
         known: dict[str, set[str]] = {}
         for step in self.steps:
             known.setdefault(step.request, set()).add(step.reply)
@@ -123,7 +122,8 @@ class Course:
     def fingerprint(self, ignored: Sequence[str]) -> str:
         """Returns the course as JSON, which holds digests and no texts, so that a store may keep it.
 
-        ``ignored``: the user's patterns, whose matches were removed from the requests.
+        ``ignored``: the user's patterns, whose matches were removed from the requests. They are stored
+        too, because digests that were made with other patterns cannot be compared.
         """
         return json.dumps([list(ignored), self.steps])
 

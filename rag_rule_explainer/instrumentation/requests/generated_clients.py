@@ -101,7 +101,8 @@ class GeneratedClient:
         return sent
 
     def _asking(self, options: Any) -> _Asking | None:
-        """Returns the request with these options, and records it; None if it is not recorded."""
+        """Records the request with these options, and returns it. Returns None, and records nothing,
+        outside of runs and for a request that asks no model."""
         watch = current_watch()
         if watch is None or not self.asks_a_model(options):
             return None

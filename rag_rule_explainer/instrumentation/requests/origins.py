@@ -12,9 +12,9 @@ from .marks import AROUND, FoundMark
 from .source_recognition import words_of
 
 _MORE = 2
-"""A mark (a text that identifies a source, such as a name) may begin a line of a request, and also begin
-a line in a text of the application. The request counts as having it from there if at least this many
-words follow the mark in the application's line, even if other words follow it in the request."""
+"""The smallest number of words after a mark (a text that identifies a source, such as a name) at the
+beginning of a line in a text of the application. If a line of a request also begins with this mark, the
+mark counts as taken from there, even if other words follow it in the request."""
 
 
 @dataclass(slots=True, eq=False)

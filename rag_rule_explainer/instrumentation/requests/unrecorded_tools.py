@@ -78,7 +78,8 @@ def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list
 
 def note_remote(run: Participation, names: Collection[str]) -> None:
     """Records that the provider of a model ran the tools ``names`` itself, over MCP. In a replay, raises
-    UntrueReplay if the user did not name all of them safe, unless new calls may run in replays."""
+    UntrueReplay if the user did not name all of them safe. It is not raised if the user lets replays make
+    tool calls that the baseline did not make ("live")."""
     run.calls.remote.update(names)
     replay = run.tool_replay
     new = [] if replay is None or replay.on_new == "live" else sorted(set(names).difference(replay.safe))

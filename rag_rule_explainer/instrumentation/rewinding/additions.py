@@ -62,8 +62,8 @@ def watched_for_additions(functions: Iterable[Node], reached: Iterable[Any]) -> 
 
 
 def _own_modules(functions: Iterable[Node], *, is_any: bool) -> Iterator[ModuleType]:
-    """Yields the user's modules whose globals these functions have. ``is_any``: True to yield all of the
-    user's modules, since code may get one by a name that it computes."""
+    """Yields the modules in which these functions were defined. ``is_any``: True to yield all of the
+    user's modules, because code may get any of them by a name that it computes."""
     names = {str(node.thing.__globals__.get("__name__", "")) for node in functions}
     for name, module in list(sys.modules.items()):
         # A package may have put any object into ``sys.modules``.

@@ -73,8 +73,8 @@ _READERS: tuple[tuple[Any, frozenset[str]], ...] = (
 queues."""
 
 
-# The functions take the class, and use issubclass: isinstance would read ``__class__`` of the object,
-# which the user's class may override.
+# This function gets the class of an object, and calls ``issubclass``. ``isinstance`` would read the
+# object's ``__class__``, which the user's class may override.
 @per_class
 def _always_asked(kind: type) -> tuple[_Ask, ...]:
     return tuple(ask for kinds, ask in _ASKED if issubclass(kind, kinds))
@@ -206,7 +206,8 @@ def _of_an_element(thing: Any) -> object:
 
 
 def _of_an_error(thing: BaseException) -> object:
-    """Returns the notes of an error, and the identities of the errors and the traceback behind it."""
+    """Returns the notes that were added to an error, and the ``id()`` of its cause, of its context and of
+    its traceback (None for one that it does not have)."""
     behind = thing.__cause__, thing.__context__, thing.__traceback__
     return list(getattr(thing, "__notes__", ())), [each and id(each) for each in behind]
 

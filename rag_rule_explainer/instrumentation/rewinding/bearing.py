@@ -70,8 +70,9 @@ class Bearing:
     """This class decides whether a changed attribute or entry may influence a later run, by a search for
     its name in the application's code.
 
-    ``named``: the names in the code of the user's functions, except methods of the user's own models.
-    ``texts``: the string constants in the code that a run may execute, that of models included.
+    ``named``: the names in the code of the user's functions; methods of a language model that the user
+    wrote are left out. ``texts``: the string constants in the code that a run may execute, including code
+    of models.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -94,7 +95,7 @@ class Bearing:
     def matters(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff a change of the value ``name`` may influence a later run. ``kept``: the object
         that has the value, with its content before the baseline."""
-        was, now = _values(kept, name)
+        was, now = kept.values(name)
         if is_ours(was) or is_ours(now) or (_is_nothing(was) and not is_data(now)):
             # A client or an index that is made once and then kept behaves the same in every run. So this
             # change has no influence.
@@ -171,7 +172,8 @@ class Bearing:
 
     @cached_property
     def _stored(self) -> frozenset[str]:
-        """Returns the attributes that the user's code sets. A leading underscore of a name is removed."""
+        """Returns the names of the attributes that the user's code sets, without a leading underscore: a
+        property ``mode`` often sets ``_mode``."""
         codes = self._not_of_models
         by_text = (text for code in codes for text in texts_in_code(code) if "setattr" in self.named)
         return frozenset((*(name for code in codes for name in _set_in(code)), *by_text))
@@ -289,9 +291,3 @@ def _is_computed_by_framework(thing: object, name: str) -> bool:
 
 def _is_nothing(value: object) -> bool:
     return value is ABSENT or value is None
-
-
-def _values(kept: KeptPart, name: str) -> tuple[object, object]:
-    if not kept.part.is_named or not name:
-        return ABSENT, ""
-    return kept.content.get(name, ABSENT), kept.now().get(name, ABSENT)

@@ -1,8 +1,9 @@
-"""This module keeps what the runs of earlier explanations left on objects, with the values from before
-them.
+"""This module remembers which values the runs of earlier explanations changed on objects: the values
+before these runs, and those that the runs left.
 
-A later explanation begins with what they left. It has to compare its replays with the state from before
-all explanations: all its own runs find the same values, so they agree with each other."""
+A later explanation begins with the values that they left. All its own runs find these values, so the runs
+agree with each other even if the values influence them. The influence only shows if a replay starts with
+the values from before all explanations."""
 
 import sys
 import threading
@@ -18,16 +19,18 @@ from weakref import WeakKeyDictionary, WeakValueDictionary, ref
 from .values import ABSENT, DICT, LISTED, SET, is_plain
 
 _MOST = 500
-"""The most objects of which values are kept. The oldest are dropped."""
+"""The maximum number of objects whose earlier values are stored. Above it, those stored first are
+dropped."""
 _MOST_ALIVE = 100
-"""The most of them that allow no weak references, and so are kept alive."""
+"""The maximum number of stored objects that allow no weak references, and so are kept alive. Above it,
+those stored first are dropped."""
 _LONG_LIVED: Any = (ContextVar,)
 """Types that allow no weak references to their objects. Such objects usually live as long as the process.
 """
 
 MISSING = object()
-"""This object stands for the value of a name that a part did not have at all. (``ABSENT`` stands for a
-name that it always has, such as that of a slot, without a value.)"""
+"""This object stands for the earlier value of a name that the object did not have then. (``ABSENT``
+stands for an empty slot: the object has its name, but no value.)"""
 
 _lock = threading.RLock()
 
@@ -36,8 +39,9 @@ _lock = threading.RLock()
 class _Before:
     """A ``_Before`` has the values of one object from before the runs that changed them.
 
-    ``holder``: returns the object, or the one that holds it; None if that no longer exists. ``values``:
-    for each name, the earlier value and the comparable form of the value that the runs left."""
+    ``holder``: returns the object, or, for a collection, the object that refers to it; None if it no
+    longer exists. ``values``: for each name, the earlier value and the comparable form of the value that
+    the runs left."""
 
     holder: Callable[[], Any]
     values: dict[str, tuple[Any, Any]] = field(default_factory=dict[str, tuple[Any, Any]])
@@ -45,14 +49,14 @@ class _Before:
 
 _known: dict[int, _Before] = {}
 _caches: WeakKeyDictionary[Any, tuple[int, int]] = WeakKeyDictionary()
-"""For each cache of ``functools`` that runs have filled: the numbers of its entries before and after
-them. """
+"""For each cache of ``functools`` that runs have filled: the number of its entries before these runs, and
+the number after them."""
 _modules: WeakValueDictionary[str, ModuleType] = WeakValueDictionary()
 """The modules that runs have added to ``sys.modules``, by name."""
 
 
 def note_before(thing: object, holder: object, values: Mapping[str, tuple[Any, Any]]) -> None:
-    """Keeps the values that an object had before runs changed them, for later explanations.
+    """Stores the values that an object had before runs changed them, for later explanations.
 
     ``holder``: the object to which ``thing`` belongs; it is ``thing`` itself unless that is a collection.
     ``values``: for each name, the earlier value (``ABSENT`` or ``MISSING`` for none) and the present
@@ -68,7 +72,8 @@ def note_before(thing: object, holder: object, values: Mapping[str, tuple[Any, A
 
 
 def drop_oldest() -> None:
-    """Drops the oldest values, if there are too many."""
+    """Drops the values that were stored first, if there are more than ``_MOST`` or ``_MOST_ALIVE``
+    allow."""
     with _lock:
         alive = [key for key, each in _known.items() if isinstance(each.holder, partial)]
         for key in (*alive[:-_MOST_ALIVE], *[*_known][:-_MOST]):
@@ -97,7 +102,8 @@ def before_earlier(thing: object, holder: object, now: Mapping[str, Any]) -> dic
 
 
 def note_filled(cached: Any, before: int) -> None:
-    """Keeps how many entries a cache of ``functools`` had before runs filled it."""
+    """Stores, for later explanations, the number of entries that a cache of ``functools`` had before runs
+    filled it."""
     _caches[cached] = (before, cached.cache_info().currsize)
 
 
@@ -110,9 +116,10 @@ def size_before_earlier(cached: Any) -> int:
 
 
 def note_modules(names: Iterable[str]) -> None:
-    """Keeps which modules runs have added."""
+    """Stores, for later explanations, which modules runs have added. ``names``: the names of these
+    modules in ``sys.modules``."""
     for name in names:
-        with suppress(TypeError, KeyError):  # what code puts there need not be a module
+        with suppress(TypeError, KeyError):  # code may have put any object there
             _modules[name] = sys.modules[name]
 
 

@@ -25,7 +25,8 @@ from .workers import begun_to_write, processes_begun, worker_in
 
 _Key: TypeAlias = tuple[Any, ...]
 _SETTING, _LOGGER, _STATE, _ROWS = "setting", "logger", "state", "rows"
-"""The kinds of what is compared, which are the first items of its keys."""
+"""The kinds of state that are compared. The key of each piece of state is a tuple that begins with its
+kind."""
 _DATABASES = frozenset({"aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony", "tortoise", "dataset"})
 """The packages whose objects may refer to a SQLite connection, directly or through other objects."""
 _MOST_IN_LIBRARIES = 3000
@@ -67,10 +68,11 @@ _OF_A_MODULE = frozenset(
         *("gc.get_referrers", "sys.getallocatedblocks"),
     }
 )
-"""Functions that change or show state of a thread, of the process or of the memory, and whose names alone
-do not tell so."""
+"""Functions that change or show state of a thread, of the process or of the memory. Functions of other
+modules may have the same names, so these are listed with their modules."""
 _WAITING_FOR_FILES = ("select.", "selectors.")
-"""Modules whose functions show what waits in open files, such as in a pair of sockets."""
+"""The beginnings of the names of functions by which code learns whether unread data is waiting, for
+example in a socket that an earlier run wrote to."""
 
 
 class Beyond:
@@ -109,7 +111,7 @@ class Beyond:
         self._earlier = [*self._left_earlier()]
 
     def keep_for_later(self) -> None:
-        """Remembers what runs have changed, for later explanations."""
+        """Remembers, for later explanations, which of the compared state runs have changed."""
         for key, thing, was, now in self._compared():
             if now != was:
                 note_changed(key, now, self._codes, thing)
@@ -150,8 +152,8 @@ class Beyond:
         return min(_OF_THE_SYSTEM & self._named, default="") or self._call_of_pipes or of_modules
 
     def _compared(self) -> Iterator[tuple[_Key, object, object, object]]:
-        """Yields whatever is compared: its key in the process, the object whose state it is (None for a
-        setting of the process), the state before all runs, and the present state."""
+        """Yields each piece of state that is compared, as four values: its key, the object that has the
+        state (None for a setting of the process), the state before all runs, and the current state."""
         settings = settings_of_the_process(self._named, self._calls)
         loggers = settings_of_loggers(self._named, self._names_of_loggers)
         for key, thing, was, ask in self._before():
@@ -171,21 +173,22 @@ class Beyond:
             yield (_ROWS, id(connection)), connection, was, _state_of_rows
 
     def _left_earlier(self) -> Iterator[Left]:
-        """Yields what runs of earlier explanations have changed, if it is as they left it."""
+        """Yields state that runs of earlier explanations changed, and that is still as these runs left
+        it."""
         for key, thing, was, _ in self._before() if anything_changed() else ():
             is_left = is_as_left(key, was, self._codes, thing, is_named=self._is_named(key))
             if is_left and (key[0] != _ROWS or not self._is_only_written()):
                 yield self._left(key, thing, "a run of an earlier explanation has changed")
 
     def _is_named(self, key: _Key) -> bool:
-        """Returns True iff the application may read the state with this key, whether or not it has any
-        code in common with the one whose runs left it."""
+        """Returns True iff the application may read the state with this key, even if a different
+        application left it."""
         name = str(key[1])
         if key[0] == _LOGGER:
             return name in self._texts
         if key[0] == _SETTING and name in settings_of_the_process(frozenset(), frozenset()):
             return name.rpartition(".")[2] in self._named
-        return True  # code names what reads it, or it is an object of the application
+        return True  # it was read because the code names it, or an object has it
 
     def _left(self, key: _Key, thing: object, who: str) -> Left:
         name = str(key[1])
@@ -227,12 +230,14 @@ class Beyond:
         return any(id(each) in of_all_runs for each in written)
 
     def _is_only_written(self) -> bool:
-        """Returns True iff the SQL statements in the code show that no table is both written and read."""
+        """Returns True iff the SQL statements in the code show that no table is both written and read, so
+        that what one run writes is not read by a later run."""
         if any(each in text for text in self._texts for each in _ASKING_FOR_CHANGES):
             return False
         tables = Statements.among(self._texts)
         if tables.read and not tables.written:
-            # The statements that write are unknown, so they may write the table that is read.
+            # The code reads tables, but no statement that writes was found. A run may still write, for
+            # example by statements that the code composes, and may write to a table that is read.
             return False
         return bool(tables.any) and not tables.both and "" not in {*tables.written, *tables.read}
 

@@ -33,8 +33,8 @@ def write_array(thing: Any, content: bytes) -> None:
 
 @per_class
 def _has_none(_: type) -> list[bool]:
-    """Returns a list that is empty until ``is_buffer`` finds that objects of this class are no buffers,
-    and adds an entry. Every call for a class returns the same list, so ``is_buffer`` tries only once."""
+    """Returns a list that stays the same for each class. It is empty at first; ``is_buffer`` adds an
+    entry once it has found that objects of this class are no buffers, so that it tries this only once."""
     return []
 
 
@@ -57,7 +57,7 @@ def is_buffer(thing: object) -> bool:
 
 def is_of_numpy(thing: Any) -> bool:
     """Returns True iff the object is a NumPy array whose content can be copied as bytes: it contains no
-    Python objects, and is not too large."""
+    Python objects, and has at most ``_LARGEST`` bytes."""
     numpy: Any = sys.modules.get("numpy")
     return (
         numpy is not None

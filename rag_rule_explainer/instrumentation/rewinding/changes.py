@@ -33,16 +33,16 @@ class StateChange:
 
     @property
     def written_names(self) -> tuple[str, ...]:
-        """Returns the names by which code writes what has changed: of a collection its own name, and of
-        an object those of its attributes. Empty names are unknown to the code."""
+        """Returns the names that code uses to write the changed values: for a collection its own name,
+        for an object the names of the changed attributes. A name is empty if it is unknown."""
         own = next(iter(self.kept.node.names()), "")
         is_object = self.names and not isinstance(self.kept.node.thing, (DICT, *LISTED, SET, deque))
         return self.names if is_object else (own,)
 
     @property
     def is_inherited(self) -> bool:
-        """Returns True iff all of it has been so since before the snapshot: runs of an earlier
-        explanation have changed it."""
+        """Returns True iff runs of an earlier explanation made this whole change, before the snapshot was
+        taken."""
         found = self.kept.inherited
         now = self.kept.now()
         if "" in found:
@@ -88,8 +88,9 @@ class Changes:
                 yield StateChange(kept, () if is_whole else tuple(names), place)
 
     def keep_for_later(self) -> None:
-        """Keeps the values from before the snapshot of all that has changed, for later explanations. What
-        this application does not read is kept too, since another one may."""
+        """Stores the earlier values of everything that has changed since the snapshot, for later
+        explanations. Values that this application does not read are stored too, because another
+        application may read them."""
         apart = self._apart()
         for kept in self._snapshot.kept:
             with suppress(Exception):  # an object of the user's may raise any error when read
@@ -105,8 +106,9 @@ class Changes:
     def earlier(
         self, changes: Iterable[StateChange], renewed: dict[int, Any]
     ) -> Iterator[tuple[KeptPart, Any]]:
-        """Yields each part to be restored, with the content to which it is restored. ``renewed``: new,
-        empty caches for those that runs have filled, by the ``id()`` of the old ones."""
+        """Yields each part to be restored, with the content that it gets back. ``changes``: the changes
+        that are undone. ``renewed``: new, empty caches that replace those that runs have filled, by the
+        ``id()`` of the old ones."""
         for change in changes:
             yield change.kept, self.without_ignored(change.kept, change.kept.earlier(change.names))
         for kept in self._snapshot.kept if renewed else ():
@@ -119,8 +121,8 @@ class Changes:
                 yield kept, type(content)(renewed.get(id(value), value) for value in content)
 
     def without_ignored(self, kept: KeptPart, content: Any) -> Any:
-        """Returns the content to which a part is restored, with the present values of what the user
-        ignores."""
+        """Returns ``content``, to which a part is to be restored, but with the current values of those
+        names whose changes the user ignores."""
         if not kept.part.is_named:
             return content
         now = kept.now()
@@ -169,13 +171,15 @@ class Changes:
 
     def _place(self, kept: KeptPart, name: str) -> str:
         names, called = list(kept.node.names()), _name_of_holder(kept)
-        # The key of an entry may be a whole request. The name of the dict then tells more.
+        # A dict's key may be a long text, such as a whole request. A name that is no identifier is
+        # therefore replaced by the name of the dict.
         own = name if name.isidentifier() else next(iter(names), "")
         return f"{called}.{own}" if own else called
 
 
 def _before_and_now(kept: KeptPart) -> dict[str, tuple[Any, Any]]:
-    """Returns the earlier and the present value of each name that has changed in a part."""
+    """Returns the earlier and the current value of each name whose value has changed in a part; the name
+    is empty for the whole content."""
     names = kept.changed()
     if "" in names:
         return {"": (kept.content, kept.now())}

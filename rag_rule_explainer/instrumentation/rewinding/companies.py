@@ -35,14 +35,14 @@ ones. So this origin does not show that a package is private."""
 
 @cache
 def is_own(module: str) -> bool:
-    """Returns True iff a module is the user's, or belongs to a private package; see this module's
-    docstring."""
+    """Returns True iff a module is the user's, or belongs to a private package (an installed package that
+    seems to be in no public index)."""
     return is_users(module) or _is_companys(module)
 
 
 def is_of_own(thing: object) -> bool:
     """Returns True iff a function, a class, or the class of an object is the user's, or belongs to a
-    private package; see this module's docstring."""
+    private package (an installed package that seems to be in no public index)."""
     if is_of_user(thing):
         return True
     if isinstance(thing, FunctionType):

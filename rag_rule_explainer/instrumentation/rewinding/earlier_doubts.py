@@ -72,8 +72,9 @@ class EarlierDoubts:
         texts: Callable[[], Iterable[str]],
         is_harmless: Callable[[str], bool],
     ) -> Left | None:
-        """Returns state on which runs depend, or may depend, as earlier explanations found or left it: of
-        this application, or a file. Returns None if there is none.
+        """Returns a reason to doubt the rules that was there before this explanation: state of this
+        application that influenced runs of an earlier explanation, or a file that those runs changed and
+        that this application may read. Returns None if there is neither.
 
         ``read``: the files that runs read. ``texts``: returns the texts by which the application may name
         files, if it asks which files are there. ``is_harmless``: returns True iff the user ignores the

@@ -102,8 +102,8 @@ def _attributes(thing: Any) -> Any:
 
 
 def _set_from_now_on(thing: Any, names: frozenset[str] | None) -> Part:
-    """Returns the part with the attributes that are set from now on. ``names``: their names; None for
-    any, since code computes them."""
+    """Returns the part of an object that consists of the attributes set from now on. ``names``: the names
+    of the attributes that count; None if all count, because the code computes their names."""
     known = {name: value for name, value in _attributes(thing).items() if names is None or name in names}
     for name, was in before_earlier(thing, thing, known).items():
         if was is MISSING or was is ABSENT:

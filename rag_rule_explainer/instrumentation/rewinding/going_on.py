@@ -33,8 +33,8 @@ def own_threads() -> Iterator[Thread]:
 
 
 def variables_of(thing: Any) -> list[dict[str, Any]]:
-    """Returns the local variables of the user's code that is running in ``thing``, but only texts,
-    numbers and collections of these. The result has one dict for each function call that has not ended.
+    """Returns those local variables of the user's code that runs in ``thing`` whose values are texts,
+    numbers or collections of these. The result has one dict for each function call that has not ended.
     ``thing``: an object of a type in ``GOING_ON``."""
     return [
         {name: _copied(value) for name, value in frame.f_locals.items() if _is_of_plain(value)}

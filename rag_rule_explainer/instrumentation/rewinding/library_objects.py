@@ -33,8 +33,8 @@ position at which an earlier run left the file."""
 _OF_MOCKS = ("call", "assert_", "await", "mock_calls", "method_calls", "reset_mock")
 """The beginnings of the names by which code reads the calls that a mock has recorded."""
 _NOT_OF_CURSORS = frozenset({"description", "rowcount", "row_factory"})
-"""Properties of a database cursor that only describe its last statement. Each run makes statements of its
-own."""
+"""Properties of a database cursor that only describe its last statement. They are not compared: each run
+executes statements of its own before it reads them."""
 _TEXT: Any = io.TextIOWrapper
 _IN_MEMORY: Any = (io.StringIO, io.BytesIO)
 _READ_ALWAYS: dict[tuple[str, str], _Ask] = {
@@ -43,20 +43,21 @@ _READ_ALWAYS: dict[tuple[str, str], _Ask] = {
     ("multiprocessing.shared_memory", "ShareableList"): tuple,
     # The position of a scanner, as of ``re.finditer``, cannot be read, so it counts as changed.
     ("_sre", "SRE_Scanner"): lambda _: object(),
-    # So is what waits in a queue of processes.
+    # What waits in a queue between processes cannot be read either, so it counts as changed too.
     ("multiprocessing.queues", "SimpleQueue"): lambda _: object(),
     ("multiprocessing.queues", "Queue"): lambda _: object(),
     ("multiprocessing.queues", "JoinableQueue"): lambda _: object(),
 }
 """Functions that read an object's state, by the module and the name of the object's class."""
 _UNREADABLE = frozenset({"zlib", "bz2", "_bz2", "lzma", "_lzma", "select", "pyexpat", "_multibytecodec"})
-"""Modules of C code whose objects show their state by no attribute. If the code calls a method of one
-that lasts, the state counts as changed."""
+"""Modules of C code whose objects have state that no attribute shows. If the application's code names a
+method of such an object, the state counts as changed."""
 
 
 def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]:
-    """Yields functions that return state of an object whose class belongs to a library. ``named``: the
-    names that the application's code contains."""
+    """Yields functions that take ``thing``, an object of a library's class, and return a piece of its
+    state; yields none for other objects. ``named``: the names in the application's code; some state is
+    read only if the code names it."""
     kind: Any = cast("Any", type(thing))
     if is_a_mock(thing):
         yield _place_of_replies
@@ -170,7 +171,8 @@ def _of_a_socket(named: frozenset[str]) -> Iterator[_Ask]:
     if named & _SETS_OPTIONS:
         yield _options_of
     if named & _RECEIVES:
-        # What waits in it cannot be read without taking it out, so it counts as changed.
+        # The data that waits in a Unix socket cannot be read without removing it, so it counts as
+        # changed.
         yield lambda held: object() if held.family == getattr(socket, "AF_UNIX", None) else None
 
 

@@ -15,12 +15,13 @@ from typing import Any
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE")
 _TAKES = ("LOAD_ATTR", "LOAD_METHOD")
 _PUBLIC = {"posix": "os", "nt": "os", "_thread": "threading", "_socket": "socket", "_signal": "signal"}
-"""The modules of C code whose functions users know by another module."""
+"""For modules of C code: the public module by whose name users call their functions."""
 
 
 def functions_of_modules(things: Iterable[object]) -> frozenset[str]:
-    """Returns the functions of modules that these objects name in their code, or are themselves, as in
-    ``threading.enumerate``."""
+    """Returns the names of functions, each with its module, such as "threading.enumerate": those that the
+    Python functions among ``things`` name in their code, and those of the built-in functions among
+    ``things``."""
     found = set[str]()
     for each in things:
         if isinstance(each, FunctionType):
@@ -32,13 +33,18 @@ def functions_of_modules(things: Iterable[object]) -> frozenset[str]:
 
 
 def _called(function: Any) -> str:
-    """Returns the name of a function of a module, as in ``os.nice``."""
-    module = str(getattr(function, "__module__", ""))
-    return f"{_PUBLIC.get(module, module)}.{getattr(function, '__name__', '')}"
+    """Returns the name of a function of a module, as in ``os.nice``; empty if the object cannot be
+    read."""
+    try:
+        module = str(getattr(function, "__module__", ""))
+        return f"{_PUBLIC.get(module, module)}.{getattr(function, '__name__', '')}"
+    except Exception:  # an object of the user's may raise any error when it is read
+        return ""
 
 
 def _known(function: FunctionType) -> dict[str, object]:
-    """Returns the objects to which the free names of a function refer, by name."""
+    """Returns the globals of a function and the variables of enclosing functions that it uses, by
+    name."""
     known: dict[str, object] = {**function.__globals__}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
         with suppress(ValueError):  # no value has been stored in the cell yet
@@ -47,7 +53,8 @@ def _known(function: FunctionType) -> dict[str, object]:
 
 
 def _named_in(code: CodeType, known: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Yields the functions of modules that the code names, as pairs of module and name."""
+    """Yields the functions of modules that the code names, each as its module's name and its own.
+    ``known``: the globals and enclosed variables of the code, by name."""
     imported: dict[str, object] = {**known}
     for step in _steps(code):
         name, rest = step[0], step[1:]
@@ -71,9 +78,9 @@ def _named_in(code: CodeType, known: Mapping[str, object]) -> Iterator[tuple[str
 
 @lru_cache(maxsize=2048)
 def _steps(code: CodeType) -> tuple[tuple[str, ...], ...]:
-    """Returns the names that the code reads, each with the attributes that it takes from it. What it
-    imports is among them: after ``=`` a module and a name in it, and after ``=name`` the module that has
-    this name from there on."""
+    """Returns one tuple for each name that the code reads or imports, in order. For ``a.b.c`` it is ("a",
+    "b", "c"). For ``from a import b`` it is ("=", "a", "b"). Every import also adds the name that it
+    sets, with the module: ("=name", "module")."""
     found, module, part = list[tuple[str, ...]](), "", ""
     for step in dis.get_instructions(code):
         name = str(step.argval)
@@ -83,7 +90,7 @@ def _steps(code: CodeType) -> tuple[tuple[str, ...], ...]:
             part = name
             found.append(("=", module, name))
         elif step.opname.startswith("STORE_") and module:
-            # ``import a.b`` stores the outer module, and ``from a import b`` what is inside of it.
+            # ``import a.b`` stores the module ``a``, and ``from a import b`` stores ``a.b``.
             found.append((f"={name}", f"{module}.{part}" if part else module.partition(".")[0]))
             module = module if part else ""
         elif step.opname in _LOADS:

@@ -27,7 +27,8 @@ WHOLE_NAMESPACES = frozenset(
 """Names by which code reaches all globals of a module, also by a name that it computes, as in
 ``globals()["on_" + x]``."""
 _LOOKUPS = WHOLE_NAMESPACES | {"getattr", "setattr", "attrgetter", "import_module", "__import__"}
-"""Names by which code reaches all attributes of an object that it has, such as those of a module."""
+"""Names by which code reaches any attribute of an object, also by a name that it computes. The object may
+be a module."""
 _CHANGING = (type, dict, list, set, deque)
 """Types of objects in a module that code may change: classes and collections."""
 
@@ -43,8 +44,9 @@ def named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
 
 
 def looked_up_in(held: dict[str, Any], names: frozenset[str], *, is_own: bool) -> frozenset[str]:
-    """Returns the names of the globals of a module, other than modules, that code may look up by a name
-    that it computes, as in ``globals()["on_" + x]``; none if it has no such look-ups.
+    """Returns the names of a module's globals that code may look up by a name that it computes, as in
+    ``globals()["on_" + x]``; none if the code has no such look-ups. Globals that are modules themselves
+    are left out.
 
     ``held``: the module's globals. ``names``: the names in the code. ``is_own``: True for the module of
     the code itself.
@@ -59,8 +61,9 @@ def looked_up_in(held: dict[str, Any], names: frozenset[str], *, is_own: bool) -
 
 
 def held_in(module: ModuleType, names: frozenset[str]) -> frozenset[str]:
-    """Returns the names of the classes and collections in a module that code may change under a name
-    which it computes; none if it has no such look-ups. ``names``: the names in the code."""
+    """Returns the names of the classes and collections in a module that code may look up by a name that
+    it computes, and then change; none if the code has no such look-ups. ``names``: the names in the
+    code."""
     if names.isdisjoint(_LOOKUPS - {"modules", "import_module", "__import__"}):
         return frozenset()
     return frozenset(name for name, each in vars(module).items() if isinstance(each, _CHANGING))
@@ -100,8 +103,8 @@ def globals_set_in(code: CodeType) -> frozenset[str]:
 
 
 def under_usual_names(functions: Iterable[Any]) -> Iterator[str]:
-    """Yields the name of each function in ``_BY_NAME``, such as ``getattr``, that is used by this code,
-    even if the code imported it under another name. ``functions``: the user's functions, with their
+    """Yields the name of each function in ``_BY_NAME``, such as ``getattr``, that these functions use,
+    even if their code imported it under another name. ``functions``: the user's functions, with their
     code."""
     for function in functions:
         cells = gc.get_referents(*function.__closure__) if function.__closure__ else ()

@@ -1,8 +1,8 @@
-"""This module remembers what the runs of earlier explanations changed outside of the application's
-objects, and what cannot be restored: settings of the process, files, and the state of objects of
-libraries.
+"""This module remembers changes that the runs of earlier explanations made and that cannot be restored:
+changes of settings of the process, of files, and of the state of library objects.
 
-A later explanation begins with it, so all its runs agree with each other, although they depend on it.
+A later explanation begins with the changed state. All its runs find the same state, so they agree with
+each other even if the state influences them.
 """
 
 import os
@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 from .before_earlier import weakly
 
 _MOST = 5000
-"""The most changes that are kept. The oldest are dropped."""
+"""The maximum number of changes of objects and settings that are stored, and also of changed files. Above
+it, those stored first are dropped."""
 
 _lock = threading.RLock()
 
@@ -34,8 +35,9 @@ class _Changed(NamedTuple):
 
 
 class _Written(NamedTuple):
-    """A ``_Written`` is a file or folder that runs wrote. ``mark``: shows whether it has been written
-    since. ``is_made``: True if it was not there before, or is not there any more."""
+    """A ``_Written`` is a file or folder that runs wrote. ``mark``: its kind, size and time after the
+    runs, by which a later change is noticed. ``is_made``: True if the runs made or removed it; False if
+    they changed an existing file."""
 
     mark: object
     is_made: bool
@@ -46,16 +48,17 @@ _files: dict[str, _Written] = {}
 
 
 def note_changed(key: Hashable, state: Any, codes: frozenset[CodeType], thing: Any = None) -> None:
-    """Remembers the state in which runs left something.
+    """Remembers the state in which runs left an object or a setting of the process.
 
-    ``key``: identifies it in the process. ``codes``: the application's code. ``thing``: the object whose
-    state it is; None for a setting of the process.
+    ``key``: identifies this object or setting in the process. ``codes``: the application's code.
+    ``thing``: the object whose state it is; None for a setting of the process.
     """
 
     def forget(_: object) -> None:
         _known.pop(key, None)
 
-    # An object that allows no weak reference is kept alive, so that no other gets its ``id()``.
+    # An object that allows no weak reference is kept alive, so that no other object gets its ``id()``,
+    # which may be part of the key.
     refers = weakly(thing, forget) or (lambda: thing)
     with _lock:
         _known.pop(key, None)
@@ -65,18 +68,19 @@ def note_changed(key: Hashable, state: Any, codes: frozenset[CodeType], thing: A
 
 
 def anything_changed() -> bool:
-    """Returns True iff anything is remembered."""
+    """Returns True iff runs of an earlier explanation have changed an object of a library, or a setting
+    of the process."""
     return bool(_known)
 
 
 def is_as_left(
     key: Hashable, state: Any, codes: frozenset[CodeType], thing: Any = None, *, is_named: bool = False
 ) -> bool:
-    """Returns True iff runs of an earlier explanation left this state, and it may concern an application.
+    """Returns True iff runs of an earlier explanation left the state with this key, its value is still
+    ``state``, and an application may read it.
 
-    ``codes``: the application's code; the state concerns it if it has all the code of the application
-    whose runs left it. ``is_named``: True if it concerns the application anyhow, since its code names
-    it."""
+    ``codes``: the application's code. The application may read the state if its code includes all the
+    code of the application whose runs left it, or if ``is_named`` is True: its code names the state."""
     found = _known.get(key)
     if (
         found is None
@@ -91,8 +95,8 @@ def is_as_left(
 
 
 def note_files(changed: Mapping[str, bool]) -> None:
-    """Remembers files and folders that runs have changed. The values are True for those that they made or
-    removed."""
+    """Remembers files and folders that runs have changed. ``changed``: their paths, each with True if the
+    runs made or removed it."""
     with _lock:
         for path, is_made in changed.items():
             _files.pop(path, None)
@@ -103,15 +107,16 @@ def note_files(changed: Mapping[str, bool]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LeftFiles:
-    """A ``LeftFiles`` has the files that were still as runs of earlier explanations left them when it was
-    made."""
+    """A ``LeftFiles`` holds the paths of files that runs of earlier explanations changed and that have
+    not been changed since. ``written``: all these files; ``made``: those that the runs made or
+    removed."""
 
     written: frozenset[str]
     made: frozenset[str]
 
     @classmethod
     def now(cls) -> "LeftFiles":
-        """Returns those of this moment."""
+        """Returns the ``LeftFiles`` of the current moment."""
         with _lock:
             found = {path: each for path, each in _files.items() if _mark(path) == each.mark}
         return cls(frozenset(found), frozenset(path for path, each in found.items() if each.is_made))
@@ -122,26 +127,28 @@ class LeftFiles:
         return next((each for each in read if each in self.written), "") if self.written else ""
 
     def named(self, texts: Iterable[str]) -> str:
-        """Returns the first file that runs of earlier explanations made or removed, and that an
-        application can name by these texts; an empty text if there is none. ``texts``: those in its
-        code, and the texts and paths that it holds."""
+        """Returns the first file that runs of earlier explanations made or removed, and whose path an
+        application can build from ``texts``; an empty text if there is none. ``texts``: the string
+        constants in its code, and the texts and paths in its objects."""
         known, folders = tuple(filter(None, texts)) if self.made else (), [gettempdir()]
         for place in (Path.cwd, Path.home):
-            with suppress(OSError, RuntimeError):  # the folder is gone, or nobody's
+            with suppress(OSError, RuntimeError):  # the folder does not exist, or the user has no home
                 folders.append(str(place()))
         return next((each for each in sorted(self.made) if _is_named(each, known, folders)), "")
 
 
 def _is_named(path: str, texts: tuple[str, ...], folders: Iterable[str]) -> bool:
-    """Returns True iff each part of a path occurs in one of the texts; of a path inside one of
-    ``folders``, which every application knows, each part after that folder."""
+    """Returns True iff each part of a path (a folder's or file's name) occurs in one of the texts. If the
+    path is inside one of ``folders``, only the parts after this folder have to occur, because every
+    application knows these folders."""
     inside = max((each for each in folders if path.startswith(each + os.sep)), key=len, default="")
     parts = Path(path.removeprefix(inside)).parts
     return all(any(each in text for text in texts) for each in parts if each != os.sep)
 
 
 def _mark(path: str) -> object:
-    """Returns a value that is another one once a file has been written: its kind, size and time."""
+    """Returns a value that changes when the file is written: its kind, its size and the time of its last
+    change; None if there is no such file."""
     try:
         known = Path(path).stat()
     except OSError:

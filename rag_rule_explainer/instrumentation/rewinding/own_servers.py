@@ -16,6 +16,7 @@ from typing import Any
 from ...probing.whose import is_named_as_ours
 from ..shared_state.files import Left
 from ..shared_state.name_reads import reads
+from ..shared_state.reaching import is_ours
 from .companies import is_of_own
 from .snapshot import KeptPart, Snapshot
 
@@ -42,7 +43,9 @@ class OwnServers:
             return
         for kept in self._snapshot.kept:
             try:
-                names = [name for name in kept.changed() if self._is_read(kept, name)]
+                # Patches of this package are in place during a run, and change nothing of the user's.
+                changed = [name for name in kept.changed() if not any(map(is_ours, kept.values(name)))]
+                names = [name for name in changed if self._is_read(kept, name)]
             except Exception:  # noqa: S112 -- an object of the user's may raise any error when read
                 continue
             if names:

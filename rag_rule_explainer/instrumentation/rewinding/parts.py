@@ -40,7 +40,8 @@ class Part:
     """A ``Part`` can read and write one kind of an object's content, such as its attributes.
 
     ``is_named``: True if the content is a dict whose keys are names, such as those of attributes.
-    ``known``: the earlier values of names that are read only once they have another value.
+    ``known``: values before the baseline, by name. Such a name is not in the content while its value is
+    still the same.
     """
 
     read: Callable[[Any], Any]

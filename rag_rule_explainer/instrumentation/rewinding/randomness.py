@@ -77,8 +77,8 @@ _known: dict[str, tuple[list[str], bool]] = {}
 
 
 def seeds_a_generator(file: str) -> bool:
-    """Returns True iff a file contains a call that seeds a generator. The file is searched once, and
-    again if its lines were read anew."""
+    """Returns True iff a file contains a call that seeds a generator. The result is cached until
+    ``linecache`` reads the file anew."""
     lines = linecache.getlines(file)
     known = _known.get(file)
     if known is None or known[0] is not lines:

@@ -72,8 +72,8 @@ def _setting(functions: Iterable[Node]) -> Iterator[FunctionType]:
 
 def _spaces(held: dict[str, Any], names: frozenset[str]) -> Iterator[dict[str, Any]]:
     """Yields the dicts of globals that code uses: ``held``, the globals of the code's own module, and the
-    globals of each module that the code names. ``names``: the names in the code; for
-    ``urllib.request``, the globals of both modules are yielded."""
+    globals of each module that the code names. ``names``: the names in the code. If the code has
+    ``urllib.request``, the globals of ``urllib`` and of ``urllib.request`` are yielded."""
     waiting, seen = [held], set[int]()
     while waiting:
         space = waiting.pop()

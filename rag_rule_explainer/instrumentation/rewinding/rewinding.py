@@ -99,11 +99,10 @@ class Rewinding:
     def remember(self, place: str, names: Collection[str] | None) -> None:
         """Remembers, for later explanations in this process, state that runs left.
 
-        ``place``: the name of state that influences runs, remembered for this application; empty if it
-        has none. Changed state that influences runs is also remembered for other applications that read
-        it. ``names``: for other applications, only changes of state with one of these names are
-        remembered; None for all changes. The earlier state of all that has changed is kept as well,
-        unless the baseline was the user's own run: what that left is meant to stay."""
+        ``place``: the name of state that influences runs of this application; empty if there is none.
+        Changed state that may influence runs is also remembered for other applications that read it: only
+        state with one of ``names``, or all of it if ``names`` is None. The values before the changes are
+        stored as well, unless the baseline was the user's own run, whose changes are meant to stay."""
         for change in self._changes.found():
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:
                 remember_left(change.kept, change.names, change.place)
@@ -119,8 +118,8 @@ class Rewinding:
         self._changes.tools = tools
 
     def earlier_doubt(self, read: Collection[str], *, asks_for_files: bool) -> Left | None:
-        """Returns state on which the application's runs depend, or may depend, as earlier explanations in
-        this process found or left it. Returns None if none is known, or if the user declared it harmless.
+        """Returns state that may influence the application's runs and that earlier explanations in this
+        process found or changed. Returns None if none is known, or if the user declared it harmless.
 
         ``read``: the files that runs read. ``asks_for_files``: True if the code asks which files are
         there."""
@@ -128,7 +127,8 @@ class Rewinding:
         return self._doubts.found(read, texts, self._is_harmless)
 
     def _texts(self) -> Iterator[str]:
-        """Yields the texts by which the application may name a file."""
+        """Yields the texts from which the application may build the path of a file: string constants in
+        its code, and texts and paths that its objects hold."""
         yield from self._bearing.texts
         for kept in self._snapshot.kept:
             content = kept.content.values() if kept.part.is_named else kept.content
@@ -200,8 +200,8 @@ class Rewinding:
 
     def is_constant(self, name: str) -> bool:
         """Returns True iff replays from the state before the baseline computed the value of this name
-        again and always got an equal value. Each source must have been omitted in one of these
-        replays."""
+        again, and always got the value that the application held already. Each source must have been
+        omitted in one of these replays."""
         return self._made.is_constant(name)
 
     @property

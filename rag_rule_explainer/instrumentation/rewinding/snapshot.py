@@ -28,8 +28,8 @@ collection. For other collections, ``_MOST_IN_A_LIBRARY`` is the limit."""
 
 @dataclass(frozen=True, slots=True)
 class KeptPart:
-    """A ``KeptPart`` is one part of an object, such as its attributes, with the content that it had when
-    the snapshot was taken.
+    """A ``KeptPart`` is one part of an object, such as its attributes, with its earlier content: the
+    ``content`` when the snapshot was taken, but without the changes by runs of earlier explanations.
 
     ``is_all``: False if ``content`` is only a selection. Of a library's object, only texts, numbers and
     the like are selected. ``is_register``: True if the user's code calls a function of a library that
@@ -46,7 +46,8 @@ class KeptPart:
 
     @property
     def as_found(self) -> Any:
-        """Returns the content that the part had when the snapshot was taken."""
+        """Returns the content that the part really had when the snapshot was taken, with the changes by
+        runs of earlier explanations (``inherited``)."""
         if "" in self.inherited:
             return self.inherited[""]
         return {**self.content, **self.inherited} if self.inherited else self.content
@@ -76,6 +77,13 @@ class KeptPart:
         if not names and self.is_all and isinstance(self.node.thing, DICT) and list(was) != list(now):
             return [""]
         return [name if isinstance(name, str) else "" for name in names]
+
+    def values(self, name: str) -> tuple[object, object]:
+        """Returns the value of a name when the snapshot was taken, and its current value. An unnamed
+        content, such as that of a set, is not looked at: ``ABSENT`` and an empty text stand for it."""
+        if not self.part.is_named or not name:
+            return ABSENT, ""
+        return self.content.get(name, ABSENT), self.now().get(name, ABSENT)
 
     def earlier(self, names: tuple[str, ...]) -> Any:
         """Returns the current content, with the values that these names had in the snapshot. Without
@@ -134,7 +142,7 @@ def _before_earlier(kept: KeptPart) -> KeptPart:
         return kept
     known = {name: was for name, was in earlier.items() if kept.is_all or name in kept.content}
     content = {**kept.content, **known}
-    # A part with a fixed choice of names has an entry for each, also for those without a value.
+    # A name that did not exist before the runs of earlier explanations is removed from the content.
     gone = [name for name, was in known.items() if was is MISSING]
     for name in gone:
         del content[name]

@@ -140,7 +140,8 @@ def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
 def _asked_of_workers(
     named: frozenset[str], calls: frozenset[str]
 ) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yields the threads and processes that go on, if the code asks for them."""
+    """Yields the running threads and processes, if the application's code may ask for them: each time a
+    name for messages, and a function that returns them."""
     if named & _OF_THREADS or _LISTS_THREADS in calls:
         yield "threading", _names_of_threads
     if "active_children" in named:
@@ -155,7 +156,8 @@ def _asked_of_registers(named: frozenset[str]) -> Iterator[tuple[str, Callable[[
 
 def _asked_of_pairs(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yields the settings that the code both sets and reads by functions with paired names, such as
-    ``sys.setswitchinterval`` and ``sys.getswitchinterval``."""
+    ``sys.setswitchinterval`` and ``sys.getswitchinterval``: the name of the first function, and the
+    second function."""
     for setter in sorted(each for each in named if each.startswith("set") and len(each) > len("set_")):
         getter = f"get{setter.removeprefix('set')}"
         for name, module in list(sys.modules.items()) if getter in named else ():

@@ -44,10 +44,10 @@ class Asked(Generic[Item]):
     ``keys``: identify the call; calls with a common key count as equal. ``shape``: splits and builds
     results. ``event_keys``: more keys, which find retrievals that were recorded only through the
     framework's events. ``hangs_on``: the objects that are searched, such as a retriever's store. If the
-    run made one of them or wrote to it, found texts may be derived from retrieved ones, and are then no
-    sources. ``in_gate``: True if the user put the search into a gate. Rules are then about the results of
-    this search, not about documents that it finds inside and leaves out of its result. ``wider``: a
-    function that returns this search for more results.
+    run made one of them or wrote to it, a text that this search finds may be derived from a text that an
+    earlier search of the run retrieved. Such a text is no source. ``in_gate``: True if the user put the
+    search into a gate. Rules are then about the results of this search, not about documents that it finds
+    inside and leaves out of its result. ``wider``: a function that returns this search for more results.
     """
 
     retriever: object

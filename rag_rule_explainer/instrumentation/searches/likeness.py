@@ -79,8 +79,8 @@ class Likeness:
         return _Contents(frozenset(part for part, is_retrieved in parts if not is_retrieved), retrieved)
 
     def _parts(self) -> Iterator[tuple[Hashable, bool]]:
-        """Yields each text and each object that the searched objects contain, with True if it comes from
-        retrieved texts."""
+        """Yields each text and each object inside the objects that the search searches. The second value
+        is True iff it comes from texts that the run retrieved."""
         seen: set[int] = set()
         waiting = deque[tuple[Any, bool]]([(self._search, False)])
         own: _Retrieved | None = None
@@ -156,7 +156,8 @@ class _Retrieved:
         # A tuple may hold a document and its score.
         inside = cast("tuple[Any, ...]", entry) if isinstance(entry, tuple) else (entry,)
         texts = map(text_in, inside[:_MOST_INSIDE])
-        # A single word may be the name of a collection that happens to occur in a retrieved text.
+        # A single word is no sign: it may be the name of a collection, and occur in a retrieved text by
+        # chance.
         return any(len(each.split()) > 1 and self._texts.derives(each) for each in texts if each)
 
 
@@ -168,7 +169,8 @@ def _inner(search: Any) -> Any:
 def _are_one(search: Any, other: Any) -> bool:
     """Returns True iff both are the same object, or the same method of the same object."""
     if isinstance(search, MethodType) and isinstance(other, MethodType):
-        # Python makes a new method object whenever a method is read from its object.
+        # Python makes a new method object at every access, so two of them are compared by their object
+        # and function.
         return search.__self__ is other.__self__ and search.__func__ is other.__func__
     return search is other
 

@@ -19,10 +19,10 @@ class Retrieved(NamedTuple):
     retrieval. An estimate of the cost of an explanation is computed from it.
 
     ``sources``: the sources that the application retrieved and would show its model. ``prompt``: the text
-    of the request at which the run was stopped, or of the last request if the run ended by itself; None
-    if there was no request. ``tokens``: the number of tokens that the run's models spent. ``notes``:
-    remarks for the user on the sources. ``shape``: the requests to models that each run makes
-    up to the first one that shows a source.
+    of the request at which the run was stopped, or of the last request if the run ended before it could
+    be stopped; None if there was no request. ``tokens``: the number of tokens that the run's models
+    spent. ``notes``: remarks for the user on the sources. ``shape``: the requests to models that each run
+    makes up to the first one that shows a source.
     """
 
     sources: Sequence[Source]
@@ -42,8 +42,8 @@ class Retrieved(NamedTuple):
         """Returns the result of the run ``run``.
 
         ``sources``: all sources that the run retrieved. ``exposure``: says which of them a model was
-        sent. ``request``: the request at which the run was stopped; None if the run ended by itself. If
-        only the run's next action is explained, requests before this action do not count.
+        sent. ``request``: the request at which the run was stopped; None if the run ended without such a
+        request. If only the run's next action is explained, requests before this action do not count.
         """
         watch = run.watch
         units, notes = exposure.units, exposure.notes if exposure.held_out else ()

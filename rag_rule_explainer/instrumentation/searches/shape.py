@@ -20,7 +20,8 @@ class Shape(Protocol[Item]):
         ...
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result, such as a marker for lists, or a copy of a client's response."""
+        """Returns the form of a result: everything about it except its items. For a list, it is only the
+        type; for a client's response, a copy of the whole response."""
         ...
 
     def of_another(self, form: object) -> object:

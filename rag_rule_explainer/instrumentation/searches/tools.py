@@ -59,8 +59,9 @@ def noting_made(name_of: Callable[[Any], str]) -> Callable[[str, Any], Any]:
 def recording_calls(
     function: Any, name: str, arguments_of: ArgumentsOf = dict, way: str = "", own: object = None
 ) -> Any:
-    """Returns a function, sync or async, that does as ``function`` does, and whose calls are those of the
-    tool ``name``. ``way``: how the application calls it; ``own``: the tool, if ``function`` is not."""
+    """Returns a function, sync or async, that does as ``function`` does, and whose calls are recorded as
+    calls of the tool ``name``. ``way``: tells apart different ways to call the tool; only calls made in
+    the same way count as equal. ``own``: the tool's object; None if ``function`` is the tool."""
     signature = inspect.signature(function)
 
     def used_by(args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:

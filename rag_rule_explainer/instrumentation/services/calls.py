@@ -41,7 +41,7 @@ _OF_CONNECTIONS = frozenset(
         *("SUBSCRIBE", "PUBLISH", "ROLE", "SENTINEL", "FUNCTION"),
     }
 )
-"""Commands that concern the connection or the server, and not the stored data."""
+"""Commands to Redis that concern the connection or the server, and not the stored data."""
 _REDIS_BOTH = frozenset(
     {
         *("INCR", "INCRBY", "INCRBYFLOAT", "DECR", "DECRBY", "HINCRBY", "HINCRBYFLOAT", "ZINCRBY"),
@@ -50,7 +50,7 @@ _REDIS_BOTH = frozenset(
         *("SETBIT", "XREADGROUP", "XAUTOCLAIM"),
     }
 )
-"""Commands that change a value, and whose replies depend on the earlier value."""
+"""Commands to Redis that change a value, and whose replies depend on the earlier value."""
 
 
 @dataclass(slots=True, eq=False)
@@ -97,8 +97,8 @@ class ServiceCall:
         """Returns the possible effects of the call on the state of the service.
 
         ``phrases``: pairs of neighbouring words in the input and the sources. A call of an unknown kind
-        counts as a query, which only reads, if it contains one of them or words from ``texts``, or a list
-        of numbers. Any other such call counts as a write.
+        counts as a query, which only reads, if it contains one of these pairs, words from ``self.texts``
+        (texts of the run), or a list of numbers. Any other such call counts as a write.
         """
         http = _HTTP.match(self.data)
         if http:

@@ -97,4 +97,5 @@ INTERCEPTIONS = [
     Interception("ssl", "SSLObject", re.compile("write"), _sending),
     Interception("multiprocessing.connection", "_ConnectionBase", _HAND, _handing),
 ]
-"""The methods that are replaced during an explanation."""
+"""The methods that are replaced during an explanation. Code calls them to send bytes or objects over a
+connection."""

@@ -16,20 +16,22 @@ _WRITTEN = re.compile(r"\d?(>>?)\s*(\"[^\"]*\"|'[^']*'|[^\s;|&'\"]+)")
 to a file. Such a file is not read by the command."""
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 _SET = re.compile(r"(?:^|[\s;&|(])(\w+)=('[^']*'|\"[^\"]*\"|[^\s;&|)]+)")
-"""Matches a variable that the text of a command sets."""
+"""Matches the part of a shell command that sets a variable, such as ``NAME=notes.txt``."""
 _PATTERN = re.compile(r"[*?\[]")
 _TIMES = re.compile(
     r"\b(?:stat|date|make|ninja|rsync)\b|\bls\b.* -\w*[lstuc]"
     r"| -(?:newer\w*|[acm](?:min|time)|nt|ot|printf|ls)\b| --(?:full-time|time|sort|update|verbose)\b"
 )
-"""Matches commands and options by which a command goes by the times of files."""
+"""Matches commands and options whose effect may depend on the times at which files were changed, such as
+``make`` and ``ls -t``."""
 _MOST_WORDS, _LONGEST, _MOST_FOLDERS = 500, 1000, 8
 
 
 def files_named_in(given: object, folder: str | None, environment: object) -> Iterator[str]:
-    """Yields paths that the process may read: its arguments, and the words in them, that may be names of
-    files or folders, also inside another folder that is named, as after ``cd app``. For a pattern such as
-    ``notes/*``, the path of its folder is yielded; for one such as ``part-*.md``, the pattern itself.
+    """Yields paths that the process may read: every argument, and every word in an argument, that can be
+    the name of a file or folder. A name may also mean a file in a folder that another word names, as
+    after ``cd app``; this path is yielded too. For a pattern such as ``notes/*``, yields the path of its
+    folder; for one such as ``part-*.md``, the pattern itself.
 
     ``given``: the list of the process's arguments, or the text of a shell command. ``folder``: the
     working folder of the process; None for the current one. ``environment``: the environment variables of
@@ -59,8 +61,8 @@ def files_named_in(given: object, folder: str | None, environment: object) -> It
 
 
 def _quoted(text: str) -> list[str]:
-    """Returns the words of a text for a shell that quotes or backslashes hold together, such as names
-    with spaces."""
+    """Returns the words of a shell command that contain spaces, such as ``'my notes.txt'``. Quotes or
+    backslashes make such a text one word. Returns an empty list if a quote is not closed."""
     if not {"'", '"', "\\"} & set(text):
         return []
     try:
@@ -70,8 +72,9 @@ def _quoted(text: str) -> list[str]:
 
 
 def _folders_among(words: Iterable[str], folder: str | None) -> list[str]:
-    """Returns the folders in which the names of files may begin: that in which the process begins, and
-    those that words name, one inside the other."""
+    """Returns the folders in which files may be named: the working folder of the process (``folder``),
+    and the existing folders that ``words`` name, also inside each other. At most ``_MOST_FOLDERS`` are
+    returned."""
     found = [folder or ""]
     for word in words:
         for place in [*found] if 0 < len(word) <= _LONGEST and "\0" not in word else ():
@@ -82,7 +85,8 @@ def _folders_among(words: Iterable[str], folder: str | None) -> list[str]:
 
 
 def goes_by_times(given: object) -> bool:
-    """Returns True iff a command may go by the times of files. ``given``: as for ``files_named_in``."""
+    """Returns True iff the effect of a command may depend on the times at which files were changed.
+    ``given``: as for ``files_named_in``."""
     return _TIMES.search(" ".join(_arguments(given))) is not None
 
 

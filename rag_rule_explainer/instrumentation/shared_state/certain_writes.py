@@ -32,8 +32,9 @@ def is_certain(written: Written) -> bool:
 
 
 def _uses_it_and_returns(statement: ast.stmt, target: ast.expr) -> bool:
-    """Returns True iff this statement, which comes before the write, may read the value and then return
-    from the function. A call of a method of the value's object counts as a read."""
+    """Returns True iff this statement, which comes before a write to ``target``, may read the value of
+    ``target`` and then return from the function. A call of a method of the object that has the value
+    counts as a read."""
     nodes = [*ast.walk(statement)]
     if not any(isinstance(each, ast.Return) for each in nodes):
         return False

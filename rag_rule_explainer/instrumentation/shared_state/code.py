@@ -40,14 +40,14 @@ def tree_of(code: CodeType) -> ast.AST | None:
 def _source_of(code: CodeType) -> str:
     """Returns the lines in which code is defined.
 
-    ``inspect`` does the same, but asks the file system for the file of every module that is loaded, the
-    first time for all of them. Only where the lines cannot be read without a module is it asked.
+    ``inspect.getsource`` returns the same, but is slow: it looks for the file of every loaded module. So
+    it is called only if the file of the code cannot be read directly.
     """
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename)
     if len(lines) < code.co_firstlineno:
         if code.co_filename.startswith("<"):
-            raise OSError  # such as the methods that a dataclass makes of a text
+            raise OSError  # the code was made from a text, such as a method of a dataclass
         return inspect.getsource(code)
     first = code.co_firstlineno - 1
     while first > 0 and not _BEGINNING.match(lines[first]):

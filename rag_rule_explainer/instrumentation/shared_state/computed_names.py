@@ -64,7 +64,8 @@ def _sets_any(node: ast.AST) -> bool:
         return not any(isinstance(each, ast.Constant) for each in node.args[:2])
     if isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING:
         return _is_namespace(node.func.value)
-    # A setter may be handed over, as to ``map`` or ``partial``.
+    # A setter, such as ``setattr``, may be passed to another function, such as ``map`` or ``partial``,
+    # which calls it.
     return any(isinstance(each, ast.Name) and each.id in _SETTERS for each in node.args)
 
 

@@ -10,7 +10,8 @@ _LARGEST = 1_000_000
 """The size in bytes of the largest file that is compared by content. Larger files are compared by their
 size and the time of their last change."""
 _MOST_LINES = 100_000
-"""The most lines of a database in shared memory that are compared."""
+"""The maximum number of lines of a database in shared memory that are compared, written out as SQL
+statements."""
 
 
 def is_shared_memory(database: str) -> bool:
@@ -32,8 +33,9 @@ def _of_memory(database: str) -> bytes:
 
 
 def content_of(path: str) -> bytes:
-    """Returns a digest that shows changes. For a folder, it is made of the names in it; for a file, of
-    its content; for a database, also of its write-ahead log."""
+    """Returns a digest that differs if the file or folder was changed in between. For a folder, it is
+    made of the names in it; for a file, of its content, and of its write-ahead log if it is a database. A
+    missing file has a digest too."""
     if is_shared_memory(path):
         return _of_memory(path)
     digest = blake2b(digest_size=16)
@@ -59,7 +61,7 @@ def description_of(path: str, *, times: bool) -> bytes:
         known = file.lstat()
         told = str(file.readlink()) if file.is_symlink() else ""
         mode = file.stat().st_mode if file.exists() else 0
-    except OSError:  # it is not there, or may not be read
+    except OSError:  # the file does not exist, or may not be read
         return b"none"
     changed = known.st_mtime_ns if times else 0
     return f"{known.st_mode} {mode} {changed} {told}".encode("utf-8", "surrogateescape")

@@ -62,10 +62,10 @@ class Files:
     ``carried``: the first file by which a run influenced a later one. ``database``: the first such
     database. ``shared``: a file that a run read after writing it; parallel runs would disturb each other,
     so runs are made one at a time. ``connects``: True if a run connected to a database file.
-    ``databases``: the files of the databases. ``written``: what was in the files that runs wrote.
-    ``touched``: a file whose mode, time or size a run set. ``appended``: a new file that a run opened
-    for appending. The last two matter only if the code asks for such properties of files. ``programs``:
-    the programs that were started during runs, by name, if it is unknown what they store.
+    ``databases``: the files of the databases. ``written``: records which files runs wrote. ``touched``: a
+    file whose mode, time or size a run set. ``appended``: a new file that a run opened for appending. The
+    last two matter only if the code asks for such properties of files. ``programs``: the programs that
+    were started during runs, by name, if it is unknown what they store.
     """
 
     carried: Left | None = None
@@ -146,11 +146,12 @@ class Files:
             self._carry(full, self._difference(full, run))
 
     def handed(self, argument: str, run: Reader, *, times: bool = False) -> None:
-        """Records that a run is about to start a process with this argument. If it is the name of a file
-        or a folder, the process may read it, or see that it is not there, or which mode it has. Of a
-        pattern, such as ``part-*.md``, it may read all files that it matches.
+        """Records that a run is about to start a process with this argument. If the argument is the name
+        of a file or a folder, the process may read it, read its mode, or see that it does not exist. If
+        the argument is a pattern, such as ``part-*.md``, the process may read all files that the pattern
+        matches.
 
-        ``times``: True if the process may go by the times of files.
+        ``times``: True if the effect of the process may depend on the times at which files were changed.
         """
         path = _absolute(argument, folders=True)
         if path and Path(path).is_dir():

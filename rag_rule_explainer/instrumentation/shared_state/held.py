@@ -14,21 +14,24 @@ from .reaching import FRAMEWORKS, SIMPLE, is_opaque, is_users
 _LOOKED_INTO = (FunctionType, CodeType, MethodType, partial, dict, *COLLECTIONS, *NAMESPACES)
 _SIMPLE = SIMPLE | {FunctionType, MethodType}
 _STATELESS = (type(None), type, ModuleType, BuiltinFunctionType, bytes)
-"""Classes of values that no run changes, unless their content is searched."""
+"""Values of these classes count as unchanged by runs, unless their content is searched, as that of the
+user's own classes is."""
 _UNREAD, _PLAIN, _FOLLOWED, _POSITION, _VARIABLE, _OUTSIDE = range(6)
 """The kinds of values: those that are left out, texts and numbers, objects whose content is searched,
 iterators, context variables, and objects whose content is not searched, such as a client."""
 _FOLLOWING, _TOLD, _OUTER = {_FOLLOWED, _VARIABLE}, {_PLAIN, _POSITION}, {_OUTSIDE, _VARIABLE}
 _MAY_CHANGE = {_UNREAD, _POSITION, _VARIABLE, _OUTSIDE}
-"""The kinds of which the same object may be read otherwise at another moment."""
+"""The kinds of values that may differ at another moment although the object is the same one. Such values
+are read again in each comparison."""
 _ANYTHING = object()
-"""It stands for a value that was not kept alive, so that no later value can be compared with it."""
+"""This object stands for a value that was not kept alive. A later value at its place is compared with
+what was stored of it, not with the object itself."""
 
 Plain = str | int | float
 NamedValues: TypeAlias = list[tuple[str, Any]]
 
 
-# An alias such as ``list[int]`` takes several times as long to make a list.
+# As a default factory, an alias such as ``list[int]`` would take several times as long.
 def _empty_list() -> list[Any]:
     return []
 
@@ -48,8 +51,8 @@ class Held:
     collection without a text as key have an empty name. ``states``: for each object in it whose content
     has no names, such as a queue, a text that changes with the content; the key is the object's name.
     ``values``: all attributes of a framework's object. ``followed``: the objects in it whose content is
-    searched, each with its name.
-    ``outside``: the positions, among its entries, of other objects that have a name.
+    searched, each with its name. ``outside``: the positions, in the list that ``read`` gets, of context
+    variables and of objects whose content is not searched.
     """
 
     thing: object
@@ -72,7 +75,8 @@ class Held:
         return isinstance(self.thing, CodeType)
 
     def read(self, entries: NamedValues) -> None:
-        """Stores the object's content. ``entries``: everything in the object, each with its name."""
+        """Reads the object's content into the fields of this ``Held``. ``entries``: everything in the
+        object, each with its name."""
         for position, (name, value) in enumerate(entries):
             kind, content = self._sorted(name, value)
             if kind in _FOLLOWING:
@@ -89,14 +93,16 @@ class Held:
         if is_frameworks(self.thing):
             self.values = dict(entries)
         elif self._changing:
-            # What is not searched is not kept alive, because a run may wait for its end.
+            # Values that are not searched, such as a client, are not kept alive: a run may wait until
+            # nothing refers to such a value any more.
             self._entries = entries.copy()
             for position, _, _ in self._changing:
                 self._entries[position] = entries[position][0], _ANYTHING
 
     def has_still(self, entries: NamedValues, size: int, *, is_of_model: bool) -> bool:
-        """Returns True only if another ``read`` of the object would store the same content. It is much
-        cheaper than a ``read``."""
+        """Returns True only if the object's content is still what ``read`` stored. This check is much
+        cheaper than a second ``read``. ``entries``, ``size``, ``is_of_model``: as they are now; see
+        ``read`` and ``Held``."""
         if self._entries is None or (len(entries), size, is_of_model) != (
             len(self._entries),
             self.size,
@@ -133,8 +139,8 @@ class Held:
 
 
 def _read(value: object) -> tuple[int, Any]:
-    """Returns the kind of an object that is neither a text nor a number, as far as it tells by itself,
-    and what is stored of it."""
+    """Returns the kind of an object that is neither a text nor a number, and what is stored of it.
+    ``_UNREAD`` is preliminary: ``_sorted`` changes it to ``_OUTSIDE`` for an object that has a name."""
     if isinstance(value, ContextVar):
         # If the variable's default value is a collection, all runs share it.
         return _VARIABLE, cast("ContextVar[Any]", value).get(None)

@@ -42,8 +42,8 @@ class Holdings:
 
     ``tools``: the names of the only tools that may run; None if all may. Objects that only functions of
     other tools can reach are left out. ``earlier``: the holdings of the same application at an earlier
-    moment. What has not changed since then is not read a second time, and ``changed_values`` compares it
-    in no time.
+    moment. An object that has not changed since then is not read a second time, and ``changed_values``
+    does not compare its content.
     """
 
     def __init__(

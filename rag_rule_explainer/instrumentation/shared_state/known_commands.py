@@ -37,8 +37,8 @@ RUNNING = (
     *("-exec", "-ok", "--pre", "--exec", "system(", ".shell", ".system", "--to-command", "--filter"),
     *("--checkpoint-action", "--lua-filter", "getline"),
 )
-"""Texts in the arguments of a command in this module by which it runs other commands or reads further
-files, such as ``-exec`` of ``find``, or ``system(`` in a program for ``awk``."""
+"""Texts in the arguments of a command. By them, the command runs other commands or reads further files.
+Examples are ``-exec`` of ``find``, and ``system(`` in a program for ``awk``."""
 
 OF_HISTORY = _names(
     """

@@ -96,10 +96,10 @@ class Lasting:
         """Stores the application's state after the baseline and before the first replay, and searches the
         code for places that write lasting state.
 
-        ``reading``: the part of ``after`` whose code runs in replays. State that only other code reads,
-        such as that of tools which do not run again, is left out. ``variables``: context variables that
-        cannot be reset. ``is_missed``: True if the state was first read after the baseline had run; every
-        value then counts as changed by the baseline.
+        ``after``: this state. ``reading``: the objects in ``after`` whose code may run in replays. State
+        that only other code reads, such as that of tools which do not run again, is left out.
+        ``variables``: context variables that cannot be reset. ``is_missed``: True if the state was first
+        read after the baseline had run; every value then counts as changed by the baseline.
         """
         self._sticking = sticking_in(after, reading)
         self._start = {each.name: _contents(after, each.name) for each in self._sticking}
@@ -165,7 +165,8 @@ class Lasting:
         files = self.outside.files
         found += files.programs.values()
         left = files.left() or files.touched
-        # Code rarely asks whether a log exists, but it may ask how large the log is.
+        # A file to which runs only append, such as a log, influences a run only if code asks for its
+        # size.
         appended = files.appended if self._names_one_of(_ASKING_FOR_SIZES) else ""
         left = left if left and self.asks_for_files else appended
         if left:
@@ -199,9 +200,9 @@ class Lasting:
                 yield left
 
     def _unexplained(self, after: Holdings, reading: Holdings) -> Iterator[Left]:
-        """Yields state that the baseline changed and that the code of ``reading`` reads, although no code
-        was found that writes it. ``after``: the application's state after the baseline. ``reading``: the
-        state whose code runs in replays."""
+        """Yields state that the baseline changed and that code in ``reading`` reads, although no code was
+        found that writes it. ``after``: the application's state after the baseline. ``reading``: the
+        objects in it whose code may run in replays."""
         written = {place_of(each)[0] for each in writes_in(after)}
         for held, name, value in changed_values(self.before, after, after.is_in_users_or_models):
             known = self.before.of(held.thing)
@@ -209,8 +210,9 @@ class Lasting:
             was = next((old for known, old in known.plain if known == name), None) if known else None
             if was is None or type(was) is not type(value) or label in written:
                 continue
-            # A model's own code may put the value into a text that goes to the provider, and that is not
-            # in the compared prompts. So for values of models, such a read counts too.
+            # A model's own code may put a value into a text for the provider. The compared prompts do
+            # not contain this text, so for values of models, reads that only put the value into a text
+            # count too.
             if is_read(reading, label, in_texts=held.is_of_model):
                 place = place_in(after, held, name)
                 yield Left(place, f"the baseline changed {place}, where the next run finds it")

@@ -26,7 +26,7 @@ _HARMLESS = frozenset(
     }
 )
 """The names of functions and methods that change no state. ``next`` changes an iterator, but code that
-goes by it names it elsewhere too."""
+depends on its position also names the iterator elsewhere, and that counts as a read of it."""
 _A_LOG = re.compile(r"log|console|print|warn", re.I)
 
 

@@ -77,8 +77,8 @@ def _of_a_stream(thing: object) -> str:
 
 
 def _of_a_queue(thing: Any) -> str:
-    """Returns the number and the order of the entries of a queue. Entries with equal content, such as
-    connections to one database, count as equal."""
+    """Returns a text that shows the number and the order of a queue's entries. Entries with equal
+    content, such as connections to one database, look the same in it."""
     size = thing.qsize()
     entries: Any = getattr(thing, "queue", None)
     if entries is None:

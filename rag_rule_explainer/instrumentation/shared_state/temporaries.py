@@ -57,22 +57,24 @@ class _Turns:
             self._active -= 1
 
     def claim(self, owner: object) -> bool:
-        """Claims the next exclusive run for ``owner``, unless another owner has a claim: runs of other
-        owners cannot begin until ``release``. Returns True iff ``owner`` may make its exclusive run now:
-        it has the claim, and no run is active."""
+        """Claims the next exclusive run for ``owner``, unless another owner has claimed it. After a
+        claim, runs of other owners cannot begin until ``release``. Returns True iff ``owner`` has the
+        claim and no run is active, so that it may begin its exclusive run now."""
         with self._counting:
             if self._exclusive is None:
                 self._exclusive = owner
             return self._exclusive is owner and not self._active
 
     def release(self, owner: object) -> None:
-        """Lets runs of other owners begin again."""
+        """Ends the claim of ``owner``, so that runs of other owners can begin again. Has no effect if it
+        has none."""
         with self._counting:
             if self._exclusive is owner:
                 self._exclusive = None
 
     def on_loop(self) -> anyio.Lock:
-        """Returns the lock for the runs on the current event loop."""
+        """Returns the lock that a run on the current event loop holds while no other run on this loop may
+        be active."""
         return self._by_loop.setdefault(asyncio.get_running_loop(), anyio.Lock())
 
 
@@ -112,9 +114,9 @@ class OneAtATime:
         """Finds out whether the first replay, which runs inside the block, leaves data on shared objects.
         If so, only one replay runs at a time from then on.
 
-        An object that the application creates once and keeps, such as a client, does not count: the
-        baseline has created it, so the replay does not change it. Texts and collections that the baseline
-        left do count, because each run may leave its own.
+        An object that the application creates once and keeps, such as a client, does not count: it
+        existed after the baseline, so the replay does not add it. Texts and collections that the baseline
+        left on shared objects count too, because each run may leave its own.
         """
         if self._noticed:
             yield
@@ -130,8 +132,8 @@ class OneAtATime:
 
     @contextmanager
     def first_turn(self) -> Generator[None, None, None]:
-        """Makes the baseline inside the block wait until no other run is active, if that is needed. The
-        environment variables that the baseline sets are not restored."""
+        """Makes the baseline inside the block wait until no other run is active, if runs must be made one
+        at a time. Unlike ``turn``, does not restore the environment variables that the run sets."""
         with self._turns.lock if self.is_needed else nullcontext():
             yield
 
@@ -143,8 +145,9 @@ class OneAtATime:
 
     @contextmanager
     def turn(self) -> Generator[None, None, None]:
-        """Makes the replay inside the block wait until no other replay is active, if that is needed.
-        Replays in threads use it; ``aturn`` is for event loops."""
+        """Makes the replay inside the block wait until no other replay is active, if runs must be made
+        one at a time; its changes of environment variables are then undone. For replays in threads;
+        ``aturn`` is for event loops."""
         while not self._turns.enter(self):
             time.sleep(_PAUSE)
         try:
@@ -256,7 +259,8 @@ class Shared:
         return any(other._marks.get(place, held) != held for place, held in self._marks.items())
 
     def has_new_data(self, earlier: "Shared") -> bool:
-        """Returns True iff a name refers to a text or a collection to which it did not refer earlier."""
+        """Returns True iff a name refers to a text or a collection to which it does not refer in the
+        record ``earlier``."""
         return any(
             earlier._marks.get(place) != held
             for place, held in self._marks.items()

@@ -32,7 +32,8 @@ change of the result is then a change of that object."""
 OF_THE_MOMENT = frozenset(
     {"get_running_loop", "get_event_loop", "current_thread", "currentThread", "main_thread"}
 )
-"""Functions that return an object of the process: the event loop or a thread."""
+"""Functions that return the current event loop or a thread. All runs in it share this object, so a change
+of the object is a change of shared state."""
 _TO_FILES = frozenset({"write_text", "write_bytes", "chdir", "putenv", "commit"})
 _MAKING = frozenset({"__init__", "__new__", "__post_init__", "model_post_init", "__init_subclass__"})
 _SERVED = frozenset({"BaseRetriever", "Embeddings", "BaseEmbedding"})

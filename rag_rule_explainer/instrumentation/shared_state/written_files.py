@@ -6,9 +6,9 @@ from hashlib import blake2b
 from .file_contents import content_of
 
 _MOST_WRITTEN = 5000
-"""The most files that are compared with what they were before runs wrote them."""
+"""The largest number of files whose earlier content is stored. Further files count as unchanged."""
 _NOTHING = blake2b(b"none" * 2, digest_size=16).digest()
-"""This digest is what ``content_of`` returns for a path where there is nothing."""
+"""This is the digest that ``content_of`` returns for a path at which there is no file or folder."""
 
 
 @dataclass(slots=True, eq=False)
@@ -18,13 +18,14 @@ class WrittenFiles:
     _before: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
     def note(self, path: str) -> None:
-        """Stores what is there, unless it was noted before. A run is about to write it."""
+        """Stores the content of the file or folder at ``path``, unless it was stored before. Must be
+        called before a run writes there."""
         if len(self._before) < _MOST_WRITTEN and path not in self._before:
             self._before[path] = content_of(path)
 
     def changed(self) -> dict[str, bool]:
-        """Returns the files and folders that have changed. The values are True for those that were made
-        or removed."""
+        """Returns the paths of the files and folders that have changed. The value of each is True if it
+        was made or removed, and False if only its content differs."""
         now = {path: content_of(path) for path in self._before}
         return {
             path: _NOTHING in (was, now[path]) for path, was in self._before.items() if was != now[path]

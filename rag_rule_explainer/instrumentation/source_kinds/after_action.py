@@ -38,8 +38,9 @@ _LEFT_OUT = (
 
 
 def dropped_by_the_application(first: Participation, given: object) -> Iterator[str]:
-    """Yields a note if the application itself leaves out turns, in later requests of the first run or in
-    the first one. ``given``: the input of the run."""
+    """Yields a note if the application itself leaves turns out of the first run's requests to models:
+    turns that even its first request lacks, or that a later one lacks. ``given``: the input of the
+    run."""
     prompts = first.prompt_sources
     remembered = [] if prompts is None else [*first.state.before.values(), given]
     shown = () if prompts is None else [each.text for each in prompts.messages]
@@ -53,8 +54,8 @@ def dropped_by_the_application(first: Participation, given: object) -> Iterator[
 
 
 def _said_in(value: Any) -> Iterator[str]:
-    """Yields the texts of the messages of users and models in a value, which is as a memory of LlamaIndex
-    keeps them."""
+    """Yields the texts that users and models said, from the messages in a value. Messages are recognised
+    in the form in which a memory of LlamaIndex keeps them: dicts with a "role"."""
     if isinstance(value, (list, tuple)):
         for each in cast("Sequence[Any]", value):
             yield from _said_in(each)
@@ -69,8 +70,9 @@ def _said_in(value: Any) -> Iterator[str]:
 
 
 def repeated_by_replies(first: Participation, sight: Sight) -> str:
-    """Returns a doubt if the next action is explained, and recorded replies before it hold the text of
-    sources: such a text stays in the conversation when the source is omitted. Empty if none does."""
+    """Returns a warning if an agent's next action is explained, and recorded replies before this action
+    contain the text of sources. Such a text stays in the conversation even if its source is omitted.
+    Returns an empty text if no reply contains one."""
     if first.action is None:
         return ""
     before = first.watch.said[:-1]
@@ -82,8 +84,8 @@ def repeated_by_replies(first: Participation, sight: Sight) -> str:
 def came_after_the_action(first: Participation, manner: Manner, question: str) -> Iterator[str]:
     """Yields a note if a whole run is explained, and some of its sources are results of tools that were
     called together with the action or after it. The action is the tool call with which the condition
-    first holds. Such results are still sources, because a replay without earlier results may take the
-    action later, after it got them."""
+    first holds. These results are still sources: a replay that lacks earlier results may take the action
+    only after it got these ones."""
     found, condition = first.tool_sources, manner.condition
     if found is None or first.action is not None or not reads_only_calls(condition):
         return

@@ -45,8 +45,9 @@ def gathered(
     application: Application[Item],
     case: CallInput,
 ) -> Captured[Item]:
-    """Returns the recorded sources, together with sources of the other kinds that the user wants, such as
-    results of tools. Sets ``first.prompt_sources`` and ``first.tool_sources``."""
+    """Returns ``captured``, the retrieved documents, with the sources of other kinds added that the user
+    wants, such as results of tools. Also stores these in ``first.prompt_sources`` and
+    ``first.tool_sources``. ``first``: the baseline."""
     others = list[Source]()
     if isinstance(first.prompts, FirstPrompt):
         given = [*application.texts_in(case.given), described(case.keywords)]
@@ -88,10 +89,10 @@ def _all_in(texts: Sequence[str], where: Sequence[str]) -> bool:
 def constant_texts(
     texts_in: Callable[[Any], Iterable[str]], given: Any, first: Participation
 ) -> Iterator[str]:
-    """Yields texts that every replay gets. These are the texts of the input (``given``) that are no
-    sources. If only parts of prompts are sources, every replay also gets the recorded results of tools:
-    then their texts are yielded too, because a memory may repeat them. ``texts_in``: a function that
-    yields the texts in an input or a result."""
+    """Yields the texts that every replay gets, so that a request which contains one of them shows no
+    omitted source. These are the texts of the input (``given``) that are no sources. If only parts of
+    prompts are sources and nothing was retrieved, these are also the recorded results of tools.
+    ``texts_in``: a function that yields the texts in an input or a result."""
     sources = frozenset[str]() if first.prompt_sources is None else first.prompt_sources.texts
     yield from (text for text in texts_in(given) if text not in sources)
     is_of_prompts = first.prompt_sources is not None and not first.takes_results
@@ -138,9 +139,9 @@ def tool_replay_of(
 
 def running_tools(first: Participation, manner: Manner) -> set[str]:
     """Returns the names of the tools that run in replays. These are the tools that retrieve, and, if
-    results of tools are sources, also safe tools that called other tools in the baseline: the results of
-    the inner calls come from the record, without the omitted sources. If the next action is explained, a
-    safe tool runs only if this action is taken inside it. "Safe" are the tools that the user named so."""
+    results of tools are sources, also the tools that the user named safe and that called other tools in
+    the baseline. In replays, their inner calls get the recorded results without the omitted sources. If
+    the next action is explained, such a tool runs only if this action is taken inside it."""
     outer = {name for each in first.tool_record.noted for name in each.within}
     opened = outer & manner.safe_tools if "tools" in manner.source_kinds else set[str]()
     if first.action is not None:
@@ -163,8 +164,9 @@ def _noted_in(first: Participation) -> list[NotedResult]:
 
 
 def _outermost(noted: Sequence[NotedResult], running: Collection[str]) -> Iterator[NotedResult]:
-    """Yields the results that replays get from the record: those of tools that do not run in replays. The
-    result of a tool that was called inside another tool is yielded only if the other tool runs."""
+    """Yields the results that replays get from the record, which are those of tools that do not run in
+    replays. A result of a call inside another tool is yielded only if that tool runs in replays, because
+    otherwise the inner call is not made. ``running``: the names of the tools that run in replays."""
     for each in noted:
         if each.call.name not in running and set(each.within) <= set(running):
             yield each

@@ -13,7 +13,8 @@ _DEEPEST = 3
 def list_path(result: Any, depth: int = _DEEPEST) -> Path | None:
     """Returns the keys that lead to the only list in a result, such as ``("data", "items")``; no keys if
     the result itself is the list. Returns None for a list of plain numbers, and if there is no list, or
-    if the result has other fields that may depend on the items. A count of the items is allowed."""
+    if the result has other fields that may depend on the items; a count of the items is allowed.
+    ``depth``: the number of nested levels in which the list is searched for."""
     if is_listed(result):
         items = cast("Sequence[Any]", result)
         return None if all(isinstance(each, PLAIN) for each in items) else ()

@@ -26,19 +26,22 @@ _PAIR = ("user", "assistant")
 
 
 class Spoken(NamedTuple):
-    """A ``Spoken`` is a message in a list. ``role``: in the words of this module; empty if the list does
-    not say it. ``text``: its letters, without spaces, because frameworks join parts differently."""
+    """A ``Spoken`` is a message in a list. ``role``: "user", "assistant", "system" or "tool", whatever
+    the framework calls it; empty if the list does not say who speaks. ``text``: the message without
+    spaces and line ends, because frameworks join the parts of a text differently."""
 
     role: str
     text: str
 
     def is_like(self, other: "Spoken") -> bool:
-        """Returns True iff both may be the same message."""
+        """Returns True iff both may be the same message: their texts are equal, and so are their roles,
+        unless the role of this one is unknown."""
         return self.text == other.text and (not self.role or self.role == other.role)
 
 
 def as_spoken(role: str, text: str) -> Spoken:
-    """Returns a message of a request in the form in which it is looked for in lists."""
+    """Returns the message with this role and text as a ``Spoken``, so that it can be compared with the
+    messages in a list."""
     return Spoken(_ROLES.get(role.lower(), role.lower()), "".join(text.split()))
 
 
@@ -96,7 +99,8 @@ def listed_text(element: Any) -> str:
 
 
 def _texts_of_a_pair(element: Any) -> tuple[str, str] | None:
-    """Returns the two texts of an element that has nothing else; else None."""
+    """Returns the two texts of an element that consists of two texts, such as ``("Hi", "Hello")``; else
+    None."""
     given: Any = element
     if isinstance(element, Mapping):
         fields = cast("Mapping[Any, Any]", element)

@@ -21,7 +21,7 @@ _STRUCTURED = ("structuredContent", "structured_content")
 @dataclass(frozen=True, slots=True)
 class McpBlocks:
     """The parts in a ``McpBlocks`` are the content blocks of an MCP tool's result, each with its part of
-    the structured content."""
+    the structured content. ``like``: the result."""
 
     blocks: Sequence[Block]
     like: Any
@@ -48,9 +48,10 @@ class McpBlocks:
 @dataclass(frozen=True, slots=True)
 class McpText(InnerParts):
     """A ``McpText`` holds the parts (``inner``) of the text in an MCP tool's result that has only one
-    content block. ``form``: how the structured content repeats the text: as the JSON value that is
-    written in the text ("value"), as this value under one key ("value under one key"), as the text under
-    one key ("text"), or not at all ("")."""
+    content block. ``like``: the result. ``form``: how its structured content repeats the text. It is
+    "value" for the JSON value that is written in the text, "value under one key" for this value as the
+    only entry of an object, "text" for the text as the only entry, and empty if there is no structured
+    content."""
 
     like: Any
     form: str

@@ -1,5 +1,5 @@
 """This module finds texts in the requests of a replay that the application may have made of an omitted
-source, because neither the first request nor a model nor a tool nor a search has them."""
+source. Such a text is not in the first request, and no model, tool or search has returned it."""
 
 import json
 import re
@@ -13,9 +13,11 @@ from ..requests.volatile import Steady
 from .prompt_sections import PromptMessage
 
 _SENTENCE = 3
-"""The number of words from which a whole text of an omitted source is looked for in other texts."""
+"""The smallest number of words in a text of an omitted source that is looked for inside other texts. A
+shorter text could be there by chance."""
 _SHORT = 3
-"""The number of letters below which a known text is no part of another one."""
+"""The smallest number of letters in a known text that is looked for inside other texts. A shorter one is
+only compared as a whole."""
 _STILL_THERE = (
     "a later request of the replay may hold {source!r} in another form, so it cannot be left out there: "
     "the application has shortened, repeated or rewritten it ({text})"
@@ -35,17 +37,18 @@ _PART = (
 )
 _MARK = "<ignored>"
 _LABELS = re.compile(r"^\s*(?:observation|thought|action|action input|answer):", re.I | re.M)
-"""The labels that an agent which writes its calls as text puts before their parts and their results."""
+"""Matches the labels of an agent that writes its tool calls as text, such as "Action:" and
+"Observation:"."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewTexts:
-    """A ``NewTexts`` looks through the messages of a request for texts of the application itself.
+    """A ``NewTexts`` looks through a request for texts that only the application itself can have written.
 
-    ``said``: returns the replies and the results of tools that the replay has got so far. ``given``:
-    texts that every replay gets. ``steady``: replaces the parts of texts that have no meaning.
-    ``refuse``: is called with the reason if an omitted source is certainly there; ``note``: if the
-    request may depend on it.
+    ``said``: returns the replies and the results of tools that the replay has got so far. ``given``: the
+    texts that every replay gets. ``steady``: replaces parts of texts that differ from run to run without
+    a meaning, such as ids. ``refuse``: is called with the reason if the replay cannot have a verdict.
+    ``note``: is called with a note for the user if the request may depend on an omitted source.
     """
 
     said: Callable[[], Collection[str]]
@@ -55,7 +58,8 @@ class NewTexts:
     note: Callable[[str], None]
 
     def doubt(self, identity: str, text: str) -> None:
-        """Leaves the replay without a verdict. ``text``: what may be the source ``identity``."""
+        """Leaves the replay without a verdict, because its request may still contain an omitted source.
+        ``identity``: the id of the source; ``text``: the text that may come from it."""
         self.refuse(_STILL_THERE.format(source=identity, text=shortened(printable(text), 80)))
 
     def check(
@@ -64,12 +68,12 @@ class NewTexts:
         first: Sequence[PromptMessage],
         sent: Sequence[PromptMessage],
     ) -> None:
-        """Calls ``doubt`` or ``note`` for a request that may depend on an omitted source. It does not if
-        it has the messages of the first request, and after them only replies and results of tools; or if
-        the user has named what else it has.
+        """Calls ``doubt`` or ``note`` for a request that may depend on an omitted source. A request
+        cannot depend on one if it begins with the messages of the first request, and all that follows are
+        replies, results of tools, and texts that the user's ``ignore=`` names.
 
         ``omitted``: the ids and texts of the omitted sources; ``first``: the messages of the first
-        request without them; ``sent``: those of this request.
+        request without these sources; ``sent``: the messages of this request.
         """
         if not omitted:
             return
@@ -96,13 +100,14 @@ class NewTexts:
         return [(each.role, self.steady(each.text)) for each in messages]
 
     def _is_vouched_for(self, sent: Sequence[PromptMessage]) -> bool:
-        """Returns True iff the user has named the text with which a request begins, as the instructions
-        of another agent."""
+        """Returns True iff the user's ``ignore=`` matches the whole first message of a request. This is
+        how the user names the instructions of a further agent."""
         first = sent[0].text if sent else ""
         return bool(first.strip()) and not self._own_part(first, ())
 
     def _own_part(self, text: str, parts: Sequence[str]) -> str:
-        """Returns what a text has besides ignored and known parts."""
+        """Returns what is left of a text without ignored and known parts, and without spaces; empty if
+        nothing is. ``parts``: the known parts."""
         left = _squeezed(self.steady.without_ignored(text).replace(_MARK, " "))
         if left in parts:
             return ""
@@ -120,5 +125,6 @@ def forms_of(result: object) -> list[str]:
 
 
 def _squeezed(text: str) -> str:
-    """Returns a text without spaces and with one kind of quotes, as frameworks write them differently."""
+    """Returns a text without spaces, without the labels that ``_LABELS`` matches, and with one kind of
+    quotes, because frameworks write these differently."""
     return "".join(_LABELS.sub(" ", text).replace('"', "'").split())

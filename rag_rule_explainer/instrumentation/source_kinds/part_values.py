@@ -9,7 +9,8 @@ from typing import Any, cast
 from ..clients.fields import fields_of, with_fields
 
 PLAIN = (int, float, bool, type(None))
-"""The types of items whose list is one part, because a single number, as in a vector, means nothing."""
+"""A list of items of these types is one part and is not divided: a single number of a vector means
+nothing."""
 _COLLECTIONS: tuple[Callable[[], Any], ...] = (list, tuple, dict, set, frozenset, bytes)
 
 

@@ -1,9 +1,9 @@
 """This module removes omitted parts of prompts (turns, memories, examples, sections of the instructions)
 from the requests of a replay, unless ``taking_out`` has taken them out of what the replay starts with.
 
-They were found in the first request of the baseline. A later request may hold them in another form: the
-application has dropped a message of a turn, or has rewritten it. What is still whole is removed. Where
-anything else may come from an omitted part, ``NewTexts`` says so.
+These parts were found in the first request of the baseline. In a later request, the application may have
+dropped a message of a turn, or rewritten it. Messages and sections that are unchanged are removed. If
+another text may come from an omitted part, ``NewTexts`` ends the replay or notes a doubt.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -23,16 +23,19 @@ _STILL_GIVEN = (
 
 
 Doubt: TypeAlias = Callable[[str, str], None]
-"""A function that is called with the id of a source and with what may be a part of it."""
+"""A function that is called if a text may come from an omitted source. Its arguments are the id of the
+source, and the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptOmitting:
     """A ``PromptOmitting`` removes the omitted sources from the requests of one replay.
 
-    ``deliver``: is called with the sources in each request. ``taking_out``: has taken sources out of what
-    the replay starts with. ``new_texts``: finds texts that may come from other omitted sources.
-    ``recorded``: the requests of a replay that get recorded replies; None if all get new ones.
+    ``known``: the sources in the first request of the baseline. ``kept``: the ids of the retained
+    sources. ``deliver``: is called with the ids of the retained sources in each request. ``taking_out``:
+    has taken omitted sources out of what the replay starts with. ``new_texts``: finds texts that may come
+    from the omitted sources that could not be taken out. ``recorded``: checks the requests that get
+    recorded replies; None if all requests get new ones.
     """
 
     known: PromptSources
@@ -43,7 +46,8 @@ class PromptOmitting:
     recorded: RecordedRequests | None = None
 
     def edited(self, messages: Sequence[PromptMessage]) -> Sequence[str | None]:
-        """Returns the messages' texts without the omitted sources."""
+        """Returns the messages' texts without the omitted sources; None for a message that is not sent at
+        all."""
         self._check_taken(messages)
         texts, delivered = self._cut(messages, self._doubt)
         self._look_for_more(messages)
@@ -93,8 +97,9 @@ class PromptOmitting:
     def _found_in(
         self, conversation: Sequence[PromptMessage]
     ) -> tuple[dict[str, tuple[int, int]], list[str]]:
-        """Returns the sources whose messages are all in the conversation, each with the place of the
-        first and their number, and the ids of the others."""
+        """Returns two values. The first has, for each turn whose messages are all in the conversation,
+        the place of its first message and the number of its messages. The second has the ids of the other
+        turns."""
         found, torn, taken = dict[str, tuple[int, int]](), list[str](), set[int]()
         for identity, group in self.known.groups.items():
             start = _start_of(group, conversation, taken) if self._is_there(identity) else None
@@ -125,7 +130,8 @@ class PromptOmitting:
         return identity not in self.taking_out.taken
 
     def _is_sent(self, message: PromptMessage) -> bool:
-        """Returns False for a message of a turn that was taken out."""
+        """Returns False iff the message belongs only to turns that were taken out of what the replay
+        starts with, so that requests need not have it."""
         having = [each for each, group in self.known.groups.items() if message in group]
         return not having or any(map(self._is_there, having))
 
@@ -138,9 +144,10 @@ class PromptOmitting:
         yield from ((each, [text]) for each, text in self.known.sections.items() if each in gone)
 
     def _check_taken(self, messages: Sequence[PromptMessage]) -> None:
-        """Looks for turns and sections that were taken out and stand in the request all the same. Such a
-        source is then left out of requests, too. A turn after the user's last message is none of them:
-        the replay itself may have had an equal one."""
+        """Looks for turns and sections that were taken out of what the replay starts with, and that are
+        in the request all the same. They no longer count as taken out, so they are removed from the
+        requests. An equal turn after the user's last message is ignored, because the replay itself may
+        have made it."""
         conversation = [each for each in messages if not is_system(each)]
         last = self.known.spoken[-1:]
         asked = [place for place, each in enumerate(conversation) if each in last]
@@ -164,7 +171,8 @@ class PromptOmitting:
         self, identity: str, conversation: Sequence[PromptMessage], taken: set[int], doubt: Doubt
     ) -> Iterator[int]:
         """Yields the places of those messages of an omitted source that are still in the conversation.
-        Calls ``doubt`` if it is not clear which of its messages they are."""
+        Calls ``doubt`` if a message occurs more than once, so that it is not clear which one belongs to
+        the source."""
         known = self.known.spoken
         for message in self.known.groups[identity]:
             found = [
@@ -194,8 +202,8 @@ class PromptOmitting:
         places: Mapping[str, Sequence[SectionPlace]],
         doubt: Doubt,
     ) -> None:
-        """Calls ``doubt`` if an omitted section was not found, and the request has another section with
-        its mark: it may be the same one, rewritten, or that of another agent."""
+        """Calls ``doubt`` if an omitted section was not found, but a section with the same heading or tag
+        was: it may be the omitted section, rewritten, or a section of another agent."""
         gone = {each for each in self.known.sections if each not in self.kept and self._is_there(each)}
         missing, known = gone.difference(places), set(self.known.messages)
         for each in sections_in(messages) if missing else ():
@@ -203,8 +211,9 @@ class PromptOmitting:
                 doubt(each.id, each.text)
 
     def _look_for_twins(self, identity: str, doubt: Doubt) -> None:
-        """Calls ``doubt`` if a source with the same messages as this one, which is not whole in the
-        request, is omitted and the other is not: nothing shows which of the two is in the request."""
+        """Calls ``doubt`` if two turns have the same messages, and only one of the two is omitted:
+        nothing shows which of them is in the request. ``identity``: one of the two, not all of whose
+        messages are there."""
         group = self.known.groups[identity]
         twins = [each for each, other in self.known.groups.items() if other == group]
         if len({each in self.kept for each in twins}) > 1 and all(map(self._is_there, twins)):
@@ -220,13 +229,15 @@ def _left_of(messages: Sequence[PromptMessage], texts: Sequence[str | None]) -> 
 
 
 def _ignored(_identity: str, _text: str) -> None:
-    """Ignores what is not clear in a request that is not sent."""
+    """Takes the place of a ``Doubt`` where the messages are only compared and not sent. It does
+    nothing."""
 
 
 def _start_of(
     group: Sequence[PromptMessage], messages: Sequence[PromptMessage], taken: Collection[int]
 ) -> int | None:
-    """Returns the index at which the group begins among the messages, but not in ``taken``; else None."""
+    """Returns the first index, not in ``taken``, at which all messages of the group stand one after the
+    other; None if there is none."""
     size = len(group)
     for start in range(len(messages) - size + 1):
         if start not in taken and tuple(messages[start : start + size]) == tuple(group):

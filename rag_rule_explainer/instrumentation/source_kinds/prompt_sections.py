@@ -1,5 +1,5 @@
-"""This module finds the sections of instructions in a request to a model, also where the application has
-changed their texts since the first request."""
+"""This module finds the sections of instructions in a request to a model. It also finds sections whose
+texts have changed since the first request."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,22 +11,25 @@ from .own_ids import OwnIds, readable_name
 
 _SYSTEM = ("system", "developer")
 _ALIKE = 0.5
-"""The share of common words from which a section counts as another one whose text has changed."""
+"""The smallest share of common words with which a section counts as a known section whose text has
+changed. The share is the number of words in both, divided by the number of words in at least one of
+them."""
 
 SectionPlace = tuple[int, int, int]
 """A place of a text in a request: the index of the message, the start and the end."""
 
 
 class PromptMessage(NamedTuple):
-    """A ``PromptMessage`` is a message of a request: its role, as frameworks call it, and its text."""
+    """A ``PromptMessage`` is a message of a request. ``role``: as frameworks call it, such as "user" or
+    "system"."""
 
     role: str
     text: str
 
 
 class PromptSection(NamedTuple):
-    """A ``PromptSection`` is a marked section of the instructions, with an id that is its own in the
-    request."""
+    """A ``PromptSection`` is a section of the instructions, below a heading or in a tag. ``id``: no other
+    section of the request has it. ``at``: the place of the section."""
 
     id: str
     text: str
@@ -34,12 +37,12 @@ class PromptSection(NamedTuple):
 
 
 def is_system(message: PromptMessage) -> bool:
-    """Returns True iff a message has instructions."""
+    """Returns True iff a message holds instructions, which its role "system" or "developer" says."""
     return message.role in _SYSTEM
 
 
 def sections_in(messages: Sequence[PromptMessage]) -> Iterator[PromptSection]:
-    """Yields the marked sections of the instructions."""
+    """Yields the sections of the instructions in these messages, in order."""
     ids = OwnIds()
     for place, message in enumerate(messages):
         for mark, start, end in marked_sections(message.text) if is_system(message) else ():
@@ -50,10 +53,10 @@ def sections_in(messages: Sequence[PromptMessage]) -> Iterator[PromptSection]:
 def placed(
     sections: Mapping[str, str], messages: Sequence[PromptMessage]
 ) -> dict[str, list[SectionPlace]]:
-    """Returns where each section is in a request. ``sections``: their ids and texts. One that is not
-    there is left out. Sections with the same text get its places in the request in their order; the last
-    of them gets all places that remain. A section whose text has changed is found by its mark, or by its
-    words."""
+    """Returns the places of each section in a request, by id; a section that is not there is left out. If
+    several sections have the same text, the first place belongs to the first section, and so on; the last
+    section gets all remaining places. A section whose text has changed is found by its heading or tag, or
+    by its words. ``sections``: the ids and texts."""
     owners, found = dict[str, list[str]](), dict[str, list[SectionPlace]]()
     for identity, text in sections.items():
         owners.setdefault(text, []).append(identity)
@@ -61,8 +64,8 @@ def placed(
     for each in here:
         if each.text in owners:
             found.setdefault(each.text, []).append(each.at)
-    # A section that was joined with another text is no marked section of this request, so its text is
-    # searched for; but not inside the sections that were found, of which it may be a part.
+    # The application may have joined a section with another text. It is then no section of this
+    # request, so its text is searched for everywhere except in the sections that were found already.
     for text in sorted(owners, key=len, reverse=True):
         if len(found.get(text, ())) < len(owners[text]):
             taken = [at for each in found.values() for at in each]
@@ -78,11 +81,13 @@ def placed(
 def _place_changed(
     sections: Mapping[str, str], here: Sequence[PromptSection], places: dict[str, list[SectionPlace]]
 ) -> None:
-    """Adds the places of the sections whose texts have changed, as a section with a counter or the time
-    does."""
+    """Adds the places of the sections whose texts have changed since the first request. An example is a
+    section that contains the time. ``sections``: the ids and texts; ``here``: the sections of this
+    request; ``places``: the places that are known so far."""
     taken = [at for each in places.values() for at in each]
     changed = [each for each in here if not any(_overlap(each.at, at) for at in taken)]
-    # Where one section of a message is as it was, the message is the one that the others come from.
+    # If a message has an unchanged section, it is the message of the first request. So an id in it is
+    # enough to recognise a section; in other messages, the words must be similar.
     known = {place for place, _, _ in taken}
     for identity, text in sections.items():
         if identity in places or not changed:

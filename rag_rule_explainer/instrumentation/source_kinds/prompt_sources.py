@@ -32,9 +32,9 @@ class PromptEditing(Protocol):
 
 @dataclass(slots=True, eq=False)
 class FirstPrompt:
-    """A ``FirstPrompt`` records the first request of a baseline, and changes no request. ``dropped``: its
-    messages that are missing in later requests of the same conversation. ``requests``: the messages of
-    all requests."""
+    """A ``FirstPrompt`` records the requests of a baseline to models, and changes none. ``messages``:
+    those of the first request. ``dropped``: the messages of the first request that a later request of the
+    same conversation lacks. ``requests``: the messages of all requests."""
 
     messages: tuple[PromptMessage, ...] = ()
     dropped: set[PromptMessage] = field(default_factory=set[PromptMessage])
@@ -52,10 +52,10 @@ class FirstPrompt:
 @dataclass(frozen=True, slots=True)
 class PromptSources:
     """A ``PromptSources`` holds the sources in the first request of a baseline to a model. ``messages``:
-    the request's messages; ``spoken``: the messages that are no instructions. ``groups``: the messages of
-    each source that is a turn; ``sections``: the text of each source that is a section of a message.
-    ``omit``: says what remains of an omitted source: nothing, or its messages without their texts.
-    ``dropped``: the ids of the turns of which later requests of the baseline lack messages."""
+    the request's messages. ``groups``: the messages of each source that is a turn, by the source's id.
+    ``sections``: the text of each source that is a section of the instructions, by id. ``omit``: "remove"
+    if nothing remains of an omitted source, "blank" if its messages remain without their texts.
+    ``dropped``: the ids of the turns that are incomplete in a later request of the baseline."""
 
     sources: tuple[Source, ...]
     omit: Omit
@@ -75,8 +75,9 @@ class PromptSources:
         omit: Omit,
         dropped: Collection[PromptMessage] = (),
     ) -> "PromptSources":
-        """Returns the sources of these ``kinds``. ``kind_of``: a function from the texts of the user and
-        of the replies in a turn to the kind of the turn. ``dropped``: see ``FirstPrompt``."""
+        """Returns the sources of these ``kinds`` in a request. ``messages``, ``dropped``: see
+        ``FirstPrompt``. ``kind_of``: returns the kind of a turn; its argument is the list of the texts
+        that the user and the model said in the turn."""
         made, sources, numbers = cls((), omit), list[Source](), Counter[str]()
         if "instructions" in kinds:
             for each in sections_in(messages):
@@ -100,8 +101,8 @@ class PromptSources:
 
     @property
     def texts(self) -> frozenset[str]:
-        """Returns the texts of the messages that are sources. Leaves out texts that another message has
-        too, as when the user asks the same question again."""
+        """Returns the texts of the messages that are sources. Leaves out a text if a message that is no
+        source has it too, for example because the user asks the same question again."""
         owned = Counter(each.text for group in self.groups.values() for each in group)
         return frozenset(owned - (Counter(each.text for each in self.spoken) - owned))
 

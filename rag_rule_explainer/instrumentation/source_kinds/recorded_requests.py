@@ -1,5 +1,6 @@
 """This module checks that a replay of the next action gets a recorded reply only to the request that had
-this reply in the baseline. An application without a turn may make other requests, or make fewer."""
+this reply in the baseline. If an earlier turn is omitted, the application may make other or fewer
+requests."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -14,7 +15,8 @@ OTHER_REQUEST = (
 )
 
 CutTexts = Callable[[Sequence[PromptMessage]], Sequence[str | None]]
-"""A function from messages to their texts without the omitted sources; None where nothing is left."""
+"""A function that gets messages and returns the text of each without the omitted sources; None for a
+message of which nothing is left."""
 
 
 _WORDS = re.compile(r"\w+")
@@ -23,12 +25,13 @@ _RESULTS = ("tool", "function")
 
 @dataclass(slots=True, eq=False)
 class RecordedRequests:
-    """A ``RecordedRequests`` compares the requests of one replay that get recorded replies with those of
-    the baseline.
+    """A ``RecordedRequests`` compares requests of one replay with the requests of the baseline. It
+    compares those that get a recorded reply.
 
     ``requests``: the messages of the baseline's requests. ``number``: the number of requests that get
-    recorded replies. ``steady``: replaces the parts of texts that have no meaning. ``served``: the texts
-    of sources that searches and tools return. They do not count, as some of them may be omitted.
+    recorded replies. ``steady``: replaces parts of texts that differ from run to run without a meaning,
+    such as ids. ``served``: the texts of the sources that searches and tools return. They are ignored in
+    the comparison, because the replay may lack some of them.
     """
 
     requests: Sequence[Sequence[PromptMessage]]
@@ -40,9 +43,9 @@ class RecordedRequests:
     def is_another(
         self, messages: Sequence[PromptMessage], texts: Sequence[str | None], cut: CutTexts
     ) -> bool:
-        """Returns True iff the request gets a recorded reply, and the baseline made no such request.
-        ``texts``: the texts with which the messages are sent; ``cut``: removes what is omitted from the
-        baseline's requests."""
+        """Returns True iff the request gets a recorded reply although the baseline made no such request.
+        Must be called once for each request of the replay, in order. ``texts``: the texts with which the
+        messages are sent; ``cut``: removes the omitted sources from the baseline's requests."""
         self._made += 1
         if self._made > self.number:
             return False

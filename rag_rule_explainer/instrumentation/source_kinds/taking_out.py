@@ -19,7 +19,8 @@ from .prompt_sections import is_system, sections_in
 from .prompt_sources import PromptSources
 
 _LEVELS = 12
-"""The number of levels down to which lists are looked for in an input."""
+"""The number of nested levels in which lists of messages are searched for in an input. Deeper ones stay
+as they are."""
 _GONE: Any = object()
 
 
@@ -27,8 +28,10 @@ _GONE: Any = object()
 class TakingOut:
     """A ``TakingOut`` takes the omitted sources of one replay out of what the replay starts with.
 
-    ``taken``: the ids of the sources that it found there. ``copied``: the ids of turns that stand there
-    in a single text as well, which stays as it is; they do not count as taken out.
+    ``known``: the sources in the first request of the baseline; ``omitted``: the ids of those to take
+    out. ``taken``: the ids of the sources that were taken out. ``copied``: the ids of turns that are also
+    written in a single text, such as a transcript. That text stays as it is, so they do not count as
+    taken out.
     """
 
     known: PromptSources
@@ -48,7 +51,7 @@ class TakingOut:
         self._cut_instructions()
 
     def _cut_instructions(self) -> None:
-        """Notes what is left of each message with instructions that has omitted sections."""
+        """Stores, for each message with instructions, what is left of it without the omitted sections."""
         messages = self.known.messages
         for place, message in enumerate(messages):
             own = [each for each in sections_in(messages) if each.at[0] == place]
@@ -64,8 +67,8 @@ class TakingOut:
             self._ids[message.text] = [each.id for each in cut]
 
     def edited(self, given: Any) -> Any:
-        """Returns an input, or what the application remembers, without the omitted sources. Nothing in
-        ``given`` is changed; what holds a change is copied."""
+        """Returns ``given``, which is an input or the application's memory, without the omitted sources.
+        The objects in ``given`` are not changed: a list or dict that loses a source is copied first."""
         return self._edited(given, frozenset()) if self.omitted else given
 
     def _edited(self, value: Any, above: frozenset[int]) -> Any:
@@ -86,7 +89,8 @@ class TakingOut:
         return _with_attributes(value, changed)
 
     def _look_for_copies(self, text: str) -> None:
-        """Notes the omitted turns that stand in a text with all that was said in them, in its order."""
+        """Adds to ``copied`` each omitted turn whose messages all stand in this text, in the order of the
+        turn."""
         here = "".join(text.split())
         for group, ids in self._groups.items():
             said = ".*?".join(re.escape(each.text) for each in group if each.text)
@@ -112,14 +116,15 @@ class TakingOut:
         return made
 
     def _omitted_places(self, listed: Sequence[Any]) -> list[tuple[int, Any]]:
-        """Returns the places in a list at which it has omitted sources, each with what stands there in
-        their place."""
+        """Returns the places of omitted sources in a list of messages, each with the message that
+        replaces it, or ``_GONE`` if it is removed."""
         said = [(place, each) for place, element in enumerate(listed) for each in spoken_in(element)]
         found = list(self._omitted_sections(listed, said))
         talk = [(place, each) for place, each in said if each.role != "system"]
         for group, ids in self._groups.items():
             starts = _starts_of(group, talk)
-            # Where the list has the turn more or less often, nothing shows which of them is which.
+            # If equal turns stand in the list more or less often than in the request, nothing shows
+            # which of them is omitted.
             if len(starts) != len(ids):
                 continue
             for identity, start in zip(ids, starts, strict=True):
@@ -152,8 +157,10 @@ class TakingOut:
 
 
 def _starts_of(group: Sequence[Spoken], talk: Sequence[tuple[int, Spoken]]) -> list[int]:
-    """Returns where the group begins among the messages, if it does not share an element of the list,
-    such as a pair, with another message."""
+    """Returns the places in ``talk`` at which the messages of the group, which is a turn, stand one after
+    the other. ``talk``: the messages in a list, each with the index of its element. Leaves out a place if
+    an element of the list, such as a pair of question and reply, has a message of the group and another
+    one."""
     starts, size = list[int](), len(group)
     for start in range(len(talk) - size + 1):
         here = talk[start : start + size]
@@ -174,8 +181,8 @@ def _with_entries(entries: dict[Any, Any], made: Mapping[Any, Any]) -> Any:
 
 
 def _attributes_of(value: Any) -> list[str]:
-    """Returns the names of the attributes in which an object of a class of the user's own may hold a
-    list. Objects of frameworks are not copied, because they may have state, which runs have copies of."""
+    """Returns the names of the fields of an object in which messages are searched for. The object must be
+    of a dataclass or pydantic model of the user's; for any other object, the list is empty."""
     if not is_own(type(value).__module__):
         return []
     if is_dataclass(value) and not isinstance(value, type):

@@ -17,15 +17,15 @@ from .result_parts import ResultParts, parts_of_result
 
 
 class ResultContent(NamedTuple):
-    """A ``ResultContent`` is the part of a tool's result that a model is shown. ``put``: a function that
-    returns the result with another content."""
+    """A ``ResultContent`` holds the part of a tool's result that a model is shown, its ``content``.
+    ``put``: a function that gets another content, and returns a copy of the result with it."""
 
     content: Any
     put: Callable[[Any], Any]
 
 
 def as_content(result: Any) -> ResultContent:
-    """Returns the content of a result that a model is shown as it is: the result itself."""
+    """Returns the whole result as its content. This is for results that a model is shown unchanged."""
 
     def put(content: Any) -> Any:
         return content
@@ -69,9 +69,10 @@ class ToolSources:
         omit: Omit,
         taken: Iterable[str] = (),
     ) -> "ToolSources":
-        """Returns the sources in these results. ``said``: the models' replies, in whose order the calls
-        are numbered: tools may run at the same time, and end in any order. ``taken``: the ids of other
-        sources."""
+        """Returns the sources in these results. ``said``: the models' replies. Their order gives the
+        numbers of the calls, because tools that run at the same time may end in any order.
+        ``content_of``: see ``ContentOf``. ``taken``: the ids of other sources, which are not used a
+        second time."""
         sources, split, numbers = list[Source](), dict[tuple[str, int], _SplitResult](), Counter[str]()
         ids = OwnIds.beside(taken)
         for each in sorted(noted, key=lambda one: _turn(one, said)):
@@ -120,8 +121,8 @@ class ToolSources:
     def omitting(
         self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None]
     ) -> "Omitting":
-        """Returns an ``Omitting`` that removes the omitted sources from the results that one replay
-        gets."""
+        """Returns an ``Omitting`` that removes the omitted sources from the results that one replay gets.
+        ``kept``, ``deliver``: see ``ResultSources.omitting``."""
         return Omitting(self, frozenset(kept), deliver)
 
 
@@ -135,7 +136,9 @@ class Omitting:
     deliver: Callable[[Collection[str], bool], None]
 
     def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
-        """Returns the outcome of a call of the baseline, without the omitted sources."""
+        """Returns the outcome of a call of the baseline, without the omitted sources. ``key``, ``place``:
+        identify the call (see ``NotedResult``). ``outcome``: the whole outcome, which is returned if it
+        has no sources."""
         served = self.sources.served(key, place, self.kept)
         if served is None:
             return outcome
@@ -158,8 +161,8 @@ def _sources_of(name: str, call: ToolCall, parts: ResultParts, ids: OwnIds) -> I
 
 
 def _turn(noted: NotedResult, said: Sequence[Said]) -> tuple[int, int]:
-    """Returns the position of a call: the number of the models' replies before it, and its index among
-    the calls in the last of these replies."""
+    """Returns the position of a tool call, by which the calls are numbered: the number of the models'
+    replies before the call, and its index among the calls that the last of these replies asks for."""
     last = said[noted.replies - 1].called if 0 < noted.replies <= len(said) else ()
     same = [(each.name, each.arguments) == (noted.call.name, noted.call.arguments) for each in last]
     places = [place for place, is_same in enumerate(same) if is_same]

@@ -85,12 +85,14 @@ _PRINTED = re.compile(r"(?P<name>[A-Za-z_][\w.]*)\(.*\)|<[^<>]*>|\{.*\}", re.DOT
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 _LONGEST_NUMBER = 600
-"""Longer numbers are not parsed, because Python limits the number of digits of an integer."""
+"""Numbers with this many characters or more are not parsed, because Python limits the number of digits of
+an integer."""
 _UNREAD = object()
 
 
 class WrittenList(NamedTuple):
-    """A ``WrittenList`` is a list in a text; its fields are those of ``CutParts``."""
+    """A ``WrittenList`` is a list that was found in a text, without its heading. Its fields have the
+    meaning of those of ``CutParts``."""
 
     texts: Sequence[str]
     spans: Sequence[Place]
@@ -100,15 +102,15 @@ class WrittenList(NamedTuple):
 
 
 def written_list(text: str) -> CutParts | None:
-    """Returns the items of the list in a text; None if there is no list from which each item can be cut
-    out alone."""
+    """Returns the items of the list in a text, as the parts of this text. Returns None if the text has no
+    list, or if one of its items cannot be cut out without the others."""
     start, end = _inside_fence(text)
     return _listed(text, start, end) or _closed(text, start, end)
 
 
 def _closed(text: str, start: int, end: int) -> CutParts | None:
-    """Returns the items of a list that is followed by a line which only counts them; None if there is
-    none."""
+    """Returns the items of a list between ``start`` and ``end`` that is followed by a line which only
+    says how many they are, such as "3 results"; None if there is no such list."""
     closed = _CLOSED.fullmatch(text, start, end)
     found = None if closed is None else _listed(text, start, closed.end("core"))
     if closed is None or found is None:
@@ -178,9 +180,9 @@ def _in_brackets(text: str, core: Place) -> WrittenList | None:
 
 
 def _shown(value: Any, written: str) -> str:
-    """Returns the text of an item: ``text_of_part(value)``, except in two cases, in which it is the item
-    as it is written in the list. A key occurs twice in the item, and one value would hide the other; or a
-    number has a spelling of its own, such as 5.50, which the model is shown."""
+    """Returns the text of an item. ``value``: the parsed item; ``written``: the item as it is written in
+    the list. Usually the text is ``text_of_part(value)``. It is ``written`` if parsing lost something
+    that the model was shown: a key that occurs twice, or the spelling of a number such as 5.50."""
     twice = list[bool]()
 
     def noted(pairs: list[tuple[str, Any]]) -> Any:
@@ -201,7 +203,7 @@ def _has_own_numbers(written: str) -> bool:
 
 def _printed(text: str, core: Place) -> WrittenList | None:
     """Returns the items of a list that is written as Python prints one, such as "[Mail(body='hi'),
-    Mail(body='ho')]"; None if the text at ``core`` is no such list."""
+    Mail(body='ho')]"; None if the text between the two positions ``core`` is no such list."""
     elements = elements_at(text, core[0]) if text[core[0]] == "[" else None
     if elements is None or elements[1] + 1 != core[1]:
         return None

@@ -43,8 +43,8 @@ class Jury:
 
     @property
     def priced_as(self) -> str:
-        """Returns the name by which the judge's model is found in a price table, for replies that name no
-        model; an empty text if it is unknown."""
+        """Returns the name under which a price table lists the judge's model; an empty text if it is not
+        known. It is used for the cost of replies that name no model."""
         name: object = getattr(self.judge, "model_name", None)
         return name if isinstance(name, str) else self.name or ""
 

@@ -12,9 +12,10 @@ from ...printable import without_secrets
 class Matter:
     """A ``Matter`` holds what the judge must decide about each candidate (an answer to be judged).
 
-    ``criterion``: a statement about the candidate; the verdict is "yes" if it is true. ``question``: what
-    the candidate answers. ``truth``: the known right answer with which the candidate is compared; None if
-    there is none. ``reference``: a text to which the criterion refers; None if there is none.
+    ``criterion``: a statement about the candidate; the verdict is "yes" if it is true. ``question``: the
+    question that the candidates answer. ``truth``: the known right answer with which the candidate is
+    compared; None if there is none. ``reference``: a text to which the criterion refers; None if there is
+    none.
     """
 
     criterion: str

@@ -1,5 +1,5 @@
-"""This module records, for each thread that a replay starts, to which replay it belongs, so that its
-traces can be marked.
+"""This module records, for each thread that a replay starts, to which replay it belongs, so that
+the thread's traces get the metadata of this replay.
 
 A new thread has an empty context, so by itself it does not know which replay started it.
 """
@@ -16,7 +16,7 @@ from .replacing import Replacing
 
 HandOn: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 """A function that wraps the work of a thread: it gets the function that the thread is to call, and
-returns the function to call instead. Outside replays, it returns the same function."""
+returns the function to call instead. Outside replays, it returns the function unchanged."""
 
 
 class Following:
@@ -34,8 +34,9 @@ class Following:
         )
 
     def on(self) -> AbstractContextManager[None]:
-        """During the block, wraps by ``hand_on`` every function that is given to a thread pool, and every
-        new thread that runs the user's code. Several blocks may be active at the same time."""
+        """During the block, wraps by ``hand_on`` every function that is given to a thread pool, and the
+        function of every new thread that runs the user's code. Several blocks may be active at the same
+        time."""
         return self._methods.on()
 
     def _to_a_pool(self, submit: Any) -> Any:

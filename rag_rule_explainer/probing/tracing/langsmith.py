@@ -10,8 +10,8 @@ from . import endpoints
 from .marks import TraceMarks
 
 _BACKLOG = 500
-"""If a client has more undelivered operations than this, its endpoint is checked even if there is a
-recent result."""
+"""If more than this number of operations wait to be sent by a client, its endpoint is probably not
+answering. So it is checked again, even if it was checked a short time ago."""
 _LOCAL = (
     "LangSmith's tracing is local here, which is its word for sending nothing, so by default this "
     "explanation is not traced there: LangChain's tracer would send its runs all the same"
@@ -123,8 +123,8 @@ def _asked(endpoint: str) -> str:
 
 
 def _is_plain(client: Any) -> bool:
-    """Returns True iff a client sends its requests through a plain session of ``requests``. A session of
-    the user's own may reach the endpoint in another way than this check."""
+    """Returns True iff a client sends its requests through a plain session of ``requests``. Only such a
+    client is checked: a session of another class may reach an endpoint that the check cannot reach."""
     import requests
 
     return type(getattr(client, "session", None)) is requests.Session

@@ -1,9 +1,9 @@
 """This module begins the spans of an explanation late, if only the application knows where spans are
 exported.
 
-An application may use its own provider of OpenTelemetry, which is not the provider of the process. This
-provider becomes known only when the application begins its first span. The spans of the explanation and
-of the replay are then begun with this provider, around the application's span.
+An application may export its spans by a provider of its own instead of OpenTelemetry's provider for the
+whole process. The application's provider becomes known only when the application begins its first span.
+The spans of the explanation and of the replay are then begun with it, around the application's span.
 """
 
 import threading
@@ -39,8 +39,9 @@ class LateSpans:
         self._replays: dict[TracedReplay, spans.TracingSpan] = {}
 
     def around(self, tracer: Any, replay: TracedReplay | None) -> spans.TracingSpan:
-        """Returns the parent for a span that ``tracer`` is about to begin: the span of the replay, or of
-        the explained run if ``replay`` is None. Begins the parent if it does not exist."""
+        """Returns the parent for a span that ``tracer`` is about to begin. The parent is the span of
+        ``replay``; if ``replay`` is None, it is the span of the explained run (the run of the application
+        whose answer is explained). Begins the parent if it does not exist."""
         with self._guard:
             if self._root is None:
                 self._root = spans.started(EXPLANATION, self._explanation.marks, tracer)
@@ -93,7 +94,7 @@ class LateSpans:
 
 
 _explained: ContextVar[LateSpans | None] = ContextVar("rag_rule_late_spans", default=None)
-"""The late spans of the explanation that this context belongs to; None outside an explanation."""
+"""The ``LateSpans`` of the explanation that this context belongs to; None outside an explanation."""
 _first_run: ContextVar[bool] = ContextVar("rag_rule_traced_first_run", default=False)
 
 
@@ -108,8 +109,8 @@ def span_around(tracer: Any) -> spans.TracingSpan | None:
 
 @contextmanager
 def possible(explanation: TracedExplanation) -> Generator[None, None, None]:
-    """Lets ``span_around`` begin late spans of this explanation during the block. At the end of the
-    block, ends the span of the explanation."""
+    """Lets ``span_around`` begin the spans of this explanation and of its replays during the block, once
+    the application begins a span. At the end of the block, ends the span of the explanation."""
     late = LateSpans(explanation)
     token = _explained.set(late)
     error: BaseException | None = None
@@ -126,8 +127,9 @@ def possible(explanation: TracedExplanation) -> Generator[None, None, None]:
 
 @contextmanager
 def first_run() -> Generator[None, None, None]:
-    """Treats the block as the explained run: late spans that begin in the block become children of this
-    run's span. At the end of the block, ends the span of this run."""
+    """Treats the block as the explained run (the run of the application whose answer is explained).
+    Spans without a parent that begin in the block become children of this run's span. At the end of the
+    block, ends the span of this run."""
     token, late = _first_run.set(True), _explained.get()
     try:
         yield

@@ -39,9 +39,9 @@ class LateRuns:
         self._parents: dict[str, Any] = {}
 
     def joined(self, client: Any, sent: Mapping[str, Any], replay: TracedReplay | None) -> dict[str, Any]:
-        """Returns the fields to send for a run. If the run's trace began in this explanation, its ids are
-        changed so that the run becomes a part of the explanation's trace. Otherwise the fields are those
-        of ``sent``.
+        """Returns the fields to send for a run of the application. If the run's trace began in this
+        explanation, the ids among the fields are changed, so that the run becomes a part of the
+        explanation's trace. Otherwise the fields are those of ``sent``.
 
         ``sent``: the fields that the application's client would send. ``replay``: the current replay;
         None for the explained run.
@@ -62,8 +62,9 @@ class LateRuns:
         }
 
     def _around(self, client: Any, sent: Mapping[str, Any], replay: TracedReplay | None) -> Any:
-        """Returns the run that becomes the parent of a trace, and begins it if needed: that of the
-        replay, or that of the explanation if the trace belongs to the explained run."""
+        """Returns LangSmith's run that becomes the parent of a trace, and begins this run if needed. It
+        is the run of ``replay``, or the run of the explanation if ``replay`` is None, has ended, or is a
+        baseline. ``client``: sends the run. ``sent``: the fields of the trace's first run."""
         if self._root is None:
             from langsmith.run_trees import RunTree
 
@@ -150,8 +151,8 @@ def as_sent(client: Any, sent: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @contextmanager
 def taking_late_runs(explanation: TracedExplanation) -> Generator[None, None, None]:
-    """Lets ``as_sent`` begin late runs of this explanation during the block. At the end of the block,
-    ends the run of the explanation."""
+    """Lets ``as_sent`` begin LangSmith's runs of this explanation and of its replays during the block,
+    once the application begins a trace. At the end of the block, ends the run of the explanation."""
     known = _explained.get()
     if known is not None and known.explanation is explanation:
         yield

@@ -25,7 +25,7 @@ explanation."""
 REPLAY = "rag_rule_replay"
 """The name of the run, or span, of one replay."""
 BASELINE_TAG_NAME = "rag_rule_baseline"
-"""The name of the span of a baseline, if no framework makes a span for it."""
+"""The name of the span of the baseline (the run whose answer is explained), if no framework makes one."""
 REPLAY_TAG = "rag-rule-replay"
 BASELINE_TAG = "rag-rule-baseline"
 
@@ -160,7 +160,7 @@ class TracedReplay:
             self._condition = condition or self.explanation.condition
             self._text = None if self.answered is None else self.answered[1].text
             endings, self._endings = self._endings, ()
-            # Replies that are kept refer to this object, so it drops data that it no longer needs.
+            # Replies stay in memory and refer to this object, so it drops data that it no longer needs.
             self.answered, self._kept, self._marks = None, (), _NONE
         self.explanation.forget(self)
         if not endings:

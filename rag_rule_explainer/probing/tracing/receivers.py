@@ -10,8 +10,8 @@ from typing import Any
 @dataclass(frozen=True, slots=True)
 class Receivers:
     """A ``Receivers`` object holds the span processors of one tracer. Those in ``dead`` export to an
-    endpoint that does not answer; all others are in ``live``. ``why``: a note about the first of these
-    endpoints; empty if there is none."""
+    endpoint that does not answer; all others are in ``live``. ``why``: a note for the user about the
+    first endpoint that does not answer; empty if all answer."""
 
     live: tuple[Any, ...]
     dead: tuple[Any, ...]
@@ -28,7 +28,7 @@ class Receivers:
 
     @property
     def has_live_exporter(self) -> bool:
-        """Returns True if an exporter of the tracer receives its spans."""
+        """Returns True if at least one of the processors in ``live`` exports spans."""
         return any(hasattr(each, "span_exporter") for each in self.live)
 
     def limiting(self, begin: Callable[..., Any]) -> Callable[..., Any]:

@@ -38,8 +38,8 @@ _methods = Replacing(_wanted)
 
 
 def _bound(method: Any, instance: Any) -> Any:
-    """Returns a method, taken from its class, bound to an instance. An instrumentation may have replaced
-    the method by an object that is not a function, so it is bound by ``__get__``."""
+    """Returns a method that was read from a class, bound to an instance of this class. The method may be
+    any object with ``__get__``, because an instrumentation may have replaced the original function."""
     return method.__get__(instance, type(instance))
 
 

@@ -85,7 +85,7 @@ def is_on() -> bool:
 
 def why_all_dead(tracers: Iterable[Any] = ()) -> str:
     """Checks the endpoints to which spans of ``tracers`` and of the process are exported. If none
-    answers, returns a note for the user about the first one; otherwise an empty text. Blocks."""
+    answers, returns a note for the user about the first of them; otherwise an empty text. Blocks."""
     from opentelemetry import trace
 
     found = [Receivers.of(each, why_dead) for each in (*tracers, trace.get_tracer(_NAME))]
@@ -133,8 +133,8 @@ _MARKED: "WeakSet[Any]" = WeakSet()
 
 
 def _processors(tracers: Iterable[Any]) -> Generator[Any, None, None]:
-    """Yields the span processor of each of these tracers, and that of the process. All tracers of one
-    provider share a span processor."""
+    """Yields the span processor of each of these tracers, and that of the provider which is set for the
+    whole process. All tracers of one provider share a span processor."""
     from opentelemetry import trace
 
     for tracer in (*tracers, trace.get_tracer(_NAME)):
@@ -185,8 +185,8 @@ def opened(
 def started(
     name: str, marks: TraceMarks, tracer: Any, *, tag: str = "", inside: TracingSpan | None = None
 ) -> TracingSpan:
-    """Begins a span with this tracer and returns it. The caller must end it. ``inside``: its parent; None
-    for no parent. The current span is not used as the parent."""
+    """Begins a span with this tracer and returns it. The caller must end the span. ``inside``: its
+    parent; None for no parent. The current span is not used as the parent."""
     from opentelemetry import trace
     from opentelemetry.context import Context
 
@@ -241,7 +241,8 @@ def lasting() -> Any:
 
 @contextmanager
 def kept_context() -> Generator[None, None, None]:
-    """Restores, at the end of the block, the span that was current before it."""
+    """At the end of the block, makes the span current again that was current at the start of the
+    block."""
     from opentelemetry import context
 
     with Attached(context.get_current()):
@@ -282,7 +283,8 @@ def silenced() -> Generator[None, None, None]:
 
 
 def _joined(known: object, marks: TraceMarks) -> str:
-    """Returns the metadata of ``known``, a text in JSON, with the marks added, as JSON."""
+    """Returns the metadata in ``known``, a text in JSON, with the marks added, as JSON. If ``known`` is
+    anything else, returns only the marks."""
     found: Any = {}
     if isinstance(known, str):
         with suppress(ValueError):

@@ -90,7 +90,8 @@ def _marked(check: CitationCheck) -> Iterator[Markup]:
 
 
 def _places(check: CitationCheck) -> dict[tuple[int, int], list[CitationVerdict]]:
-    """Returns the verdicts by the position (start and end) of the citation in the text, in order."""
+    """Returns the verdicts on the citations by the position (start and end) of each citation in the
+    answer's text, in the order of the text."""
     found = dict[tuple[int, int], list[CitationVerdict]]()
     for citation in sorted(check.reading.citations, key=_place):
         verdict = check.of_mark(citation)

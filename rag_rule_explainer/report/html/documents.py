@@ -1,6 +1,7 @@
 """This module writes the sources as HTML, with the rules that name each source and with its importance.
 
-If there are too many sources to draw a lattice, a table shows which rule names which source.
+If there are too many sources to draw a diagram of all subsets, a table shows which rule names which
+source.
 """
 
 from collections.abc import Iterator
@@ -21,14 +22,14 @@ _OPEN_UP_TO = 1500
 """Texts with at most this number of characters are visible at once. The reader must open longer texts."""
 _MOST_ROWS, _MOST_COLUMNS = 200, 60
 _MOST_BADGES = 6
-"""The maximum number of badges for retention rules, and for omission rules, beside a source that more
-than twice this number of rules name. Beside other sources, all badges are shown."""
+"""If more than twice this number of rules name a source, at most this number of badges (labels of rules)
+for retention rules, and as many for omission rules, stand beside the source. Otherwise, all do."""
 _MARKS = {RuleKind.RETENTION: ("●", "retained"), RuleKind.OMISSION: ("○", "omitted")}
 
 
 def labels_of(explanation: Explanation) -> dict[str, list[tuple[str, Finding]]]:
-    """Returns, by the id of a source, the rules that name it. Each rule stands with its label, such as
-    "R1"."""
+    """Returns, by the id of a source, the rules that name it, each after its label, such as "R1" for the
+    first retention rule. Sources that no rule names are missing."""
     named: dict[str, list[tuple[str, Finding]]] = {}
     for label, rule in _labelled(explanation):
         for identity in rule.sources:
@@ -113,7 +114,7 @@ def importance_table(explanation: Explanation) -> Markup:
 
 def rule_matrix(explanation: Explanation) -> Markup:
     """Returns a table with a row for each rule and a column for each source. It is used if there are too
-    many sources to draw a lattice."""
+    many sources to draw a diagram of all subsets; otherwise, or without rules, the result is empty."""
     named = list(labels_of(explanation))
     rules = [*explanation.rules][:_MOST_ROWS]
     if len(explanation.units) <= MOST_DRAWN or not named:
@@ -147,8 +148,9 @@ def _matrix_rows(rules: list[Finding], order: list[SourceRecord]) -> Iterator[Ma
 
 
 def _badges(labels: list[str], badges: dict[str, Markup]) -> Markup:
-    """Returns the badges of a source's rules. If there are more than ``2 * _MOST_BADGES``, only the first
-    ``_MOST_BADGES`` of each kind of rule are shown, and the others are counted."""
+    """Returns the badges that stand beside a source: one for each rule that names it, such as "R1". If
+    there are more than ``2 * _MOST_BADGES``, only the first ``_MOST_BADGES`` of each kind of rule are
+    shown, and the others are counted. ``badges``: the HTML of each badge by its label."""
     if len(labels) <= 2 * _MOST_BADGES:
         return joined_markup(badges[label] for label in labels)
     shown: list[str] = []

@@ -18,9 +18,10 @@ _WIDEST_ROW = 84
 
 @dataclass(frozen=True, slots=True)
 class LatticeGrid:
-    """A ``LatticeGrid`` holds the position of each subset by its mask, the vertical position of each row,
-    the height of the diagram, and the radius of a mark, which is the shape for one subset.
-    ``beside_pinned``: True if every subset also retains pinned sources."""
+    """A ``LatticeGrid`` holds the position of each subset by its mask (a number with one bit for each
+    retained unit), the vertical position of each row, the height of the diagram, and the radius of a
+    mark, which is the shape for one subset. ``beside_pinned``: True if every subset also retains pinned
+    sources."""
 
     size: int
     places: Mapping[int, tuple[float, float]]
@@ -35,14 +36,16 @@ class LatticeGrid:
         return f"0 0 {WIDTH} {self.height:g}"
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Yields the pairs of subsets that differ in one unit. Yields nothing if there are more than
-        ``_MOST_WITH_EDGES`` units, because a reader could not distinguish so many edges."""
+        """Yields the pairs of subsets that differ in one unit (a source, or tied sources). Yields nothing
+        if there are more than ``_MOST_WITH_EDGES`` units, because a reader could not distinguish so many
+        edges."""
         if self.size <= _MOST_WITH_EDGES:
             for mask in self.places:
                 yield from ((mask, mask ^ (1 << unit)) for unit in range(self.size) if mask >> unit & 1)
 
     def edges(self) -> str:
-        """Returns the edges between the subsets of each pair, as the data of an SVG path."""
+        """Returns a line between every two subsets that differ in one unit, as the data of an SVG path.
+        Empty if there are too many units (see ``pairs``)."""
         places = self.places
         lines = ((*places[a], *places[b]) for a, b in self.pairs())
         return "".join(f"M{x:g} {y:g}L{to_x:g} {to_y:g}" for x, y, to_x, to_y in lines)

@@ -96,8 +96,9 @@ def _units(rule: Finding) -> int:
 
 
 def changes_heading(explanation: Explanation, count: int, *, smallest: bool) -> str:
-    """Returns the heading of the list of changes that start from all documents. ``count``: the number of
-    changes. ``smallest``: True iff it is known that no part of a change flips the outcome by itself."""
+    """Returns the heading of the list of documents to take out so that the outcome flips: whether the
+    answer meets the condition. ``count``: the number of changes in the list. ``smallest``: True iff it is
+    known that no part of a change flips the outcome by itself."""
     one = count < 2
     changes = f"{'Smallest change' if smallest else 'Change'}{'' if one else 's'}"
     if about_one(explanation):
@@ -106,8 +107,8 @@ def changes_heading(explanation: Explanation, count: int, *, smallest: bool) -> 
 
 
 def additions_summary(explanation: Explanation) -> str:
-    """Returns the heading of the list of documents that flip the outcome when the application is given
-    them and nothing else."""
+    """Returns the heading of the list of documents that flip the outcome (whether the answer meets the
+    condition) when the application gets them alone instead of no documents."""
     return f"Which documents {'are enough' if about_one(explanation) else 'flip the outcome'} alone"
 
 
@@ -115,8 +116,8 @@ def how_seen(explanation: Explanation, changes: FlippingChanges) -> str:
     """Returns a sentence that says that each listed change was tried, starting from all documents; empty
     if there are no changes.
 
-    If both kinds of rules have the same condition, and a change is not itself an omission rule, the
-    sentence adds why the change and the rules can both be true.
+    If both kinds of rules are about one condition (see ``about_one``), and a change is not itself an
+    omission rule, the sentence adds why the change and the rules can both be true.
     """
     if not changes.removals:
         return ""

@@ -24,7 +24,7 @@ def lattice_figure(view: SubsetView, name: str, names: Mapping[str, str]) -> Mar
     ``names``: the names of the sources by id. The figure also contains them as data for the scripts.
 
     Nothing is lost without scripts, because the table of probes contains every probe as well. With
-    scripts, a reader can select the marks by pointer and by keys.
+    scripts, a reader can select subsets in the diagram by pointer and by keys.
     """
     counted, grid = view.counts, lattice_grid(view)
     key = joined_markup(

@@ -35,9 +35,9 @@ sections of a report are written as simple lists."""
 def as_html(explanation: Explanation) -> str:
     """Returns the report as one HTML file that needs no network, ending in a newline.
 
-    If the browser runs no scripts, only the details of the marks in the lattice are missing. The table of
-    probes has these details as well. Texts of the explanation are escaped, so they never act as markup.
-    The element with the id *explanation* contains the explanation itself as JSON.
+    If the browser runs no scripts, the diagram of the subsets does not show details when a subset is
+    selected. The table of probes has these details as well. Texts of the explanation are escaped, so they
+    never act as markup. The element with the id *explanation* contains the explanation itself as JSON.
     """
     return "".join(_page(explanation))
 

@@ -89,8 +89,8 @@ def missing_rules(explanation: Explanation, names: SourceNames) -> Markup:
 
 
 def smallest_changes(explanation: Explanation, names: SourceNames) -> Markup:
-    """Returns the smallest changes that flip the outcome: first the removals, which start from all
-    documents, then the additions, which start from none."""
+    """Returns the smallest changes that flip the outcome (whether the answer meets the condition): first
+    the removals from all documents, then the additions to none."""
     changes = flipping_changes(explanation)
     # A change that was found for both kinds of rules is shown only once.
     removals, additions = (
@@ -123,7 +123,8 @@ def _change(
     units, documents = len(named_units(found.sources, found.tied)), len(found.sources)
     if documents < 2 or found.change != "removal" or not smallest:
         return sentence
-    # It was not tried whether removing only one of several near-duplicates is enough.
+    # It was not tried whether removing only one of several near-duplicates is enough, so the text does
+    # not say then that all of them must go.
     verb = "must go" if units == documents else "were left out"
     both = "Both" if documents == 2 else "All of them"
     return sentence + Markup("<br><small>{} {}.</small>").format(both, verb)

@@ -20,19 +20,20 @@ COLOURS: Mapping[SubsetState, str] = {
     "unknown": "#9a4fc0",
     "unasked": "#808894",
 }
-"""The colours of the states. They are chosen for light and for dark backgrounds."""
+"""The colour of a subset in the diagram, by the subset's state. The colours can be distinguished on light
+and on dark backgrounds."""
 _SAFE = " =:;,/.-()"
 """The characters that are not escaped in the address of an image, so that it stays short."""
 _LEGEND = 24
 """The height of the legend below the diagram."""
 _MOST_TITLED = 64
-"""The maximum number of marks that have a title. A browser shows the title when the pointer rests on the
-mark."""
+"""The maximum number of marks (each is the shape for one subset) that get a title, which a browser shows
+when the pointer rests on the mark. If there are more marks, none has a title."""
 
 
 def still_lattice(explanation: Explanation, view: SubsetView, names: Mapping[str, str]) -> Markup:
     """Returns the diagram of a view and its legend as an image. ``names``: the names of the sources by
-    id, for the titles of the marks.
+    id, for the texts that a browser shows when the pointer rests on a subset.
 
     The SVG is embedded in the address of an ``img`` element. A program that shows no images, such as a
     notebook that is not trusted, then shows the element's short ``alt`` text, and not all texts of the
@@ -79,9 +80,9 @@ def _titles(
     grid: LatticeGrid,
     height: float,
 ) -> Iterator[Markup]:
-    """Yields, for each mark, an empty element that lies over it, with the text that a browser shows when
-    the pointer rests on the mark. ``grid``: the positions of the marks. ``height``: the height of the
-    image, with its legend."""
+    """Yields, for each subset in the diagram, an empty element that lies over its mark, with the text
+    that a browser shows when the pointer rests on it. ``grid``: the positions of the marks. ``height``:
+    the height of the image, with its legend."""
     units = unit_names(view, names)
     across, down = 2 * grid.radius / WIDTH * 100, 2 * grid.radius / height * 100
     for mask, (x, y) in grid.places.items():
@@ -135,7 +136,8 @@ def _painted(state: SubsetState, drawn: str, radius: float) -> str:
 
 
 def _path(state: SubsetState, x: float, y: float, radius: float) -> str:
-    """Returns the shape of a mark as the data of an SVG path. ``x``, ``y``: the centre of the mark."""
+    """Returns the shape that stands for a subset in the diagram, as the data of an SVG path. ``state``:
+    the state of the subset, which decides the shape. ``x``, ``y``: the centre of the shape."""
     r = round(radius * (0.55 if state == "unasked" else 0.9), 2)
     half = round(r * 0.55, 2)
     if state == "breaks":

@@ -22,8 +22,8 @@ _SHORT = 80
 evidence."""
 _MOST_NAMED = 8
 _MOST_COUNTED = 30
-"""The maximum number of other documents for which a sentence gives the number of their combinations. If
-there are more, only the evidence gives the number."""
+"""The maximum number of documents that a rule does not name for which the sentence about the rule says
+how many combinations of them there are. If there are more, only the evidence says it."""
 
 
 def claim_of(explanation: Explanation, rule: Finding, support: str) -> Markup:
@@ -83,8 +83,8 @@ def _guarantee(explanation: Explanation, rule: Finding) -> str:
 
 def _vote(explanation: Explanation, rule: Finding) -> str:
     """Returns, in words, how many answers agreed with a voted rule when exactly its sources were retained
-    (or omitted). Empty if there was no vote on this subset, or if the words "with nothing else" would not
-    be true of it."""
+    (or omitted). Empty if there was no vote on this subset, if pinned or other sources were retained
+    beside the rule's sources, or if the rule names no source."""
     own = own_subset(explanation, rule)
     votes = next(
         (

@@ -119,7 +119,7 @@ class FinalReplays(Enum):
         ``shape``: the requests to models in one run."""
         if self is FinalReplays.MOST:
             promoting = (1 + min(MOST_PROMOTING, subsets)) * shape.holds_out
-            rewound = max(min(MOST_REWOUND, subsets), subsets - 1)  # each subset but the full one
+            rewound = max(min(MOST_REWOUND, subsets), subsets - 1)  # at worst, all but the full set
             return min(MOST_AGAIN, subsets) + rewound + promoting
         return int(self is FinalReplays.ONCE)
 
@@ -143,7 +143,8 @@ def outlay_of(
     # Fractions are used, because the number of subsets of many sources is too large for a float.
     shown = runs.before * size + Fraction(probes.shown) * Fraction(runs.mined, max(1, probes.subsets))
     shown -= size * runs.spared
-    # The number of requests that show documents: one for each shown document, or one for each replay.
+    # The number of requests that show documents: one for each shown document if the application shows
+    # them one at a time, else one for each replay.
     shape = material.shape
     asking = max(shown, Fraction(replays)) if shape is not None and shape.one_at_a_time else replays
     input_tokens = round(replays * material.asked_before + asking * material.other_tokens + shown * mean)

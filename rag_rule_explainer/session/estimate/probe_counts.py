@@ -30,10 +30,10 @@ class Probes:
 
     ``subsets``: the number of probed subsets. ``shown``: the number of sources in them, summed over all
     these subsets. ``depth``: the number of probes that must run one after the other, because each depends
-    on the one before. ``border``: the number of subsets that decide which sets of sources are rules. With
-    votes, some searches draw several answers only for these subsets; these answers are assumed to be
-    alike. None if all answers are drawn for every subset. ``with_full``: True if the set of all sources
-    is among the subsets; the baseline already gives its answer.
+    on the one before. ``border``: the number of subsets for which a vote draws further answers after the
+    first one, unless the settings vote on every subset; the answers are assumed to agree. None if the
+    largest number of answers is drawn for every subset. ``with_full``: True if the set of all sources is
+    among the subsets; the baseline already gives its answer.
     """
 
     subsets: int
@@ -43,8 +43,8 @@ class Probes:
     with_full: bool = True
 
     def replays(self, noise: Noise) -> int:
-        """Returns the number of replays for these probes, which is larger with votes. ``noise``: how
-        subsets are voted on."""
+        """Returns the number of replays for these probes. With votes, it is larger than the number of
+        probes, because several answers are drawn for a subset. ``noise``: the settings of the votes."""
         agreeing = noise.count.soonest(0, 0)
         if self.border is None:
             return self.subsets * noise.samples
@@ -112,8 +112,8 @@ def _fewest_of(kind: RuleKind, size: int, plan: MiningPlan) -> Probes:
 
 
 def _has_none(by_kind: Sequence[Probes], size: int) -> bool:
-    """Returns True iff the subset without sources may be among the probes in ``by_kind``. ``size``: the
-    number of sources."""
+    """Returns True iff the subset without sources may be among the probes. ``by_kind``: for each kind of
+    rule, the probes that its search needs. ``size``: the number of sources."""
     return size == 1 or any(not probes.with_full for probes in by_kind) or by_kind[0].subsets == 2
 
 
@@ -190,8 +190,8 @@ def _batched(
 
 
 def _looked_on(lattice: Lattice, named: Mask, settings: Settings, plan: MiningPlan) -> Probes:
-    """Returns the probes of a simulated search for all kinds of rule, if the sources in the mask
-    ``named`` decide together."""
+    """Returns the number of probes of a simulated search for all kinds of rule, if the sources in the
+    mask ``named`` (one bit for each source) decide together."""
     probed, rounds = set[Mask](), 0
     for kind in settings.kinds:
         search = plan.search(kind, lattice, settings)

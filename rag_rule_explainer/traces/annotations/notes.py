@@ -129,8 +129,8 @@ def _word(source: SourceRecord, verdict: CitationVerdict, naming: list[Finding])
 
 
 def _partners(several: tuple[tuple[str, ...], ...]) -> str:
-    """Returns the sets of documents that a document needs beside it, as text, such as "D4, or D5 and D6"
-    for one set or another."""
+    """Returns the sets of documents (``several``) of which a document needs one beside it, in words, such
+    as "D4, or D5 and D6". More than two sets are not named."""
     if len(several) > 2:
         return "others, in several ways"
     limit = _LONGEST_NAMES // max(len(several), 1)

@@ -96,8 +96,8 @@ class PlacedNotes:
         return uuid5(NAMESPACE_URL, f"{ANNOTATION_NAME}:{place}")
 
     def metadata(self, placed: PlacedNote) -> dict[str, str]:
-        """Returns the data of a note for programs: its document, word, claim and condition, and its
-        origin."""
+        """Returns the data of a note for programs: its document, word, claim and condition, and the data
+        about its explanation (``about``)."""
         note = placed.note
         own = {
             "document": None if note.source is None else plain_text_within(note.source, 200),
