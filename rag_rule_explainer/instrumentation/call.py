@@ -2,8 +2,8 @@
 its answer."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator, Iterable
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -22,7 +22,6 @@ from ..probing.loop import about_the_callers_loop, run_blocking, why_late
 from ..probing.main_task import ctrl_c_kept
 from ..probing.replaying import Replay
 from ..probing.retries import Retries
-from ..probing.wholeness import ANY
 from ..rules import as_kind
 from ..session.estimate.assumptions import Assumptions
 from ..session.estimate.estimate import Estimate
@@ -31,8 +30,8 @@ from ..sources.given import named_ids
 from .baseline_retries import Failed, MadeBaseline, Recorded, block, is_async_only, made, without_loop
 from .events import Events
 from .inside_runs import replays_muted
+from .judge_watch import JudgeWatch
 from .outputs import Explained, Unexplained, unexplained
-from .run_context import ModelWatch
 from .runs import ApplicationRun
 
 Item = TypeVar("Item")
@@ -164,7 +163,10 @@ class Call(Generic[Item]):
         """Returns the same as ``asked``, but on the caller's event loop, with the async interface."""
         await self._ask_tracers()
         with ctrl_c_kept() as keep, self._as_one(), self.run.application.interception.intercepting():
+            # The call stops here if Ctrl-C came before. Coroutines that never suspend would not notice.
+            await asyncio.sleep(0)
             first = await self._made(self._baseline, asyncio.sleep)
+            await asyncio.sleep(0)
             keep()
             return first.output, await self._aasked(ask_of(first.output), first.recorded)
 
@@ -218,7 +220,8 @@ class Call(Generic[Item]):
         """Calls ``ask``, which is ``explain`` or ``verify`` of the explainer, for a recorded baseline,
         and returns its result. ``replay``: a function that makes one replay."""
         sources, baseline = recorded
-        with kept(), self._as_one(), replays_muted(self.run.manner), self._judge_watched() as judge:
+        judge = self._judge_watch()
+        with kept(), self._as_one(), replays_muted(self.run.manner), judge.watching():
             return ask(
                 self.run.case.question,
                 sources,
@@ -235,7 +238,8 @@ class Call(Generic[Item]):
     async def _aasked(self, ask: Callable[..., Awaitable[Value]], recorded: Recorded) -> Value:
         sources, baseline = recorded
         await self._ask_tracers()
-        with self._as_one(), replays_muted(self.run.manner), self._judge_watched() as judge:
+        judge = self._judge_watch()
+        with self._as_one(), replays_muted(self.run.manner), judge.watching():
             async with self.events.on_loop() as progress:
                 return await ask(
                     self.run.case.question,
@@ -290,11 +294,5 @@ class Call(Generic[Item]):
         has to run again. Raises BaselineFailed if a tool ran that may not run once more."""
         return is_async_only(self.run, failed)
 
-    @contextmanager
-    def _judge_watched(self) -> Generator[ModelWatch, None, None]:
-        """Counts the tokens that the judge of a predicate spends during the block. Only the judge calls a
-        model outside of replays, and replays count the tokens of their own models."""
-        application = self.run.application
-        watch = application.watch(accepts=(ANY,))
-        with application.watching(watch):
-            yield watch
+    def _judge_watch(self) -> JudgeWatch:
+        return JudgeWatch(self.run.application, self.explainer.settings.accept_finish_reasons)

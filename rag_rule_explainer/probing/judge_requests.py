@@ -16,6 +16,7 @@ from ..predicates.judge.request import request_for
 from ..printable import printable, shortened
 from ..verdicts import Judgement
 from . import threads
+from .asked_models import whole_replies
 from .budget import Budget
 from .containing import contained
 from .judge_barrier import of_this_work
@@ -173,7 +174,7 @@ class JudgeRequests:
             self.budget.judge_requests += 1
             try:
                 with anyio.move_on_after(self.timeout):
-                    with contained():
+                    with contained(), whole_replies(_not_whole):
                         said = answered(jury.judge, request, threads.shared().run)
                         reply = await self.stopper.by_the_limit(said)
                     models = reply.models or {jury.priced_as: reply.usage or {}}
@@ -196,6 +197,10 @@ def _fail(entries: Iterable[WaitingAnswer], error: Exception) -> None:
             # A caller that was cancelled never reads the error, and asyncio would log an error that
             # nobody reads. This call marks it as read.
             entry.outcome.exception()
+
+
+def _not_whole(reason: str) -> UnusableReply:
+    return UnusableReply(f"the judge's reply cannot count: {reason}", passing=False)
 
 
 def _cause(tried: TriedRequest) -> Exception | None:

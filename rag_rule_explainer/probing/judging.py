@@ -3,7 +3,7 @@ memo key get the same judgement, so they are judged only once."""
 
 import inspect
 from collections.abc import Awaitable, Hashable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from ..predicates.judge.jury import Company, among_others, company
 from ..predicates.protocol import answer_key
 from ..printable import without_secrets
 from ..verdicts import Answer, Case, Judgement, Verdict
+from .asked_models import runs_users_code, whole_replies
 from .containing import contained
 from .judge_barrier import together
 from .limits import JudgedTooLate, LimitReached
@@ -71,6 +72,7 @@ class Judging:
         self._store, self._stopper = store, stopper
         self._judgements = judgements
         self._known: dict[Hashable | None, Judgement] = {}
+        self._runs_users_code = runs_users_code(self.base)
         self._reads_texts_alone = getattr(type(self.base), "memo_key", None) is answer_key
 
     @property
@@ -217,9 +219,7 @@ class Judging:
         before = company.set(own)
         try:
             with contained():
-                judged = self.base(case)
-                if not isinstance(judged, Judgement) and inspect.isawaitable(judged):
-                    judged = await self._in_time(judged)
+                judged = await self._called(case)
                 judgement = as_judgement(judged, self.base)
                 self._judgements.has_judged = True
         finally:
@@ -227,6 +227,15 @@ class Judging:
             if own.is_mixed:
                 self._judgements.mixed.add(self.base.memo_key(case))
         return judgement, own.is_mixed
+
+    async def _called(self, case: Case) -> object:
+        """Returns the result of the base predicate. Raises JudgeFailed if the user's code in it asked a
+        model whose reply is not whole."""
+        with whole_replies(_not_whole) if self._runs_users_code else nullcontext():
+            judged = self.base(case)
+            if not isinstance(judged, Judgement) and inspect.isawaitable(judged):
+                return await self._in_time(judged)
+            return judged
 
     async def _in_time(self, judged: Awaitable[Judgement]) -> Judgement:
         if self._stopper is None:
@@ -250,6 +259,10 @@ def distinct(judgings: Iterable[Judging]) -> tuple[Judging, ...]:
     """Returns the first ``Judging`` of each base predicate (a predicate without its negation). Others
     with the same base have the same judgements, or the inverted ones, so they need not judge anything."""
     return tuple({judging.base: judging for judging in reversed(list(judgings))}.values())
+
+
+def _not_whole(reason: str) -> JudgeFailed:
+    return JudgeFailed(f"the predicate asked a model whose reply cannot count: {reason}")
 
 
 def error_text(error: BaseException) -> str:

@@ -1,7 +1,8 @@
 """This module lets Ctrl-C end a search that the main task of ``asyncio.run`` awaits.
 
-On Ctrl-C, ``asyncio.run`` cancels its main task, and then raises KeyboardInterrupt. A cancelled search
-has no result. So while the main task awaits a search, this module replaces the handler of Ctrl-C by one
+On Ctrl-C, ``asyncio.run`` cancels its main task, and then raises KeyboardInterrupt. A Jupyter kernel
+cancels the task of its cell, which is regarded as the main task as well. A cancelled search has no
+result. So while the main task awaits a search, this module replaces the handler of Ctrl-C by one
 that only ends the search. The task is not cancelled, and gets the rules found so far.
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 
 @contextmanager
@@ -21,8 +22,8 @@ def ctrl_c_kept() -> Generator[Callable[[], None], None, None]:
 
     Before the function is called, Ctrl-C cancels the main task as usual. After the call, a Ctrl-C that
     comes before the search has begun ends the search at its beginning. The block changes nothing if
-    another task than the main task of ``asyncio.run`` enters it, if the user has set a handler of Ctrl-C,
-    or on Python 3.10, whose ``asyncio.run`` sets no handler.
+    another task than the main task enters it, if the user has set a handler of Ctrl-C, or on Python 3.10,
+    whose ``asyncio.run`` sets no handler.
     """
     with _presses() as presses:
         yield presses.keep
@@ -131,6 +132,22 @@ def _runs_now(task: object) -> bool:
 
 
 def _main_task_of(handler: object) -> object:
-    """Returns the task that the handler of ``asyncio.run`` cancels; None for any other handler."""
+    """Returns the task that the handler of ``asyncio.run`` or of a Jupyter kernel cancels; None for any
+    other handler."""
     handed: Any = getattr(handler, "keywords", None)
-    return handed.get("main_task") if isinstance(handed, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- a dict of anything
+    if isinstance(handed, dict):
+        return handed.get("main_task")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- a dict of anything
+    return _cell_of(handler)
+
+
+def _cell_of(handler: Any) -> object:
+    """Returns the task of the notebook's cell that ipykernel's handler cancels. The handler holds a
+    future. When it sets the result, a callback of the future cancels the task, which it was given."""
+    if not str(getattr(handler, "__module__", "")).startswith("ipykernel."):
+        return None
+    for cell in getattr(handler, "__closure__", None) or ():
+        for callback, _ in getattr(cell.cell_contents, "_callbacks", None) or ():
+            for each in getattr(callback, "args", ()):
+                if isinstance(each, asyncio.Task):
+                    return cast("object", each)
+    return None

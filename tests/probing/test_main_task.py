@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Generator, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -40,8 +41,8 @@ class Application:
         self.asked.append("".join(source.id for source in sources))
         for _ in range(self.presses.count(len(self.asked))):
             signal.raise_signal(signal.SIGINT)
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
+        for _ in range(8):  # a kernel cancels its cell some steps of the loop later
+            await asyncio.sleep(0)
         return "bad" if {"b", "d"} <= {source.id for source in sources} else "good"
 
 
@@ -95,6 +96,45 @@ def test_after_it(way: Way, press: int) -> None:
     assert len(application.asked) == press
     assert explanation.baseline.text == "bad"
     assert Explanation.model_validate_json(explanation.model_dump_json()) == explanation
+
+
+async def in_a_cell(way: Way, application: Application) -> Explanation:
+    """Awaits it as a notebook's kernel awaits a cell: Ctrl-C cancels the cell's task."""
+    kernel = pytest.importorskip("ipykernel.ipkernel").IPythonKernel
+    loop = SimpleNamespace(add_callback=asyncio.get_running_loop().call_soon_threadsafe)
+    cell = asyncio.ensure_future(awaited(way, application))
+    # Nothing public installs the kernel's handler of Ctrl-C.
+    with kernel._cancel_on_sigint(SimpleNamespace(io_loop=loop), cell):
+        return await cell
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_in_a_notebook(way: Way) -> None:
+    application = Application(1)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(in_a_cell(way, application))
+    assert application.asked == ["abcd"]
+    application = Application(4)
+    explanation = asyncio.run(in_a_cell(way, application))
+    assert (explanation.stop_reason, explanation.baseline.text) == ("interrupted", "bad")
+    assert len(application.asked) == 4
+
+
+def test_a_second_one_ends_the_cell() -> None:
+    application = Application(3, 3)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(in_a_cell(by_explaining, application))
+    assert len(application.asked) == 3
+
+
+def test_another_task_than_the_cells_is_cancelled_as_ever() -> None:
+    application = Application(3)
+
+    async def elsewhere(explainer: Explainer) -> Explanation:
+        return await asyncio.create_task(by_explaining(explainer))
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(in_a_cell(elsewhere, application))
 
 
 def test_a_second_one_ends_the_program() -> None:

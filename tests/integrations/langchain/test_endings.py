@@ -336,6 +336,7 @@ def test_no_reply_that_is_cut_off_becomes_a_verdict(way: str) -> None:
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(1500)  # a busy machine takes more than five minutes
 def test_over_three_hundred_explanations_no_reply_that_is_cut_off_becomes_a_verdict() -> None:
     cut = Counter[str]()
     for way in WAYS:

@@ -95,6 +95,7 @@ def test_a_prompt_that_azure_filters_is_not_sent_again() -> None:
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(1500)  # a busy machine takes more than five minutes
 def test_over_a_hundred_and_sixty_explanations_no_reply_that_is_cut_off_becomes_a_verdict() -> None:
     cut = Counter[str]()
     for endpoint, (_, ends) in ENDPOINTS.items():

@@ -1,6 +1,9 @@
 """A blocking call in a coroutine, for an application that needs the loop of that coroutine."""
 
 import asyncio
+import os
+import signal
+import sys
 import warnings
 
 import pytest
@@ -98,3 +101,30 @@ def test_an_application_that_needs_no_loop_of_the_caller_is_not_warned_of(
         warnings.simplefilter("error")
         asyncio.run(inside())
     assert len(tries) > 2
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="asyncio.run handles SIGINT from 3.11 on")
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+@pytest.mark.parametrize("before", [True, False])
+def test_ctrl_c_stops_an_application_that_never_suspends(before: bool) -> None:
+    """It was asked for replays as well, and the explanation was lost."""
+    asked: list[str] = []
+
+    async def answer(question: str) -> str:
+        asked.append(question)
+        if not before:
+            signal.raise_signal(signal.SIGINT)
+        return " ".join(find(question))
+
+    async def main() -> None:
+        if before:
+            signal.raise_signal(signal.SIGINT)
+        await RuleExplainer(answer).aexplain("why?")
+
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            asyncio.run(main())
+    finally:
+        signal.signal(signal.SIGINT, former)
+    assert asked == ([] if before else ["why?"])
