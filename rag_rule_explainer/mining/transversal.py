@@ -63,12 +63,12 @@ class _Search:
         return self.claims()
 
     def tried(self, candidate: Mask) -> MiningSteps:
-        """Tests a candidate on its own subset (it retains or omits exactly the candidate's units), and on
-        the own subsets of random antecedents that contain the candidate. If the condition holds on all of
-        them, records the candidate as a rule. If it breaks on one of them, or if it is already known to
-        break on another one of this kind, excludes the candidate.
+        """Tests a candidate on its own subset (which retains or omits exactly the candidate's units), and
+        on the own subsets of random antecedents that contain the candidate. If the condition holds on all
+        of them, records the candidate as a rule. If it breaks on one of them, or broke earlier on the own
+        subset of another antecedent that contains the candidate, excludes the candidate.
 
-        Otherwise, a verdict is UNKNOWN. If it is that of the candidate's own subset, or if all
+        Otherwise, a verdict is UNKNOWN. If it is the verdict on the candidate's own subset, or if all
         antecedents that contain the candidate were tested, excludes the candidate. Else records the
         candidate as unresolved.
         """

@@ -135,8 +135,8 @@ class CallsOfRun:
 
     def note_own(self, name: str) -> None:
         """Records that the framework runs a tool of its own, such as one that hands over to another
-        agent. So no code of the application runs for the call: this call, the first one of this name that
-        is not yet marked as ``settled`` (see ``MadeCall``), is marked."""
+        agent. The first call of this name that is not yet marked as ``settled`` (see ``MadeCall``) is now
+        marked, because no code of the application runs for this call."""
         with self._guard:
             made = next(
                 (each for each in self._made if each.call.name == name and not each.settled), None

@@ -22,11 +22,9 @@ _OPEN_UP_TO = 1500
 """Texts with at most this number of characters are visible at once. The reader must open longer texts."""
 _MOST_ROWS, _MOST_COLUMNS = 200, 60
 _MOST_BADGES = 6
-"""The maximum number of badges for each kind of rule beside a source that many rules name. A badge is the
-label of a rule that names the source, such as "R1". It depends on the number of rules that name a source
-whether this maximum is applied: if there are at most twice as many rules as this number, all badges are
-shown. If there are more, at most this number of badges for retention rules and at most this number for
-omission rules are shown."""
+"""If at most twice this number of rules name a source, the badges of all these rules stand beside the
+source. (The badge of a rule is its label, such as "R1".) If more rules name the source, at most this
+number of badges of retention rules stand there, and at most this number of badges of omission rules."""
 _MARKS = {RuleKind.RETENTION: ("●", "retained"), RuleKind.OMISSION: ("○", "omitted")}
 
 
