@@ -40,8 +40,8 @@ from .questions import (
 )
 
 OF_THE_AUDIT = ("the audit's limit", "the audit was stopped")
-"""The beginnings of the reasons for which the audit, and not the question's own limit, ended a question.
-Such a question is asked again when the audit goes on."""
+"""If the reason why a question was stopped begins with one of these texts, the audit stopped it, and not
+the limit for the question alone. This question is asked again when the audit is continued."""
 TIED: Final = "near-duplicates were only retained or omitted together"
 PINNED: Final = "pinned documents were never omitted"
 _CONCURRENCY = 8

@@ -75,14 +75,17 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class BlamePlan:
-    """A ``BlamePlan`` says which replays decide which documents are to blame, and how many replays there
-    are.
+    """A ``BlamePlan`` says which documents are tested for being to blame, and by how many replays.
 
-    ``fdr``: the share of innocent documents that is allowed, on average, among those that are listed.
-    ``proved``: documents of a deterministic application that a proved rule names, which need no test.
-    ``tested``: the other ones, each with the number of replays on each subset of its pairs. ``left_out``:
-    documents that stay untested, because the limit of replays is too low for them, or because no pair of
-    subsets is known on which they could be tested.
+    A document is tested on one or more pairs of subsets. The two subsets of a pair differ only by this
+    document, and both are replayed equally often.
+
+    ``fdr``: the false discovery rate. Among the documents that the test finds to blame, at most this
+    share is innocent, on average. ``proved``: documents of a deterministic application that a proved rule
+    names. They need no test. ``tested``: each document that is tested, with the number of replays of each
+    subset in its pairs. ``left_out``: documents that stay untested, because the limit of replays is too
+    low for them, or because no pair of subsets is known for them. ``seed``: the seed of the random draw
+    in ``trials``.
     """
 
     fdr: float
@@ -141,12 +144,19 @@ def plan_blame(
 ) -> BlamePlan:
     """Returns the plan by which the documents to blame are found.
 
-    ``fdr``: the false discovery rate, above 0 and below 1. ``deterministic``: True if the application is
-    known to give always the same answer to a question with the same documents; documents that a proved
-    rule names then need no test. A rule of an application that varies may be called proved because each
-    of its subsets was asked once, so by default its documents are tested, too. ``most_replays``: the
-    largest number of replays; documents that fewer questions implicate are left out first. This choice
-    rests on the search alone, so the test stays valid. Raises InvalidInput for other values.
+    ``suspects``: the documents that a rule of the bad outcome names. ``fdr``: see ``BlamePlan``; above 0
+    and below 1. ``seed``: the seed of the random draw in ``BlamePlan.trials``.
+
+    ``deterministic``: True if it is known that the application always gives the same answer to a question
+    with the same documents. A document that a proved rule names then needs no test. If False, this
+    document is tested too: the rule is called proved because the application was asked once on each
+    subset, but the same subset may have another answer next time.
+
+    ``most_replays``: the maximum number of replays; None for no limit. If it is too low, the documents
+    that rules name in the fewest questions are left out. What is left out does not depend on the results
+    of the planned replays, so the false discovery rate still holds for the documents that are tested.
+
+    Raises InvalidInput if ``fdr`` or ``most_replays`` has a value that is not allowed.
     """
     check_rate(fdr)
     if most_replays is not None:

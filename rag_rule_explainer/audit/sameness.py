@@ -165,7 +165,9 @@ class _Reading:
         return _parts_of(value)
 
     def _once(self, value: Any, entry: str | None = None) -> list[Any]:
-        """Returns the description of a value, or only its name if the value was described before."""
+        """Returns the description of a function, a class or an object. If it was described before,
+        returns only the name of the function or class; for an object, the name of its class. ``entry``:
+        the method that is called on the object; None if any may be called."""
         if id(value) in self._read:
             return [getattr(value, "__qualname__", type(value).__qualname__)]
         self._read[id(value)] = value

@@ -120,8 +120,9 @@ def write_result(out: Path, text: str) -> None:
 
 
 def hand_over(text: str, summary: str, out: Path | None) -> None:
-    """Writes the result of many questions into the file and prints its summary on stderr. Without a file,
-    prints the result. If the file cannot be written, prints the result and raises InvalidInput."""
+    """Writes ``text``, the result of many questions, into the file ``out``, and prints ``summary`` on
+    stderr. If ``out`` is None, prints ``text`` on stdout. If the file cannot be written, prints ``text``
+    on stdout and raises InvalidInput."""
     if out is not None:
         write_result(out, text)
         say(f"{summary}; written to {out}")

@@ -153,7 +153,7 @@ class Spending:
 
         Raises InvalidInput for options that do not fit together.
         """
-        # If replays are free, the largest limit that a user could set is used.
+        # If the user set no limit and replays are free, the limit is the largest that a user could set.
         cap = self.max_replays or (MOST_REPLAYS if free else None)
         check_priced(self.max_cost, self.price)
         return {

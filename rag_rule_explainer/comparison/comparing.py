@@ -30,20 +30,20 @@ change."""
 def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Comparison:
     """Returns the changes from the rules of explanation ``a`` to those of explanation ``b``.
 
-    A rule of ``a`` is *lost* only if ``b`` denies it: a probe of ``b`` breaks the rule, or a complete
-    exact search did not find it. If ``b`` neither reports nor denies the rule, it is *perhaps lost*.
-    *Gained* and *perhaps gained* mean the same with ``a`` and ``b`` exchanged. Of a rule that names a
-    source that ``b`` lacks, only the other sources are compared, and a remark says so. A rule that is
-    *unverified* or *relative* never strengthens or replaces another rule: there is *perhaps* a change. If
-    the questions or the pinned sources differ, ``undecided`` says so, and ``fails()`` is None.
+    A rule that only ``a`` reports is *lost* if ``b`` denies it: a probe of ``b`` breaks the rule, or a
+    complete exact search of ``b`` did not find it. Otherwise, it is *perhaps lost*. In the same way, a
+    rule that only ``b`` reports is *gained* or *perhaps gained*. If a rule names a source that the other
+    explanation lacks, only its other sources are compared, and the change says so. An *unverified* or
+    *relative* rule may be untrue, so a change that rests on it is only *perhaps* a change. If the
+    questions or the pinned sources differ, ``undecided`` says so, and ``fails()`` returns None.
 
     ``id_of``: a function that returns the identity of a source, such as ``lambda source:
     source.metadata["url"]``. Without it, sources are matched by id and text. The remaining sources are
     matched by id alone (unless the id is only a position, such as D1), and then by text alone.
 
-    A kind of rule is not compared if only one explanation mined it, or if the conditions differ; the
-    comparison then says so. A condition about the baseline (``same_answer``) means the own baseline of
-    each explanation; the field ``answers`` has the answers of both baselines.
+    Rules of a kind are not compared if only one explanation searched for them, or if the conditions
+    differ; ``not_compared`` says why. If a condition compares an answer with the baseline, as
+    ``same_answer`` does, this is the baseline of each explanation itself; ``answers`` has both baselines.
 
     Raises InvalidInput if nothing can be compared, or if sources cannot be matched uniquely.
     """

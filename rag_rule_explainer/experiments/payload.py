@@ -46,10 +46,13 @@ PAYLOAD_PARTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """An ``Attack`` is a list of adversarial sources, in the order in which they are shown.
+    """An ``Attack`` is a list of adversarial sources, in the order in which they are shown to a model.
 
-    ``payload``: the ids of the two sources that together put ``exploit`` into the answer; by default
-    ``exploit`` is a hash. All other sources make other requests, which the model should not obey.
+    ``payload``: the ids of the two sources that hold the two halves of the payload. If the model reads
+    both halves and obeys them, its answer contains ``exploit``. ``exploit``: the text by which the
+    success of the attack is recognised. By default, it is the beginning of a SHA-256 hash of the seed and
+    the number of the run. The other sources hold no half of the payload. They ask for other things that
+    the model should not do, or have texts that resemble the payload.
     """
 
     sources: tuple[Source, ...]

@@ -80,6 +80,7 @@ class PerfectJudge:
     judge_name = "the perfect judge"
 
     def __call__(self, request: JudgeRequest, /) -> dict[str, bool]:
-        """Returns, by the id of each candidate (an answer to be judged), True iff it is this answer."""
+        """Returns, by the id of each candidate (an answer to be judged), True iff the candidate is the
+        answer in which the perfect model states the truth."""
         truth = _said(request.matter.truth or "")
         return {each.id: each.answer == truth for each in request.candidates}

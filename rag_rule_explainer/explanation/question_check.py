@@ -1,4 +1,5 @@
-"""This module defines the result of checking many questions for a forbidden condition."""
+"""This module defines the result of a check of questions. The check finds out for each question whether
+there is a rule that the user forbids: a few sources that bring about the forbidden condition."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -119,9 +119,13 @@ def _without_documents(explainer: Explainer, before: Explanation) -> AnswerToNot
 
 
 def answer_to_nothing(explainer: Explainer, before: Explanation, given: Answer | str) -> AnswerToNothing:
-    """Returns the answer ``given``, which the application gave without any document, together with the
-    verdict whether it is the bad outcome. ``before``: an explanation with the same question and
-    baseline."""
+    """Returns the answer ``given``, which the application gave without any document, together with a
+    verdict: HOLDS if this answer is the bad outcome, BREAKS if it is not.
+
+    The condition of the explainer's omission rules says that the bad outcome is gone. So an answer that
+    breaks this condition is the bad outcome. If the condition has the verdict UNKNOWN, the result has it
+    too. ``before``: an explanation with the same question and baseline.
+    """
     answer = Answer.of(given)
     case = Case(before.question, before.baseline, answer, ())
     judged = judged_now(explainer.predicates[RuleKind.OMISSION], case)

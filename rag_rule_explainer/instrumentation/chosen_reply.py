@@ -101,8 +101,9 @@ def _check_is_no_other_of_the_run(
     or the reverse. (The last reply may meet a condition such as "does not call ``send``" that the run
     breaks.) Rules about the reply would then say the opposite of what happened."""
     if isinstance(condition, AnyOf) and all(isinstance(each, OfNextAction) for each in condition.parts):
-        # Several conditions are explained. Only conditions that the reply meets are checked. The reply
-        # may meet "does not call send", for example, although another reply called it.
+        # Several conditions are explained, each by its own rules. If the chosen reply does not meet a
+        # condition, no rules are found for it, so nothing can contradict the run. The other conditions
+        # are checked: the reply may meet "does not call send" although another reply called ``send``.
         for each in condition.parts:
             if holds_at_once(each, chosen, question):
                 _check_is_no_other_of_the_run(each, answers, chosen, question)

@@ -246,7 +246,7 @@ class Fidelity:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Returns notes for the reader on differences that these checks cannot detect."""
+        """Returns notes for the user on differences between runs that these checks cannot detect."""
         short = any(is_too_short(text) for text in self._memory.made)
         return (SHORT_TEXTS,) if short and self.first is not None and self.first.steps else ()
 

@@ -140,9 +140,9 @@ class Speculation:
         return Subset(self._full ^ removed ^ self._flip)
 
     def _forget_unknown(self, removed: Mask) -> None:
-        """Records that the mask ``removed`` has a verdict. For each mask that removes these units and
-        more, the number of its ancestors (antecedents that contain its own) without a verdict is reduced
-        by one."""
+        """Records that the antecedent without the units ``removed`` has a verdict. For each smaller
+        antecedent inside this one, the number of its ancestors without a verdict is reduced by one. The
+        *ancestors* of an antecedent are the antecedents that contain it."""
         unknown, rest = self._unknown, self._full ^ removed
         more = rest
         while unknown is not None and more:

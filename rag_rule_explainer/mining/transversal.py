@@ -63,10 +63,15 @@ class _Search:
         return self.claims()
 
     def tried(self, candidate: Mask) -> MiningSteps:
-        """Tests a candidate. If the condition holds on all tested subsets, records the candidate as a
-        rule. If it breaks on the own subset of an antecedent that contains the candidate, excludes the
-        candidate. If it does neither because a verdict is UNKNOWN, records the candidate as
-        unresolved."""
+        """Tests a candidate on its own subset (which retains or omits exactly the candidate's units), and
+        on the own subsets of random antecedents that contain the candidate. If the condition holds on all
+        of them, records the candidate as a rule. If it breaks on one of them, or broke earlier on the own
+        subset of another antecedent that contains the candidate, excludes the candidate.
+
+        Otherwise, a verdict is UNKNOWN. If it is the verdict on the candidate's own subset, or if all
+        antecedents that contain the candidate were tested, excludes the candidate. Else records the
+        candidate as unresolved.
+        """
         known = self.known
         falsifier = known.largest(candidate, known.seen, Verdict.BREAKS)
         if falsifier is None:

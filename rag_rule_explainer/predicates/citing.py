@@ -168,6 +168,8 @@ def cites(source: str | None = None) -> Cites:
 
 @called_as("mentions_source")
 def mentions_source(source: str) -> MentionsSource:
-    """Returns a predicate that holds iff the answer contains the title of a source or its id ``source``,
-    as whole words. The source need not have been shown. Raises InvalidInput for an empty id."""
+    """Returns a predicate that holds iff the answer mentions the source with the id ``source``. The
+    answer mentions a source if it contains, as whole words, the source's id or its title (the metadata
+    ``title``, in upper or lower case). The source need not have been shown to the model. Raises
+    InvalidInput for an empty id."""
     return MentionsSource(_id_given(source, "mentions_source"))

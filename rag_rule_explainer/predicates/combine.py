@@ -269,7 +269,7 @@ def _check_arguments(function: CaseFunction) -> None:
 
 
 def _is_uncalled(given: object) -> bool:
-    """Returns True iff the user passed a class or a function such as ``contains``, without calling it."""
+    """Returns True iff ``given`` is a class, or a function of this package, as ``contains`` itself is."""
     return isinstance(given, type) or (
         inspect.isfunction(given) and given.__module__.startswith(f"{__package__}.")
     )

@@ -98,8 +98,8 @@ def _by_line(lines: Sequence[Place], marks: Sequence[Place]) -> list[Sequence[Pl
 
 
 def _rest(text: str, line: Place, marks: Sequence[Place]) -> str:
-    """Returns the text of a line without its citations and without the words for sources that belong to
-    them."""
+    """Returns the text of a line without the citations in it. If a citation begins with a word, as
+    "Source 2" does, this word is kept. ``marks``: the places of the citations."""
     ends = [line[0], *(end for _, end in marks)]
     starts = [*(start for start, _ in marks), line[1]]
     words = (_WORDS.match(text, start, end) for start, end in marks)

@@ -102,8 +102,9 @@ async def together(works: Iterable[Callable[[], Awaitable[object]]], *, needed: 
 
 @contextmanager
 def asleep() -> Generator[None, None, None]:
-    """Lets the other tasks of the backlog continue without the current task, which waits in the block for
-    the result of one of them. Does nothing if the current task belongs to no backlog."""
+    """Makes the other tasks of the current task's backlog go on without the current task, during the
+    block. In the block, the current task waits for the result of one of the others. Does nothing if the
+    current task belongs to no backlog."""
     backlog = of_this_work.get()
     if backlog is None:
         yield

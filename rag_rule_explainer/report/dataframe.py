@@ -19,7 +19,7 @@ number and larger ones are missing values."""
 
 
 def as_dataframe(explanation: Explanation, table: TableName, library: FrameLibrary | None = None) -> Any:
-    """Returns a table of the explanation as a data frame. It has its columns even if it has no rows.
+    """Returns a table of the explanation as a data frame, with all columns even if there are no rows.
 
     ``library``: the library to use. None for the one that the program has already imported. If it has
     imported both or none, None means pandas, or polars if pandas is not installed. Raises MissingExtra if

@@ -102,13 +102,13 @@ class BaselineSetup:
         return established
 
     async def modal(self, baseline: Baseline, most: int, judgings: Iterable[Judging]) -> Baseline:
-        """Returns the baseline with its answer replaced by the most frequent one of ``most`` samples on
-        all sources. Returns a baseline from a log unchanged.
+        """Returns the baseline with the most frequent answer among at most ``most`` samples on all
+        sources. Returns a baseline from a log unchanged.
 
-        If one of the conditions in ``judgings`` is that the answer stays the same, draws all of these
-        samples. If they are worded differently, adds a warning. Raises AnswerNotRepeatable instead if the
-        most frequent wording has at most two thirds of the samples, because votes on other sources would
-        then be about chance. Raises LimitReached if a limit ends the session.
+        If one of the conditions in ``judgings`` is that the answer stays the same, draws exactly ``most``
+        samples, and adds a warning if the samples are worded differently. If at most two thirds of the
+        samples have the most frequent wording, votes on other sources would be about chance, so
+        AnswerNotRepeatable is raised instead. Raises LimitReached if a limit ends the session.
         """
         if baseline.logged:
             return baseline

@@ -26,9 +26,10 @@ class Presence:
     """A ``Presence`` is the lock by which one process shows that it uses a database. The lock is
     exclusive if no other process uses the database, else shared. ``database``: the path of the database.
 
-    If a process has the exclusive lock, another process that needs the database asks for it by making the
-    lock's file one byte longer. The process with the exclusive lock checks this length regularly. If the
-    system has no such locks (as Windows), no process ever gets the exclusive lock.
+    If one process has the exclusive lock, another process that needs the database makes the lock's file
+    one byte longer. This asks the first process to give up the exclusive lock. The first process checks
+    the length of the file regularly. On a system without such locks, as on Windows, no process ever gets
+    the exclusive lock.
     """
 
     def __init__(self, database: str) -> None:

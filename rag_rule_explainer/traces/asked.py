@@ -182,7 +182,8 @@ def _under(top: TracedSpan, below: dict[str | None, list[TracedSpan]]) -> Iterat
 
 
 def _tops(root: TracedSpan, below: dict[str | None, list[TracedSpan]]) -> list[TracedSpan]:
-    """Returns the outermost steps below a root that have both a question and an answer."""
+    """Returns the outermost steps with both a question and an answer: the root of the trace, or else
+    steps below it. ``below``: the steps directly below each step, by its id."""
     found, stack = list[TracedSpan](), [root]
     while stack:
         span = stack.pop()

@@ -32,11 +32,14 @@ class FoundDocuments:
 
 
 def documents_of(question: TracedQuestion, corpus: Corpus | None) -> FoundDocuments:
-    """Returns the documents behind an answer. They are looked for in the steps of retrievers, then of
-    rerankers, whose result replaces what they got, then in what tools returned. ``corpus``: gives the
-    texts that the trace does not hold; may be None.
+    """Returns the documents behind an answer: those that the retrievers, rerankers and tools of the trace
+    returned. The result of a reranker replaces the documents that the reranker was given.
 
-    Raises NotInTrace if there are none, naming the places that were looked at, and if texts are missing.
+    ``corpus``: has the texts that the trace lacks; may be None. If the trace has no documents, the result
+    is the texts of ``corpus`` that stand as a whole in a request to a model or in a tool's result.
+
+    Raises NotInTrace if no documents are found, with the places that were searched, and if texts of
+    documents are missing.
     """
     found = _reranked(question, _searched(question))
     batches = [batch for _, batch in found]

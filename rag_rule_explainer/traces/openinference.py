@@ -91,8 +91,10 @@ def _request_alone(attributes: SpanAttributes) -> TracedRequest | None:
     prompts = attributes.listed("llm.prompts")
     if prompts:
         return request_in({"prompts": prompts})
-    # LlamaIndex also records the preparation of a request as a step of a model. The input of such a step
-    # is no request, so None is returned for it.
+    # The span lists neither messages nor prompts, so the request is read from the span's input. If this
+    # input has tool calls or results of tools, the span is no request: a request with calls lists its
+    # messages, and was returned above. LlamaIndex writes such a span for the step that only prepares a
+    # request, and marks this span as a call of a model, too. So None is returned.
     given = request_in(attributes.get("input.value"))
     return given if given is not None and not has_calls(attributes.get("input.value")) else None
 

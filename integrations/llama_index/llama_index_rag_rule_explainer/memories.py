@@ -39,8 +39,8 @@ from rag_rule_explainer.instrumentation.run_context import out_of_sight
 _OWN = (ChatMemoryBuffer, ChatSummaryMemoryBuffer, Memory, SimpleComposableMemory, VectorMemory)
 
 _at_work: ContextVar[tuple[Same, ...]] = ContextVar("rag_rule_memories_at_work", default=())
-"""The memories of which a method is running. Calls that this method makes on the same memory are not
-isolated a second time."""
+"""The memories of which a method is running. If this method calls other methods of the same memory, these
+calls go to the memory directly, because the first call is already isolated."""
 
 
 @dataclass(slots=True, eq=False)

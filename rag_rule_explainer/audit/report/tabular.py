@@ -129,8 +129,8 @@ def write_tables(audit: Audit, folder: Path) -> bool:
 
 
 def as_table_csv(rows: list[TableRow], columns: tuple[str, ...]) -> str:
-    """Returns rows as CSV with a header. A list is written as JSON. No spreadsheet reads a cell as a
-    formula."""
+    """Returns rows as CSV with a header. A list is written as JSON. A text that a spreadsheet would run
+    as a formula gets an apostrophe before it."""
     written = StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(columns)

@@ -55,9 +55,10 @@ def judge(
 ) -> None:
     """Draw judgements to label by hand, then measure the judge.
 
-    With --judgements: draws --count of the judgements that near-exact match left open, each reply of each
-    model alike, and writes their answers to to_label.jsonl, without the judge's verdicts. Set each
-    "label" there to true if the answer gives the same final answer as the truth, and to false if not.
+    With --judgements: draws --count of the judgements on answers that near-exact match did not settle.
+    Each reply of each model has the same chance, so an answer that was given often is drawn more often.
+    Writes the answers to to_label.jsonl, without the judge's verdicts. Set each "label" there to true if
+    the answer gives the same final answer as the truth, and to false if not.
     With --labels: reads the labels, prints precision, recall and false positive rate, and writes
     judge.csv and judge.png.
 

@@ -156,9 +156,9 @@ class Endpoints:
     ] = None
 
     def examined(self, models: Sequence[str], free: Examined | None = None) -> tuple[Examined, ...]:
-        """Returns the models to measure. With ``--shuffle-sources``, each shows its model the sources in
-        random order. ``models``: the values of ``--model``. ``free``: the model to measure if there are
-        none; None for the offline reader. Raises InvalidInput, and MissingExtra, like ``_in_order``."""
+        """Returns the models to measure. With ``--shuffle-sources``, each is shown the sources in random
+        order. ``models``, ``free``: see ``_in_order``. Raises InvalidInput for wrong options, and
+        MissingExtra if a package is not installed."""
         found = self._in_order(models, free)
         seed = self.shuffle_sources
         return found if seed is None else tuple([shuffled(model, seed) for model in found])

@@ -27,7 +27,8 @@ _LISTS_SEVERAL = (
 
 
 _ONE_TEXT = "result"
-"""The key under which the structured content holds the return value of a tool that returns no object."""
+"""The key for a tool's return value in the structured content of its result. It is used if the value is
+no JSON object, but for example a text."""
 
 
 class Block(NamedTuple):

@@ -291,8 +291,8 @@ def always(_isolation: Isolation, _thing: Any) -> bool:
 
 
 def in_memory(isolation: Isolation, thing: Any) -> bool:
-    """Returns True iff the object keeps its state in memory; False if it gives access to state outside
-    the process, such as a database."""
+    """Returns True iff ``thing`` keeps its state in the memory of this process; False if the state is
+    elsewhere, such as in a database."""
     try:
         _ = None if isolation.twins is None else isolation.twins.of(thing)
     except NoTwin:

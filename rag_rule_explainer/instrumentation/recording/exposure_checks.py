@@ -212,8 +212,8 @@ class ExposureChecks:
                 serving.note_whole()
             return
         if not self.is_all(ids) and seen.isdisjoint(missing):
-            # A replay gets a tool's result only if it makes the same call as the baseline. It did not get
-            # this result, so it did not make the call.
+            # A replay gets a recorded result of a tool only if it makes the same call as the baseline. So
+            # if a source is such a result and was not delivered, the replay did not make the call.
             uncalled = [each for each in missing if each in serving.results]
             missing = [each for each in missing if each not in serving.results]
             if uncalled:

@@ -75,8 +75,9 @@ class CallsOfRun:
 
     @property
     def left_to_the_caller(self) -> set[str]:
-        """Returns the names of the tools whose calls the application returned to its caller, without
-        those at whose calls a replay ends (``unresolved``)."""
+        """Returns the names of the tools whose calls the application returned as its answer, so that its
+        caller can run them. Leaves out the tools in ``unresolved``: replays end at the model's reply with
+        such a call, before the application can return the call."""
         return self.returned - self.unresolved
 
     def first_of(self, names: Collection[str]) -> int | None:
@@ -134,8 +135,8 @@ class CallsOfRun:
 
     def note_own(self, name: str) -> None:
         """Records that the framework runs a tool of its own, such as one that hands over to another
-        agent. The first call of this name that is not settled becomes settled: no code of the application
-        ran for it."""
+        agent. The first call of this name that is not yet marked as ``settled`` (see ``MadeCall``) is now
+        marked, because no code of the application runs for this call."""
         with self._guard:
             made = next(
                 (each for each in self._made if each.call.name == name and not each.settled), None

@@ -53,8 +53,8 @@ def _known(function: FunctionType) -> dict[str, object]:
 
 
 def _named_in(code: CodeType, known: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Yields the functions of modules that the code names, each as its module's name and its own.
-    ``known``: the globals and enclosed variables of the code, by name."""
+    """Yields two names for each function of a module that the code names: the name of the module, and the
+    name of the function. ``known``: the globals and enclosed variables of the code, by name."""
     imported: dict[str, object] = {**known}
     for step in _steps(code):
         name, rest = step[0], step[1:]

@@ -15,7 +15,7 @@ from .companies import is_of_own, is_own
 from .parts import Part
 
 _MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
-"""The names of the base classes from which models of the frameworks are derived."""
+"""The names of the base classes from which the language models of frameworks are derived."""
 _COLLECTIONS: Any = (
     *(dict, list, tuple, set, frozenset, deque, CellType, WeakKeyDictionary, WeakValueDictionary),
     *(WeakSet, UserDict, UserList, ChainMap),

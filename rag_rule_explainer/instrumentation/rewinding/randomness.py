@@ -77,7 +77,7 @@ _known: dict[str, tuple[list[str], bool]] = {}
 
 
 def seeds_a_generator(file: str) -> bool:
-    """Returns True iff a file contains a call that seeds a generator. The result is cached until
+    """Returns True iff a file contains a call that seeds a random generator. The result is cached until
     ``linecache`` reads the file anew."""
     lines = linecache.getlines(file)
     known = _known.get(file)

@@ -239,8 +239,9 @@ class Asked(Generic[Item]):
         return (_COPIES, *kind) in part.derived or (kind in part.derived and self._holds_own())
 
     def _derived_ones(self, part: Serving[Item], result: Result) -> Result:
-        """Returns the result of a real search without the omitted sources. Texts that are no known source
-        are removed too, unless they are derived from texts that this replay retrieved."""
+        """Returns the result of a search that really ran in this replay, without the omitted sources.
+        Texts that belong to no known source are removed too, unless the application made them from texts
+        that this replay retrieved or that a model wrote."""
         found = list(self._found(result))
         known = Known([*(each.text for each in part.retrieved()), *texts_of_models()])
         kept: list[Item] = []

@@ -145,8 +145,8 @@ def gate(
     """Returns the search, a function or a method, sync or async, in a form that explanations can see.
 
     ``gate`` is a decorator as well: ``@gate``, or ``@gate(text_of=...)``, also on a method of a class.
-    Outside of an explanation, a gated search does the same as before. A gate that is made during a run
-    belongs to that run, even in other threads.
+    Outside of an explanation, a gated search does the same as before. If ``gate`` is called in a run, all
+    calls of the gated search belong to this run until the run ends, whichever thread they come from.
 
     The sources are what a gated function returns. Rules say nothing about items that it finds inside and
     does not return. To have rules about these, gate the search that finds them instead.

@@ -28,7 +28,7 @@ from .per_class import per_class
 _MOST = 3000
 """The largest number of objects that are visited. If there are more, ``complete`` is False."""
 _MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
-"""The names of the frameworks' base classes of models."""
+"""The names of the frameworks' base classes of language models."""
 _TOOLS = frozenset({"BaseTool"})
 """The names of the frameworks' base classes of tools."""
 
@@ -90,12 +90,14 @@ class Holdings:
 
     def is_in_users(self, held: Held) -> bool:
         """Returns True iff ``held`` is the user's object, or a collection that belongs to one. Returns
-        False for everything in a model."""
+        False for a language model of a framework, and for all objects that were found inside one, at any
+        depth."""
         return not held.is_of_model and self.is_in_users_or_models(held)
 
     def is_in_users_or_models(self, held: Held) -> bool:
-        """Returns True iff ``held`` is the user's object, or a collection that belongs to one. Objects
-        in a model count too."""
+        """Returns True iff ``held`` is the user's object, or a collection that belongs to one. This may
+        be an object that was found inside a framework's language model, at any depth; ``is_in_users``
+        leaves out such objects."""
         if held.is_users:
             return True
         if not is_collection(held.thing):

@@ -158,7 +158,7 @@ def only_running_tools(first: Participation, manner: Manner) -> frozenset[str] |
 
 def _noted_in(first: Participation) -> list[NotedResult]:
     """Returns the results that tools had in the baseline. If the next action is explained, returns only
-    those before it."""
+    the results that tools had before this action."""
     noted = list(first.tool_record.noted)
     return [each for each in noted if first.before is None or each.at < first.before]
 

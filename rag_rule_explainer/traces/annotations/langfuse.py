@@ -1,5 +1,6 @@
-"""This module writes notes on an answer and its documents as scores of Langfuse, on traces and on
-observations."""
+"""This module writes notes on an answer and its documents to Langfuse. Each note becomes a score: a note
+on the answer becomes a score of the trace, and a note on a document becomes a score of an observation,
+which is Langfuse's word for a step in a trace."""
 
 from collections.abc import Iterator
 from importlib import import_module

@@ -1,4 +1,5 @@
-"""This module writes notes on an answer and its documents as feedback of LangSmith, on runs."""
+"""This module writes notes on an answer and its documents to LangSmith. Each note becomes feedback on one
+run, which is LangSmith's word for a step in a trace."""
 
 import logging
 import warnings
