@@ -55,7 +55,8 @@ def note_changed(key: Hashable, state: Any, codes: frozenset[CodeType], thing: A
     """
 
     def forget(_: object) -> None:
-        _known.pop(key, None)
+        if _known:  # while Python shuts down, it is None
+            _known.pop(key, None)
 
     # An object that allows no weak reference is kept alive, so that no other object gets its ``id()``,
     # which may be part of the key.
