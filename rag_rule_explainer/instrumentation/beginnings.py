@@ -87,8 +87,8 @@ def _begin_omitting(
     recorded: RecordedRequests | None = None
     if first.action is not None and isinstance(first.prompts, FirstPrompt):
         others = [each.text for each in _served_in(run) if each.id not in of_prompts]
-        number = len(first.action.served)
-        recorded = RecordedRequests(first.prompts.requests, number, manner.steady, others)
+        asked = list(first.watch.exchanges)[: len(first.action.served)]
+        recorded = RecordedRequests(first.prompts.messages_of(asked), manner.steady, others)
     run.prompts = PromptOmitting(known, ids, run.gate.deliver_result, taking_out, new_texts, recorded)
 
 
