@@ -17,6 +17,7 @@ from types import (
 from typing import Any, NamedTuple, cast
 
 from .call_keys import SAID
+from .requests.volatile import Steady
 from .rewinding.values import held_by
 from .shared_state.per_class import per_class
 
@@ -29,6 +30,7 @@ _DEEPEST = 5
 """The largest number of nested levels at which the parts of a tool are taken apart. For example, a tool
 holds a function, and this function may use another one. Values below this level are compared by their
 content."""
+_STEADY = Steady()
 _MOST = 2_000
 """The largest number of values in one object whose content is compared. An object with more values equals
 only itself."""
@@ -65,6 +67,30 @@ class ToolParts(NamedTuple):
             mine is others or (content is not None and content == contents)
             for mine, others, content, contents in sides
         )
+
+    def differ_from(self, other: "ToolParts") -> bool:
+        """Returns True iff the tools differ in something that can be compared, other than a part that
+        differs from run to run without a meaning, such as an id or a time. Returns False if this is not
+        known."""
+        if len(self.objects) != len(other.objects) or _steady(self.stable) != _steady(other.stable):
+            return True
+        sides = zip(self.objects, other.objects, self.contents, other.contents, strict=True)
+        return any(
+            mine is not others
+            and content is not None
+            and contents is not None
+            and _steady(content) != _steady(contents)
+            for mine, others, content, contents in sides
+        )
+
+
+def _steady(parts: Any) -> Any:
+    """Returns parts of a tool with placeholders for ids and times, see ``Steady``."""
+    if isinstance(parts, tuple):
+        return tuple(map(_steady, cast("tuple[Any, ...]", parts)))
+    if isinstance(parts, frozenset):
+        return frozenset(map(_steady, cast("frozenset[Any]", parts)))
+    return _STEADY(str(parts)) if isinstance(parts, (str, int, float)) else parts
 
 
 def _stable(value: Any, objects: list[Any], depth: int) -> Any:
