@@ -16,6 +16,7 @@ from types import (
 )
 from typing import Any, NamedTuple, cast
 
+from ..probing.whose import is_named_as_ours
 from .call_keys import SAID
 from .requests.volatile import Steady
 from .rewinding.values import held_by
@@ -97,6 +98,7 @@ def _stable(value: Any, objects: list[Any], depth: int) -> Any:
     """Returns the stable part of a value (see ``ToolParts``). If this is only the name of the value's
     class, also adds the value to ``objects``. ``depth``: the level of the value inside the tool; the tool
     has 0."""
+    value = _unrecorded(value)
     kind = cast("type[Any]", type(value))
     if isinstance(value, _PLAIN):
         return kind, value
@@ -111,6 +113,18 @@ def _stable(value: Any, objects: list[Any], depth: int) -> Any:
         return kind.__module__, kind.__qualname__
     head, inside = parts
     return head, tuple(_stable(each, objects, depth + 1) for each in inside)
+
+
+def _unrecorded(value: Any) -> Any:
+    """Returns the user's function in the place of a function of this package that records its calls, as
+    a tool has that was made of ``other_tool.func``. Returns any other value as it is."""
+    while (
+        isinstance(value, FunctionType)
+        and hasattr(value, "__wrapped__")
+        and is_named_as_ours(str(value.__globals__.get("__name__")))
+    ):
+        value = cast("Any", value).__wrapped__
+    return value
 
 
 def _is_made_by_a_function(kind: type) -> bool:
@@ -164,6 +178,7 @@ def _content_of(value: Any) -> Any:
 
 
 def _content(value: Any, seen: dict[int, tuple[int, Any]]) -> Any:
+    value = _unrecorded(value)
     kind = cast("type[Any]", type(value))
     if isinstance(value, _PLAIN):
         return kind, value
