@@ -7,6 +7,7 @@ from typing import Any
 from ..probing.wholeness import Said
 from ..sources import Source
 from .conversation import Conversation
+from .made_tools import MadeTools
 from .next_action import begin_action
 from .options import Manner
 from .recording.serving import Serving
@@ -35,6 +36,7 @@ def begin_baseline(run: Participation, manner: Manner) -> None:
         run.conversation = Conversation(run.watch)
     if not set(manner.source_kinds).isdisjoint(IN_PROMPTS):
         run.prompts = FirstPrompt()
+        run.tool_record.tools.made.keeps_parts = True
 
 
 def begin_replay(
@@ -75,7 +77,7 @@ def _begin_omitting(
     known, ids = first.prompt_sources, frozenset(each.id for each in kept)
     of_prompts = {each.id for each in known.sources}
     taking_out = TakingOut(known, frozenset(of_prompts - ids))
-    run.state.edit = taking_out.edited
+    run.state.edit = _edit_noted(taking_out, run.tool_record.tools.made)
     results = [text for each in first.tool_record.noted for text in forms_of(each.result)]
     new_texts = NewTexts(
         lambda: [*(each.reply for each in run.watch.exchanges if each.reply), *run.made],
@@ -87,9 +89,22 @@ def _begin_omitting(
     recorded: RecordedRequests | None = None
     if first.action is not None and isinstance(first.prompts, FirstPrompt):
         others = [each.text for each in _served_in(run) if each.id not in of_prompts]
-        number = len(first.action.served)
-        recorded = RecordedRequests(first.prompts.requests, number, manner.steady, others)
+        asked = list(first.watch.exchanges)[: len(first.action.served)]
+        recorded = RecordedRequests(first.prompts.messages_of(asked), manner.steady, others)
     run.prompts = PromptOmitting(known, ids, run.gate.deliver_result, taking_out, new_texts, recorded)
+
+
+def _edit_noted(taking_out: TakingOut, made: MadeTools) -> Callable[[Any], Any]:
+    """Returns the function that takes omitted sources out of what a replay starts with. It also notes
+    this on the tools that the replay makes."""
+    made.keeps_parts = True
+
+    def edited(content: Any) -> Any:
+        left = taking_out.edited(content)
+        made.begins_otherwise = made.begins_otherwise or bool(taking_out.taken)
+        return left
+
+    return edited
 
 
 def _served_in(run: Participation) -> Sequence[Source]:
@@ -157,4 +172,7 @@ def prompt_editing() -> PromptEditing | None:
     """Returns the ``PromptEditing`` that edits each request of the current run before it is sent; None if
     there is none, as inside a retrieval."""
     run = participation()
-    return None if run is None or inside_retrieval.get() else run.prompts
+    if run is None or inside_retrieval.get():
+        return None
+    run.tool_record.tools.made.settle()
+    return run.prompts

@@ -41,9 +41,10 @@ ASKED = (
     "one run to the next"
 )
 UNCERTAIN_TOOL = (
-    "fidelity not checked: runs make the tool {name} themselves after they have asked a model or "
-    "searched, around an object such as a client. A replay may so have made another tool of this name, "
-    "and got what the baseline's returned. Make the tool before, or around texts and numbers alone"
+    "fidelity not checked: runs make the tool {name} themselves, around an object such as a client, "
+    "after they have asked a model or searched, or from the conversation. A replay may so have made "
+    "another tool of this name, and got what the baseline's returned. Make the tool before, or around "
+    "texts and numbers alone"
 )
 SAMPLED = (
     "a model worded a reply otherwise when the application was run again, and requests after it were "

@@ -2,13 +2,17 @@
 known as those of the baseline.
 
 What a run does before its first request to a model, its first search and its first tool call depends on
-no source. So the tools that it makes until then are the same in every run, in the same order.
+no source, unless a replay starts without a part of the conversation. So the tools that it makes until
+then are the same in every run, in the same order. If a part of the conversation is missing, what the
+tools are made of is compared too.
 """
 
 import asyncio
 import threading
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from .tool_parts import ToolParts
 
 
 class _Made(NamedTuple):
@@ -19,8 +23,15 @@ class _Made(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class MadeTools:
-    """A ``MadeTools`` lists the tools that one run made, by name, in order. Thread-safe."""
+    """A ``MadeTools`` lists the tools that one run made, by name, in order. Thread-safe.
 
+    ``keeps_parts``: True if what the tools are made of is kept for comparisons. ``begins_otherwise``:
+    True if the run starts without something that the baseline started with, such as an earlier turn.
+    """
+
+    keeps_parts: bool = False
+    begins_otherwise: bool = False
+    _parts: list[tuple[object, ToolParts]] | None = None
     _made: dict[str, list[_Made]] = field(default_factory=dict[str, list[_Made]])
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -31,6 +42,19 @@ class MadeTools:
             made = self._made.setdefault(name, [])
             if all(each.tool is not tool for each in made):
                 made.append(_Made(tool, is_early, _whereabouts()))
+
+    def settle(self) -> None:
+        """Keeps what the early tools are made of, if that is to be compared. Must be called before the
+        run obtains anything. Later, tools may have written into the objects that they are made of."""
+        if not self.keeps_parts or self._parts is not None:
+            return
+        with self._guard:
+            early = [each.tool for some in self._made.values() for each in some if each.is_early]
+        self._parts = [(each, ToolParts.of(each)) for each in early]
+
+    def parts_of(self, tool: object) -> ToolParts | None:
+        """Returns what an early tool was made of; None if that was not kept."""
+        return next((parts for each, parts in self._parts or () if each is tool), None)
 
     def named(self, name: str) -> list[object]:
         """Returns the tools of this name."""

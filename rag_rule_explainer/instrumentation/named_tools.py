@@ -72,8 +72,25 @@ class NamedTools:
             return Recognised(same[0])
         early, place = self.made.early(name), place_among(made.early(name), tool)
         if place is not None and len(early) == len(made.early(name)):
-            return Recognised(next((each.number for each in known if each.tool is early[place]), None))
+            other = early[place]
+            number = next((each.number for each in known if each.tool is other), None)
+            return self._by_order(number, self.made.parts_of(other), made.parts_of(tool), made)
         return self._perhaps(name, tool, parts, made)
+
+    @staticmethod
+    def _by_order(
+        number: int | None, parts: ToolParts | None, others: ToolParts | None, made: MadeTools
+    ) -> Recognised:
+        """Returns the number of a tool that has the same place in the order of making as the baseline's
+        tool with this number. If the replay starts without something, it may have made another tool of
+        it. ``parts``, ``others``: what the two tools were made of, as far as it is known."""
+        if number is None or not made.begins_otherwise:
+            return Recognised(number)
+        if parts is None or others is None:
+            return Recognised(number, is_sure=False)
+        if parts.differ_from(others):
+            return Recognised(None)
+        return Recognised(number, is_sure=parts.does_the_same_as(others))
 
     def _perhaps(self, name: str, tool: object, parts: ToolParts, made: MadeTools) -> Recognised:
         """Returns the number of a tool that could not be recognised for sure. It may be the same as a

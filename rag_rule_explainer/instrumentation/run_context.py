@@ -133,6 +133,7 @@ class Participation:
     def note_search(self, made: int) -> None:
         """Calls the functions in ``before_search``, and raises an error if the replay now exceeds its
         limit. ``made``: the number of searches of the run, including this one."""
+        self.tool_record.tools.made.settle()
         for callback in self.before_search:
             callback()
         if self.bound is not None:
@@ -155,6 +156,7 @@ class Participation:
         tool must not run. Raises an error if the replay exceeds its limit or ends at this call. ``name``:
         the tool's name; None if the call is only counted. ``identity``: the id that the model gave the
         call; None if it is unknown. ``way``: see ``recording_calls``. ``tool``: see ``NamedTools``."""
+        self.tool_record.tools.made.settle()
         self.tool_calls += 1
         call = ToolCall.written(name, arguments)
         replies, within, now = len(self.watch.said), tools_in_use.get(), moment()
@@ -169,8 +171,7 @@ class Participation:
         if name in self.stubs:
             self.stubbed.add(name)
             return UsedTool(None, None, ToolOutcome(self.stubs[name]))
-        replay = self.tool_replay
-        if replay is None:
+        if (replay := self.tool_replay) is None:
             self.tool_record.executed.append(made)
             key = self.tool_record.key_of(name, (way, arguments), tool)
             return UsedTool(call, self.tool_record, None, key, replies, within, at=now)

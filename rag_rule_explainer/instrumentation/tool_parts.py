@@ -16,7 +16,9 @@ from types import (
 )
 from typing import Any, NamedTuple, cast
 
+from ..probing.whose import is_named_as_ours
 from .call_keys import SAID
+from .requests.volatile import Steady
 from .rewinding.values import held_by
 from .shared_state.per_class import per_class
 
@@ -29,6 +31,7 @@ _DEEPEST = 5
 """The largest number of nested levels at which the parts of a tool are taken apart. For example, a tool
 holds a function, and this function may use another one. Values below this level are compared by their
 content."""
+_STEADY = Steady()
 _MOST = 2_000
 """The largest number of values in one object whose content is compared. An object with more values equals
 only itself."""
@@ -66,11 +69,36 @@ class ToolParts(NamedTuple):
             for mine, others, content, contents in sides
         )
 
+    def differ_from(self, other: "ToolParts") -> bool:
+        """Returns True iff the tools differ in something that can be compared, other than a part that
+        differs from run to run without a meaning, such as an id or a time. Returns False if this is not
+        known."""
+        if len(self.objects) != len(other.objects) or _steady(self.stable) != _steady(other.stable):
+            return True
+        sides = zip(self.objects, other.objects, self.contents, other.contents, strict=True)
+        return any(
+            mine is not others
+            and content is not None
+            and contents is not None
+            and _steady(content) != _steady(contents)
+            for mine, others, content, contents in sides
+        )
+
+
+def _steady(parts: Any) -> Any:
+    """Returns parts of a tool with placeholders for ids and times, see ``Steady``."""
+    if isinstance(parts, tuple):
+        return tuple(map(_steady, cast("tuple[Any, ...]", parts)))
+    if isinstance(parts, frozenset):
+        return frozenset(map(_steady, cast("frozenset[Any]", parts)))
+    return _STEADY(str(parts)) if isinstance(parts, (str, int, float)) else parts
+
 
 def _stable(value: Any, objects: list[Any], depth: int) -> Any:
     """Returns the stable part of a value (see ``ToolParts``). If this is only the name of the value's
     class, also adds the value to ``objects``. ``depth``: the level of the value inside the tool; the tool
     has 0."""
+    value = _unrecorded(value)
     kind = cast("type[Any]", type(value))
     if isinstance(value, _PLAIN):
         return kind, value
@@ -85,6 +113,18 @@ def _stable(value: Any, objects: list[Any], depth: int) -> Any:
         return kind.__module__, kind.__qualname__
     head, inside = parts
     return head, tuple(_stable(each, objects, depth + 1) for each in inside)
+
+
+def _unrecorded(value: Any) -> Any:
+    """Returns the user's function in the place of a function of this package that records its calls, as
+    a tool has that was made of ``other_tool.func``. Returns any other value as it is."""
+    while (
+        isinstance(value, FunctionType)
+        and hasattr(value, "__wrapped__")
+        and is_named_as_ours(str(value.__globals__.get("__name__")))
+    ):
+        value = cast("Any", value).__wrapped__
+    return value
 
 
 def _is_made_by_a_function(kind: type) -> bool:
@@ -138,6 +178,7 @@ def _content_of(value: Any) -> Any:
 
 
 def _content(value: Any, seen: dict[int, tuple[int, Any]]) -> Any:
+    value = _unrecorded(value)
     kind = cast("type[Any]", type(value))
     if isinstance(value, _PLAIN):
         return kind, value

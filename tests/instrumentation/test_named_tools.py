@@ -7,7 +7,7 @@ from datetime import date
 from functools import partial
 from threading import RLock, Thread
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from pydantic import BaseModel, PrivateAttr
@@ -232,3 +232,67 @@ def test_values_are_compared_as_they_are_at_the_call() -> None:
     texts.append("later")
     assert number_of(tools, "look", returning(list[str]())) == 0
     assert number_of(tools, "look", returning(["later"])) is None
+
+
+class Session:
+    def __init__(self, text: str) -> None:
+        self.text, self.session = text, uuid4()
+
+
+def listed(text: str) -> list[str]:
+    return [text]
+
+
+def a_session(_: str) -> Session:
+    return Session("a")
+
+
+def a_client(_: str) -> Client:
+    return Client()
+
+
+def a_list(_: str) -> list[object]:
+    return ["a", 1]
+
+
+def of_runs(first: object, second: object) -> tuple[NamedTools, MadeTools]:
+    """The tools of a baseline and of a replay, which starts without a part of the conversation. Each of
+    them has made one."""
+    tools, made = NamedTools(MadeTools(keeps_parts=True)), MadeTools(keeps_parts=True)
+    for some, each in ((tools.made, first), (made, second)):
+        some.note("look", each, is_early=True)
+        some.settle()
+    made.begins_otherwise = True
+    assert tools.note("look", first) == 0
+    return tools, made
+
+
+@pytest.mark.parametrize("make", [returning, wrapped, bound, given, private, by_keyword])
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (str, Recognised(None)),
+        (listed, Recognised(None)),
+        (Session, Recognised(None)),
+        (a_session, Recognised(0, is_sure=False)),
+        (a_client, Recognised(0, is_sure=False)),
+        (a_list, Recognised(0)),
+    ],
+    ids=["text", "list", "session", "new session", "new client", "the same"],
+)
+def test_tools_that_a_replay_makes_without_a_turn_are_compared(
+    make: Any, value: Any, expected: Recognised
+) -> None:
+    tool = make(value("b"))
+    tools, made = of_runs(make(value("a")), tool)
+    assert tools.recognised("look", tool, made) == expected
+    made.begins_otherwise = False
+    assert tools.recognised("look", tool, made) == Recognised(0)
+
+
+def test_what_a_tool_has_written_by_then_is_not_compared() -> None:
+    ran, others = list[str](), list[str]()
+    tool, other = returning(ran), returning(others)
+    tools, made = of_runs(tool, other)
+    ran.append("look")
+    assert tools.recognised("look", other, made) == Recognised(0)

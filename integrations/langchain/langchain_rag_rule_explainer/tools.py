@@ -236,6 +236,7 @@ def _own_name_of(tool: BaseTool) -> str:
 
 
 _NONE = re.compile("(?!)")
+_WORK = re.compile("_a?run")
 _TOOL = ("langchain_core.tools.base", "BaseTool")
 _FUNCTIONS = OwnFunctions(
     frozenset({"func", "coroutine", "_run", "_arun"}), lambda tool: tool.name, _model_arguments
@@ -244,4 +245,6 @@ INTERCEPTIONS = (
     Interception(*_TOOL, re.compile("a?run"), _running),
     Interception(*_TOOL, re.compile("__init__"), noting_made(_own_name_of)),
     Interception(*_TOOL, _NONE, _FUNCTIONS.getting, added=("__getattribute__",)),
+    Interception("langchain_core.tools.structured", "StructuredTool", _WORK, _FUNCTIONS.calling),
+    Interception("langchain_core.tools.simple", "Tool", _WORK, _FUNCTIONS.calling),
 )

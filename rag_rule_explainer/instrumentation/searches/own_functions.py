@@ -2,16 +2,23 @@
 application makes them by ``tool.func(...)``, for example, and not by calling the tool. In replays, such
 calls get recorded results, like calls of the tool, so that the function does not run."""
 
+import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any
 
+from typing_extensions import override
+
 from ...probing.whose import is_users
 from ..late_calls import takes_part
 from ..requests.tools_in_use import tools_in_use
 from .tools import recording_calls
+
+_ALL = "__dict__"
+_LISTING = ("__iter__", "model_dump", "dict")
+"""Methods of pydantic's that give all attributes to the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +36,93 @@ class OwnFunctions:
 
     def getting(self, _: str, get: Any) -> Any:
         """Returns the replacement of the method ``__getattribute__`` of tools. If the user's code reads
-        one of ``attributes`` during a run, it gets a function whose calls are recorded. The framework's
-        code, and code inside the running tool, get the function itself."""
+        one of ``attributes`` during a run, also by ``vars(tool)`` or ``tool.model_dump()``, it gets a
+        function whose calls are recorded. The framework's code, and code inside the running tool, get the
+        function itself."""
 
         @wraps(get)
         def got(tool: Any, name: str) -> Any:
             found = get(tool, name)
-            if name not in self.attributes or not takes_part() or not callable(found):
+            if (name not in self.attributes and name != _ALL) or not takes_part():
                 return found
-            caller = sys._getframe(1).f_globals.get("__name__")  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
-            own = self.name_of(tool)
-            if not is_users(str(caller)) or tools_in_use.get()[-1:] == (own,):
-                return found
-            return recording_calls(found, own, partial(self.arguments_of, tool), name, tool)
+            if name == _ALL:
+                functions = {each: found[each] for each in self.attributes.intersection(found)}
+                own = self._called_by_users(tool, _caller()) if functions else None
+                return found if own is None else _Shown(found, self._recorded(tool, own, functions))
+            own = self._called_by_users(tool, _caller()) if callable(found) else None
+            return found if own is None else self._recorded(tool, own, {name: found})[name]
 
         return got
+
+    def calling(self, name: str, method: Any) -> Any:
+        """Returns the replacement of a method that does the work of tools. Its calls outside of the
+        running tool, as by ``StructuredTool._run(tool)``, are recorded."""
+
+        def function_of(tool: Any) -> Any:
+            function = method.__get__(tool, type(tool))
+            own = self._not_in_use(tool) if takes_part() else None
+            return function if own is None else self._recorded(tool, own, {name: function})[name]
+
+        @wraps(method)
+        def called(tool: Any, *args: Any, **kwargs: Any) -> Any:
+            return function_of(tool)(*args, **kwargs)
+
+        @wraps(method)
+        async def acalled(tool: Any, *args: Any, **kwargs: Any) -> Any:
+            return await function_of(tool)(*args, **kwargs)
+
+        return acalled if inspect.iscoroutinefunction(method) else called
+
+    def _called_by_users(self, tool: Any, frame: Any) -> str | None:
+        """Returns the name of the tool if the user's code made a call outside of the tool; else None.
+        ``frame``: the caller's, see ``_caller``."""
+        while frame is not None and frame.f_code.co_name in _LISTING and _is_pydantics(frame):
+            frame = frame.f_back
+        if frame is None or not is_users(str(frame.f_globals.get("__name__"))):
+            return None
+        return self._not_in_use(tool)
+
+    def _not_in_use(self, tool: Any) -> str | None:
+        own = self.name_of(tool)
+        return None if tools_in_use.get()[-1:] == (own,) else own
+
+    def _recorded(self, tool: Any, own: str, functions: Mapping[str, Any]) -> dict[str, Any]:
+        arguments_of = partial(self.arguments_of, tool)
+        return {
+            name: recording_calls(each, own, arguments_of, name, tool)
+            for name, each in functions.items()
+            if callable(each)
+        }
+
+
+class _Shown(dict[str, Any]):
+    """A ``_Shown`` has the attributes of a tool, with other functions in the place of some. What the user
+    sets in it is set on the tool."""
+
+    def __init__(self, own: dict[str, Any], functions: Mapping[str, Any]) -> None:
+        super().__init__({**own, **functions})
+        self._own = own
+
+    @override
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value)
+        self._own[name] = value
+
+    @override
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        del self._own[name]
+
+    @override
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        super().update(*args, **kwargs)
+        self._own.update(*args, **kwargs)
+
+
+def _caller() -> Any:
+    """Returns the frame of the code that called the caller of this function."""
+    return sys._getframe(2)  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
+
+
+def _is_pydantics(frame: Any) -> bool:
+    return str(frame.f_globals.get("__name__")).startswith("pydantic.")

@@ -6,13 +6,14 @@ the user's next message: the model's replies, and the results of tools.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol
 
 from ...sources import Source
 from ..recording.serving import SOURCE_KIND
+from ..requests.exchanges import Exchange, moment
 from .kinds import Omit, SourceKind
 from .prompt_sections import PromptMessage, is_system, sections_in
 
@@ -34,19 +35,37 @@ class PromptEditing(Protocol):
 class FirstPrompt:
     """A ``FirstPrompt`` records the requests of a baseline to models, and changes none. ``messages``:
     those of the first request. ``dropped``: the messages of the first request that a later request of the
-    same conversation lacks. ``requests``: the messages of all requests."""
+    same conversation lacks. ``requests``: the messages of all requests, with the moments (see
+    ``moment``) just before these were sent."""
 
     messages: tuple[PromptMessage, ...] = ()
     dropped: set[PromptMessage] = field(default_factory=set[PromptMessage])
-    requests: list[tuple[PromptMessage, ...]] = field(default_factory=list[tuple[PromptMessage, ...]])
+    requests: list[tuple[int, tuple[PromptMessage, ...]]] = field(
+        default_factory=list[tuple[int, tuple[PromptMessage, ...]]]
+    )
 
     def edited(self, messages: Sequence[PromptMessage]) -> Sequence[str | None]:
         """Returns the messages' texts, unchanged."""
         self.messages = self.messages or tuple(messages)
-        self.requests.append(tuple(messages))
+        self.requests.append((moment(), tuple(messages)))
         if self.messages[-1:] and self.messages[-1] in messages:
             self.dropped.update(set(self.messages).difference(messages))
         return [each.text for each in messages]
+
+    def messages_of(self, exchanges: Iterable[Exchange]) -> list[tuple[PromptMessage, ...]]:
+        """Returns the messages of these exchanges, in order. Leaves out an exchange that was not made of
+        messages. Requests that were made at the same time are told apart by their texts."""
+        left, found, before = list(self.requests), list[tuple[PromptMessage, ...]](), 0
+        for each in exchanges:
+            earlier = [one for one in left if one[0] < each.at]
+            shown = _dense(each.request.text)
+            having = [one for one in earlier if all(_dense(told.text) in shown for told in one[1])]
+            own = having or [one for one in earlier if one[0] > before]
+            if own:
+                found.append(own[-1][1])
+                left.remove(own[-1])
+            before = each.at
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +124,10 @@ class PromptSources:
         source has it too, for example because the user asks the same question again."""
         owned = Counter(each.text for group in self.groups.values() for each in group)
         return frozenset(owned - (Counter(each.text for each in self.spoken) - owned))
+
+
+def _dense(text: str) -> str:
+    return "".join(text.split())
 
 
 def _turns_in(messages: Sequence[PromptMessage]) -> Iterator[tuple[PromptMessage, ...]]:

@@ -1,6 +1,6 @@
 """This module checks that a replay of the next action gets a recorded reply only to the request that had
 this reply in the baseline. If an earlier turn is omitted, the application may make other or fewer
-requests."""
+requests, or make them in another order."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -18,24 +18,27 @@ CutTexts = Callable[[Sequence[PromptMessage]], Sequence[str | None]]
 """A function that gets messages and returns the text of each without the omitted sources; None for a
 message of which nothing is left."""
 
-
-_WORDS = re.compile(r"\w+")
 _RESULTS = ("tool", "function")
+_SERVED = "\0"
+"""This character stands for the text of a source that a search or a tool returned."""
+_AROUND = re.compile(r"[^\w\0]*\0[^\w]*")
+"""Such texts with the signs around them, such as bullets and commas, which go with the texts."""
+_PERHAPS = r"[^\w]*"
 
 
 @dataclass(slots=True, eq=False)
 class RecordedRequests:
-    """A ``RecordedRequests`` compares requests of one replay with the requests of the baseline. It
-    compares those that get a recorded reply.
+    """A ``RecordedRequests`` compares the requests of one replay that get recorded replies with those
+    that had these replies in the baseline. Replies are given by place, so the two have to be equal, up to
+    white space, at each place.
 
-    ``requests``: the messages of the baseline's requests. ``number``: the number of requests that get
-    recorded replies. ``steady``: replaces parts of texts that differ from run to run without a meaning,
-    such as ids. ``served``: the texts of the sources that searches and tools return. They are ignored in
-    the comparison, because the replay may lack some of them.
+    ``requests``: the messages of the requests of the baseline whose replies are recorded, in order.
+    ``steady``: replaces parts of texts that differ from run to run without a meaning, such as ids.
+    ``served``: the texts of the sources that searches and tools return. They are ignored in the
+    comparison, because the replay may lack some of them.
     """
 
     requests: Sequence[Sequence[PromptMessage]]
-    number: int
     steady: Steady
     served: Sequence[str] = ()
     _made: int = 0
@@ -43,14 +46,17 @@ class RecordedRequests:
     def is_another(
         self, messages: Sequence[PromptMessage], texts: Sequence[str | None], cut: CutTexts
     ) -> bool:
-        """Returns True iff the request gets a recorded reply although the baseline made no such request.
-        Must be called once for each request of the replay, in order. ``texts``: the texts with which the
+        """Returns True iff the request gets a recorded reply that the baseline got to another one. Must
+        be called once for each request of the replay, in order. ``texts``: the texts with which the
         messages are sent; ``cut``: removes the omitted sources from the baseline's requests."""
-        self._made += 1
-        if self._made > self.number:
+        place, self._made = self._made, self._made + 1
+        if place >= len(self.requests):
             return False
-        sent = self._left(messages, texts)
-        return all(self._left(each, cut(each)) != sent for each in self.requests)
+        known = self.requests[place]
+        sent, expected = self._left(messages, texts), self._left(known, cut(known))
+        if [role for role, _ in sent] != [role for role, _ in expected]:
+            return True
+        return not all(_is_same(was, text) for (_, was), (_, text) in zip(expected, sent, strict=True))
 
     def _left(
         self, messages: Sequence[PromptMessage], texts: Sequence[str | None]
@@ -59,11 +65,20 @@ class RecordedRequests:
         return [(each.role, self._own(each.role, text)) for each, text in pairs if text is not None]
 
     def _own(self, role: str, text: str) -> str:
-        own = "" if role in _RESULTS else _letters(self.steady(text))
-        for each in sorted(map(_letters, self.served), key=len, reverse=True):
-            own = own.replace(each, "") if each else own
+        """Returns a message's text without white space, in which ``_SERVED`` stands for each source that
+        was served."""
+        own = "" if role in _RESULTS else self._dense(text)
+        for each in sorted(map(self._dense, self.served), key=len, reverse=True):
+            own = own.replace(each, _SERVED) if each else own
         return own
 
+    def _dense(self, text: str) -> str:
+        return "".join(self.steady(text).replace(_SERVED, "").split())
 
-def _letters(text: str) -> str:
-    return "".join(_WORDS.findall(text))
+
+def _is_same(was: str, text: str) -> bool:
+    """Returns True iff the two texts are equal, except that the second may lack served sources, with the
+    signs around them."""
+    if _SERVED not in was:
+        return was == text
+    return re.fullmatch(_PERHAPS.join(map(re.escape, _AROUND.split(was))), text) is not None

@@ -1,6 +1,5 @@
 """Turns and sections taken out of inputs and memories of many forms."""
 
-from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -11,10 +10,8 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from llama_index.core.base.llms.types import ChatMessage, TextBlock
 from pydantic import BaseModel
 
-from rag_rule_explainer.instrumentation.requests.volatile import Steady
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptSources
-from rag_rule_explainer.instrumentation.source_kinds.recorded_requests import RecordedRequests
 from rag_rule_explainer.instrumentation.source_kinds.taking_out import TakingOut
 from tests.instrumentation.source_kinds.test_prompt_sources import as_turn
 
@@ -191,30 +188,3 @@ def test_objects_of_frameworks_in_an_input_are_not_copied() -> None:
     held = ChatMessage(blocks=[TextBlock(text="Where is it?")])
     given = {"one": held, "messages": list(FIRST)}
     assert TakingOut(KNOWN, frozenset({"turn 1"})).edited(given)["one"] is held
-
-
-def asked(*texts: str) -> list[PromptMessage]:
-    return [PromptMessage("user", each) for each in texts]
-
-
-def whole(messages: Sequence[PromptMessage]) -> list[str | None]:
-    return [None if each.text == "gone" else each.text for each in messages]
-
-
-@pytest.mark.parametrize(
-    ("sent", "is_another"),
-    [
-        (asked("So?"), False),
-        (asked("So? It rains."), False),
-        (asked("And?"), True),
-        (asked("So?", "So?"), True),
-        ([PromptMessage("tool", "anything"), *asked("So?")], True),
-    ],
-)
-def test_a_recorded_reply_is_one_to_the_request_that_had_it(
-    sent: list[PromptMessage], *, is_another: bool
-) -> None:
-    first = [asked("gone", "So? It pours.")]
-    recorded = RecordedRequests(first, 1, Steady(), ["It rains.", "It pours."])
-    assert recorded.is_another(sent, whole(sent), whole) is is_another
-    assert not recorded.is_another(asked("new"), ["new"], whole)

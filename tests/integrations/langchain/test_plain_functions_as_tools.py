@@ -60,7 +60,7 @@ def answer(call: Any, how: str, of: BaseTool) -> Any:
     """The message with which the application answers a call."""
     told: Any = of
     # As one that the application keeps beside the tool: that of the attribute ``func`` is recorded.
-    function = vars(told)["func"]
+    function: Any = object.__getattribute__(told, "func")
     if how == "refused":
         return ToolMessage("No.", tool_call_id=call["id"], name=call["name"], status="error")
     if how == "invoke":

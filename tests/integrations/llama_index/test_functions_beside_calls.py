@@ -38,7 +38,8 @@ class Writing:
         self.how, self.tool = how, FunctionTool.from_defaults(write, async_fn=awrite)
 
     async def write(self, what: str) -> None:
-        said: Any = getattr(self.tool, self.how)(what=what)
+        function: Any = vars(self.tool)["_fn"] if self.how == "vars" else getattr(self.tool, self.how)
+        said = function(what=what)
         if self.how == "async_fn":
             await said
 
@@ -50,7 +51,7 @@ class Writing:
             await self.write("at the end")
 
 
-@pytest.mark.parametrize("how", ["fn", "async_fn", "real_fn", "_fn"])
+@pytest.mark.parametrize("how", ["fn", "async_fn", "real_fn", "_fn", "vars"])
 def test_no_replay_runs_it(how: str) -> None:
     application = Writing(how)
     explanation = RuleExplainer(application.ask, PAYS, source_kinds=["tools"]).explain(QUESTION)

@@ -44,7 +44,7 @@ class Loop:
         for each in calls[len(results) :]:
             # Its arguments have no type.
             tool, given = self.tools[each.tool_name], dict[str, Any](each.tool_kwargs)  # type: ignore[arg-type]
-            ways = {"function": vars(tool)["_fn"], "fn": tool.fn, "call": tool.call}
+            ways = {"function": object.__getattribute__(tool, "_fn"), "fn": tool.fn, "call": tool.call}
             said = str(ways[self.how if each.tool_name == "pay" else "call"](**given))
             beside = {"tool_call_id": each.tool_call_id, "name": each.tool_name}
             results.append(ChatMessage(role="tool", content=said, additional_kwargs=beside))

@@ -44,7 +44,7 @@ Runs = Callable[[Any, dict[str, Any]], Any]
 
 def plainly(tool: Any, given: dict[str, Any]) -> Any:
     """As by a function that the application keeps beside the tool: that of ``fn`` is recorded."""
-    return vars(tool)["_fn"](**given)
+    return object.__getattribute__(tool, "_fn")(**given)
 
 
 def as_a_tool(tool: Any, given: dict[str, Any]) -> Any:
