@@ -5,15 +5,15 @@ from .kinds import SourceKind
 
 _HELD: dict[SourceKind, str] = {
     "turns": (
-        "{source!r} could not be taken out of the application's input, only be left out of requests. The "
-        "application may go by it in other ways. Give the turns, and instructions, as a list of messages "
-        "in the input"
+        "{source!r} could not be taken out of the application's input, only be left out of requests. "
+        "The application may go by it in other ways. Give the turns, and instructions, as a list of "
+        "messages in the input"
     ),
     "memory": (
-        "{source!r} could not be taken out of the application's memory, only be left out of requests. The "
-        "application may go by it in other ways. Keep the conversation as a list of messages in a class "
-        "of the framework, such as a checkpointer, a chat history or a memory. Examples that never change "
-        "are no memory in a prompt template or in a variable of the module"
+        "{source!r} could not be taken out of the application's memory, only be left out of requests. "
+        "The application may go by it in other ways. Keep the conversation as a list of messages in a "
+        "class of the framework, such as a checkpointer, a chat history or a memory. Examples that never "
+        "change are no memory in a prompt template or in a variable of the module"
     ),
 }
 _COPIED = (

@@ -113,15 +113,17 @@ def _parts_of(content: Any) -> Iterator[Any]:
 
 
 def _attributes_of(thing: Any) -> Iterator[Any]:
+    """Yields the values of the attributes of messages, of the user's own objects, and of records, which
+    are objects with slots alone, such as the items of a store."""
     kind: type = type(cast("object", thing))
-    if spoken_in(thing) or is_own(kind.__module__) or kind.__module__ in _PLAIN_MODULES:
-        if hasattr(kind, "__iter__") and kind.__module__ in _PLAIN_MODULES:
-            yield from thing
+    is_plain = kind.__module__ in _PLAIN_MODULES
+    if is_plain and hasattr(kind, "__iter__"):
+        yield from thing
+    is_record = not hasattr(thing, "__dict__")
+    if is_plain or is_record or spoken_in(thing) or is_own(kind.__module__):
         yield from cast("dict[str, Any]", getattr(thing, "__dict__", {})).values()
-        slots = (name for each in kind.__mro__ for name in getattr(each, "__slots__", ()))
-        yield from (
-            getattr(thing, each) for each in slots if isinstance(each, str) and hasattr(thing, each)
-        )
+        slots = [name for each in kind.__mro__ for name in getattr(each, "__slots__", ())]
+        yield from (getattr(thing, each) for each in slots if hasattr(thing, each))
 
 
 def _words(text: str) -> str:
