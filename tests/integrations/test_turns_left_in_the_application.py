@@ -13,12 +13,18 @@ from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_rag_rule_explainer import RuleExplainer
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import MessagesState, StateGraph
+from langgraph.store.base import BaseStore
+from langgraph.store.memory import InMemoryStore
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.chat_engine import SimpleChatEngine
+from llama_index.core.memory import Memory
+from llama_index_rag_rule_explainer import RuleExplainer as OfLlamaIndex
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, contains
 from tests.integrations.later_shapes import QUESTION, TURNS, Messages
 from tests.integrations.test_texts_made_of_memories import read, remembered, telling
-from tests.integrations.test_texts_made_of_turns import as_dicts, pairs
+from tests.integrations.test_texts_made_of_turns import Chatting, as_dicts, pairs
 
 pytestmark = [pytest.mark.waits, pytest.mark.filterwarnings("ignore")]
 
@@ -62,9 +68,9 @@ def logged(given: Any) -> Messages:
 
 
 def explained(application: Callable[[Any], str], given: Any, **options: Any) -> Explanation:
-    kinds: Any = {"source_kinds": ["turns"], "miner": "exact"}
+    kinds: Any = {"source_kinds": ["turns"], "miner": "exact", **options}
     chain = RunnableLambda(application)
-    explainer = RuleExplainer(chain, contains("is paid"), question_of=str, **kinds, **options)
+    explainer = RuleExplainer(chain, contains("is paid"), question_of=str, **kinds)
     return explainer.explain(given)
 
 
@@ -238,3 +244,57 @@ def test_a_thread_has_a_turn_in_no_other_channel(facts: list[str], claim: str) -
         {"messages": [QUESTION]}, config
     )
     assert claims(explanation) == {claim}
+
+
+@pytest.mark.parametrize(("fact", "claim"), [(TURNS[1][1], "unverified"), ("German.", "proved")])
+def test_a_store_has_no_turn_either(fact: str, claim: str) -> None:
+    def answer(state: MessagesState, *, store: BaseStore) -> Any:
+        known = [str(each.value["fact"]) for each in store.search(("facts",))]
+        said = [("system", f"A VIP? {known}"), *read(state["messages"])]
+        return {"messages": [AIMessage(as_it_is(said))]}
+
+    store = InMemoryStore()
+    store.put(("facts",), "1", {"fact": fact})
+    graph: Any = StateGraph(MessagesState).add_node("answer", answer)
+    graph = graph.set_entry_point("answer").compile(checkpointer=InMemorySaver(), store=store)
+    config: Any = {"configurable": {"thread_id": "1"}}
+    graph.update_state(config, {"messages": remembered()}, as_node="answer")
+    options: Any = {"source_kinds": ["memory"], "miner": "exact"}
+    explanation = RuleExplainer(graph, contains("is paid"), **options).explain(
+        {"messages": [QUESTION]}, config
+    )
+    assert claims(explanation) == {claim}
+
+
+RULES = "# Refunds\nTwenty days for all.\n# Tone\nKind and brief."
+
+
+@pytest.mark.parametrize(("beside", "claim"), [(RULES, "unverified"), ("In a letter.", "proved")])
+def test_a_section_stands_once_in_the_input(beside: str, claim: str) -> None:
+    twenty = telling(paid_if("Twenty"))
+
+    def answer(given: Any) -> str:
+        return twenty.invoke(pairs(given["messages"])).text
+
+    messages = as_dicts([("system", RULES), QUESTION])
+    given = {"messages": messages, "policy": beside}
+    assert claims(explained(answer, given, source_kinds=["instructions"])) == {claim}
+
+
+def of_a_llama_index_memory() -> Any:
+    said = [ChatMessage(text, role=MessageRole(role)) for role, text in TURNS]
+    memory = Memory.from_defaults(session_id="1")
+    memory.put_messages(said)
+    return memory
+
+
+@pytest.mark.parametrize("omit", ["remove", "blank"])
+def test_a_memory_with_a_database_loses_the_turn(omit: Any) -> None:
+    def tell(messages: Sequence[tuple[str, str]]) -> str:
+        return "It is paid." if "Bonn" in str(messages) else "It is open."
+
+    engine = SimpleChatEngine.from_defaults(llm=Chatting(tell=tell), memory=of_a_llama_index_memory())
+    options: Any = {"source_kinds": ["memory"], "miner": "exact", "omit": omit}
+    explanation = OfLlamaIndex(engine, contains("is paid"), **options).explain(QUESTION[1])
+    assert claims(explanation) == {"proved"}
+    assert {each.sources for each in explanation.retention_rules} == {("memory 2",)}

@@ -53,10 +53,13 @@ class TakingOut:
     _remains: TurnRemains = field(init=False)
 
     def __post_init__(self) -> None:
-        turns = self.known.groups
-        omitted = {each: [one.text for one in turns[each]] for each in turns if each in self.omitted}
-        left = Counter(self.known.spoken) - Counter(chain.from_iterable(turns[each] for each in omitted))
-        self._remains = TurnRemains(omitted, [each.text for each in left])
+        turns, gone = self.known.groups, self.omitted
+        omitted = {each: [one.text for one in turns[each]] for each in turns if each in gone}
+        left = Counter(self.known.spoken)
+        left.subtract(chain.from_iterable(turns[each] for each in omitted))
+        sections = self.known.sections
+        omitted |= {each: [sections[each]] for each in gone.intersection(sections, self.known.held)}
+        self._remains = TurnRemains(omitted, [each.text for each, times in left.items() if times > 0])
         for identity, group in self.known.groups.items():
             said = tuple(as_spoken(*each) for each in group)
             self._groups.setdefault(said, []).append(identity)
