@@ -9,7 +9,7 @@ import re
 from collections.abc import Generator, Hashable, Iterable
 from copy import copy
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, cast
 
 from rag_rule_explainer.instrumentation.checks import type_said
 from rag_rule_explainer.instrumentation.copies.copying import copied
@@ -144,7 +144,9 @@ class _Operations(MethodsOverlay):
         items that exist for this run."""
         if not self._own and not self._written:
             (found,) = yield [op]
-            return [self._left_of(each) for each in found] if isinstance(found, list) else found
+            return (
+                list(map(self._left_of, cast("list[Any]", found))) if isinstance(found, list) else found
+            )
         if getattr(op, "query", None):
             raise shared_state(
                 f"{type_said(self._real)} was written to and then searched by meaning, and what it "

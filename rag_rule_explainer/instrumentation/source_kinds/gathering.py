@@ -50,8 +50,9 @@ def gathered(
     ``first.tool_sources``. ``first``: the baseline."""
     others = list[Source]()
     if isinstance(first.prompts, FirstPrompt):
-        config = cast("dict[str, Any]", case.config) if isinstance(case.config, dict) else {}
-        configured = described(config.get("configurable"), deep=False)
+        config: Any = case.config
+        entries = cast("dict[str, Any]", config) if isinstance(config, dict) else {}
+        configured = described(entries.get("configurable"), deep=False)
         given = [*application.texts_in(case.given), described(case.keywords), configured]
         kind_of, found = partial(_kind_of, first, given), first.prompts
         kinds, omit = manner.source_kinds, manner.omit
