@@ -2,6 +2,7 @@
 on the way to replay that the user chose (``source_kinds``, ``replay_of``)."""
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Any
 
 from ..probing.wholeness import Said
@@ -13,9 +14,12 @@ from .options import Manner
 from .recording.serving import Serving
 from .requests.unrecorded_tools import check_none_ran, end_if_one_ran
 from .run_context import Participation, inside_retrieval, participation
+from .shared_state.holdings import Holdings
+from .source_kinds.doubts_of_turns import copied_beside
 from .source_kinds.gathering import tool_replay_of
 from .source_kinds.kinds import IN_PROMPTS
 from .source_kinds.new_texts import NewTexts, forms_of
+from .source_kinds.own_memories import is_own_memory
 from .source_kinds.prompt_omitting import PromptOmitting
 from .source_kinds.prompt_sources import FirstPrompt, PromptEditing
 from .source_kinds.recorded_requests import RecordedRequests
@@ -28,14 +32,14 @@ _UNRESOLVED = (
 )
 
 
-def begin_baseline(run: Participation, manner: Manner) -> None:
+def begin_baseline(run: Participation, manner: Manner, before: Holdings) -> None:
     """Makes a baseline record what its replays will need: results of tools, models' replies and parts of
-    prompts, as far as the user's options use them."""
+    prompts, as far as the user's options use them. ``before``: what the application holds."""
     run.takes_results = "tools" in manner.source_kinds
     if manner.replay_of == "next_action":
         run.conversation = Conversation(run.watch)
     if not set(manner.source_kinds).isdisjoint(IN_PROMPTS):
-        run.prompts = FirstPrompt()
+        run.prompts = FirstPrompt(partial(is_own_memory, before=before))
         run.tool_record.tools.made.keeps_parts = True
 
 
@@ -76,7 +80,9 @@ def _begin_omitting(
     starts, and from its requests. ``note``: called with the reason if the rules cannot be proved."""
     known, ids = first.prompt_sources, frozenset(each.id for each in kept)
     of_prompts = {each.id for each in known.sources}
-    taking_out = TakingOut(known, frozenset(of_prompts - ids))
+    taking_out = TakingOut(
+        known, frozenset(of_prompts - ids), lambda each, text: note(copied_beside(each, text))
+    )
     run.state.edit = _edit_noted(taking_out, run.tool_record.tools.made)
     results = [text for each in first.tool_record.noted for text in forms_of(each.result)]
     new_texts = NewTexts(

@@ -99,7 +99,7 @@ class ApplicationRun(Generic[Item]):
             lambda request: None if first.retrievals else early.append(request.text)
         )
         first.outside = self._state.outside.of_run(EVERYTHING, BASELINE, lambda: True)
-        begin_baseline(first, self.manner)
+        begin_baseline(first, self.manner, self._state.leftovers.before)
         first.trace = self.trace
         return first
 

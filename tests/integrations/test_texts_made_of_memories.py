@@ -120,6 +120,20 @@ def of_its_own(tell: Tell, shape: Shape, **options: Any) -> Explanation:
     return explainer.explain(QUESTION[1])
 
 
+def of_examples(tell: Tell, shape: Shape, **options: Any) -> Explanation:
+    """An application whose prompt has examples that never change."""
+    model = telling(tell)
+
+    def answer(question: Any) -> str:
+        given = [*TURNS, ("user", str(question))]
+        return run(lambda messages: model.invoke(messages).text, shape, given)
+
+    ignored = [r"Now what\?", *options.pop("ignore", ())]
+    kinds: Any = {"source_kinds": ["examples"], "ignore": ignored}
+    explainer = OfLangChain(RunnableLambda(answer), contains("is paid"), **kinds, **options)
+    return explainer.explain(QUESTION[1])
+
+
 def false_ones(
     explained: Explained, shapes: dict[str, Shape], *, known: bool, omit: str = "remove", **options: Any
 ) -> list[str]:
@@ -179,10 +193,10 @@ def test_nothing_that_it_makes_of_a_memory_of_its_own_is_proved(omit: str) -> No
     assert not false_ones(of_its_own, ALL, known=False, omit=omit)
 
 
-def test_a_text_that_the_user_names_has_nothing_to_do_with_the_memory() -> None:
+def test_a_text_that_the_user_names_has_nothing_to_do_with_the_examples() -> None:
     names = ["another agent alone", "another agent with the conversation"]
     shapes = {name: INNOCENT[name] for name in names}
-    assert not false_ones(of_its_own, shapes, known=True, ignore=["You pay bills.*"])
+    assert not false_ones(of_examples, shapes, known=True, ignore=["You pay bills.*"])
 
 
 SECTIONS = {"Refunds": "Twenty days for all.", "Tone": "Kind and brief, Ann."}

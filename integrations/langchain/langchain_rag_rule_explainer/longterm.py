@@ -7,8 +7,9 @@ meaning, because the result of such a search cannot be computed without the real
 
 import re
 from collections.abc import Generator, Hashable, Iterable
+from copy import copy
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, cast
 
 from rag_rule_explainer.instrumentation.checks import type_said
 from rag_rule_explainer.instrumentation.copies.copying import copied
@@ -54,6 +55,7 @@ class _Operations(MethodsOverlay):
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         super().__init__(real, state)
+        self._state = state
         # The items before the baseline; None for a key that had no item.
         self._before: dict[_ItemKey, Any] = state.before.setdefault(key, {})
         # The keys of the items that the user's own run has written to the real store. Replays do not find
@@ -106,8 +108,17 @@ class _Operations(MethodsOverlay):
         if place in self._own:
             return self._own[place]
         if place not in self._read:
-            self._read[place] = copied(self._before[place])
+            self._read[place] = self._left_of(copied(self._before[place]))
         return self._read[place]
+
+    def _left_of(self, item: Any) -> Any:
+        """Returns an item without the sources that the run omits."""
+        value = getattr(item, "value", None)
+        left = self._state.edited(value)
+        if left is not value:
+            item = copy(item)
+            item.value = left
+        return item
 
     def _put(self, op: Any) -> Generator[list[Any], Any, None]:
         from langgraph.store.memory import InMemoryStore
@@ -133,7 +144,9 @@ class _Operations(MethodsOverlay):
         items that exist for this run."""
         if not self._own and not self._written:
             (found,) = yield [op]
-            return found
+            return (
+                list(map(self._left_of, cast("list[Any]", found))) if isinstance(found, list) else found
+            )
         if getattr(op, "query", None):
             raise shared_state(
                 f"{type_said(self._real)} was written to and then searched by meaning, and what it "

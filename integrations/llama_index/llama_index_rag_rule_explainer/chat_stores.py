@@ -179,8 +179,18 @@ def _own(
     calls that read them; the driver of the generator makes each call and sends back its result."""
     own: ChatsByKey = state.own(("chats", shared_key_of(state, store)), ChatsByKey)
     if key not in own.of:
-        own.put(key, (yield from _first(state, store, key, statuses=statuses)))
+        own.put(key, _left(state, (yield from _first(state, store, key, statuses=statuses))))
     return own.of[key]
+
+
+def _left(state: State, messages: list[Message]) -> list[Message]:
+    """Returns the messages without those of the turns that the run omits."""
+    said = [message for message, _ in messages]
+    left: list[ChatMessage] = state.edited(said)
+    if len(left) == len(said):
+        return [(message, status) for message, (_, status) in zip(left, messages, strict=True)]
+    kept = {id(message) for message in left}
+    return [each for each in messages if id(each[0]) in kept]
 
 
 def _first(

@@ -100,11 +100,19 @@ class State:
     def edit_attributes(self, thing: Any) -> Any:
         """Removes the sources that the run omits from the attributes of one of its own copies, and
         returns the copy."""
-        attributes: dict[str, Any] = {} if self.edit is None else getattr(thing, "__dict__", {})
+        if self.edit is None:
+            return thing
+        attributes: dict[str, Any] = getattr(thing, "__dict__", {})
         for name, content in [*attributes.items()]:
             left = self.edited(content)
             if left is not content:
                 attributes[name] = left
+        slots = [name for each in type(thing).__mro__ for name in getattr(each, "__slots__", ())]
+        for name in (each for each in slots if not each.startswith("__")):
+            content = getattr(thing, name, None)
+            left = self.edited(content)
+            if left is not content:
+                object.__setattr__(thing, name, left)
         return thing
 
     def kept(self, key: Hashable, making: Callable[[], Any]) -> Any:

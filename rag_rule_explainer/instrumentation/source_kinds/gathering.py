@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from ...errors import InvalidInput
 from ...printable import printable, shortened
@@ -50,10 +50,16 @@ def gathered(
     ``first.tool_sources``. ``first``: the baseline."""
     others = list[Source]()
     if isinstance(first.prompts, FirstPrompt):
-        given = [*application.texts_in(case.given), described(case.keywords)]
+        config: Any = case.config
+        entries = cast("dict[str, Any]", config) if isinstance(config, dict) else {}
+        configured = described(entries.get("configurable"), deep=False)
+        given = [*application.texts_in(case.given), described(case.keywords), configured]
         kind_of, found = partial(_kind_of, first, given), first.prompts
         kinds, omit = manner.source_kinds, manner.omit
         prompts = PromptSources.of(found.messages, kind_of, kinds, omit, found.dropped)
+        for identity, group in prompts.groups.items():
+            if identity not in prompts.held and found.is_own_memory({each.text for each in group}):
+                prompts.held[identity] = "memory"
         first.prompt_sources = prompts
         others += prompts.sources
     if first.takes_results:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from .doubts_of_turns import still_held
 from .new_texts import NewTexts
 from .prompt_sections import PromptMessage, SectionPlace, is_system, placed, sections_in
 from .prompt_sources import PromptSources
@@ -49,6 +50,7 @@ class PromptOmitting:
         """Returns the messages' texts without the omitted sources; None for a message that is not sent at
         all."""
         self._check_taken(messages)
+        self._note_held()
         texts, delivered = self._cut(messages, self._doubt)
         self._look_for_more(messages)
         self._check_recorded(messages, texts)
@@ -59,6 +61,14 @@ class PromptOmitting:
         self.new_texts.check(list(self._left_out()), expected, _left_of(messages, texts))
         self.deliver(delivered, True)
         return texts
+
+    def _note_held(self) -> None:
+        """Calls ``note`` if an omitted source is data that the application still has. It may go by it
+        in any way, also in the first request and in what it returns."""
+        for identity, kind in sorted(self.known.held.items()):
+            is_left = identity in self.taking_out.omitted and self._is_there(identity)
+            if is_left and identity not in self.taking_out.constant:
+                self.new_texts.note(still_held(identity, kind))
 
     def _check_recorded(self, messages: Sequence[PromptMessage], texts: Sequence[str | None]) -> None:
         if self.recorded is None or not self.taking_out.taken:
@@ -166,6 +176,7 @@ class PromptOmitting:
         for identity in sorted(taken & set(self.known.sections)):
             if self.known.sections[identity] in present - kept:
                 taken.discard(identity)
+                self.taking_out.constant.add(identity)
 
     def _rest_of(
         self, identity: str, conversation: Sequence[PromptMessage], taken: set[int], doubt: Doubt

@@ -36,8 +36,10 @@ class FirstPrompt:
     """A ``FirstPrompt`` records the requests of a baseline to models, and changes none. ``messages``:
     those of the first request. ``dropped``: the messages of the first request that a later request of the
     same conversation lacks. ``requests``: the messages of all requests, with the moments (see
-    ``moment``) just before these were sent."""
+    ``moment``) just before these were sent. ``is_own_memory``: returns True if the application itself
+    remembers a turn with these texts."""
 
+    is_own_memory: Callable[[Collection[str]], bool] = lambda _: False
     messages: tuple[PromptMessage, ...] = ()
     dropped: set[PromptMessage] = field(default_factory=set[PromptMessage])
     requests: list[tuple[int, tuple[PromptMessage, ...]]] = field(
@@ -74,7 +76,9 @@ class PromptSources:
     the request's messages. ``groups``: the messages of each source that is a turn, by the source's id.
     ``sections``: the text of each source that is a section of the instructions, by id. ``omit``: "remove"
     if nothing remains of an omitted source, "blank" if its messages remain without their texts.
-    ``dropped``: the ids of the turns that are incomplete in a later request of the baseline."""
+    ``dropped``: the ids of the turns that are incomplete in a later request of the baseline. ``held``:
+    the kind of each source that the application holds as data, by id: "turns" for what is in the input,
+    "memory" for what it remembers. Sources that are constants of the application are not in it."""
 
     sources: tuple[Source, ...]
     omit: Omit
@@ -84,6 +88,7 @@ class PromptSources:
     )
     sections: dict[str, str] = field(default_factory=dict[str, str])
     dropped: tuple[str, ...] = ()
+    held: dict[str, SourceKind] = field(default_factory=dict[str, SourceKind])
 
     @classmethod
     def of(
@@ -96,12 +101,15 @@ class PromptSources:
     ) -> "PromptSources":
         """Returns the sources of these ``kinds`` in a request. ``messages``, ``dropped``: see
         ``FirstPrompt``. ``kind_of``: returns the kind of a turn; its argument is the list of the texts
-        that the user and the model said in the turn."""
+        that the user and the model said in the turn. A section is one of "turns" if it is in the
+        input."""
         made, sources, numbers = cls((), omit), list[Source](), Counter[str]()
         if "instructions" in kinds:
             for each in sections_in(messages):
                 made.sections[each.id] = each.text
                 sources.append(Source(each.id, each.text, {SOURCE_KIND: "instructions"}))
+                if kind_of([each.text]) == "turns":
+                    made.held[each.id] = "turns"
         for group in _turns_in(messages):
             kind = kind_of([each.text for each in group if each.role in SPEAKING])
             numbers[kind] += 1
@@ -110,8 +118,10 @@ class PromptSources:
                 made.groups[identity] = group
                 text = "\n".join(each.text for each in group)
                 sources.append(Source(identity, text, {SOURCE_KIND: kind}))
+                if kind != "examples":
+                    made.held[identity] = kind
         torn = tuple(each for each, group in made.groups.items() if not set(group).isdisjoint(dropped))
-        return cls(tuple(sources), omit, tuple(messages), made.groups, made.sections, torn)
+        return cls(tuple(sources), omit, tuple(messages), made.groups, made.sections, torn, made.held)
 
     @property
     def spoken(self) -> tuple[PromptMessage, ...]:

@@ -6,7 +6,8 @@ its conversation, such as a summary or a number of messages, it makes without th
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, is_dataclass
 from itertools import chain
@@ -17,6 +18,7 @@ from .kinds import Omit
 from .listed_messages import Spoken, as_spoken, listed_text, spoken_in, with_text, without_text
 from .prompt_sections import is_system, sections_in
 from .prompt_sources import PromptSources
+from .turn_remains import TurnRemains, continues
 
 _LEVELS = 12
 """The number of nested levels in which lists of messages are searched for in an input. Deeper ones stay
@@ -30,21 +32,34 @@ class TakingOut:
 
     ``known``: the sources in the first request of the baseline; ``omitted``: the ids of those to take
     out. ``taken``: the ids of the sources that were taken out. ``copied``: the ids of turns that are also
-    written in a single text, such as a transcript. That text stays as it is, so they do not count as
-    taken out.
+    written elsewhere, such as in a transcript, each with that text. It stays as it is, so they do not
+    count as taken out. ``note_copy``: is called with the id of such a turn and the text, if the turn is
+    no longer among its messages.
+    ``constant``: the ids of sections that were taken out, and that the application has in its code too.
     """
 
     known: PromptSources
     omitted: frozenset[str]
+    note_copy: Callable[[str, str], None] = lambda _identity, _text: None
     taken: set[str] = field(default_factory=set[str])
-    copied: set[str] = field(default_factory=set[str])
+    copied: dict[str, str] = field(default_factory=dict[str, str])
+    constant: set[str] = field(default_factory=set[str])
     _groups: dict[tuple[Spoken, ...], list[str]] = field(
         default_factory=dict[tuple[Spoken, ...], list[str]], init=False
     )
     _instructions: dict[str, str | None] = field(default_factory=dict[str, str | None], init=False)
     _ids: dict[str, list[str]] = field(default_factory=dict[str, list[str]], init=False)
+    _cut: set[str] = field(default_factory=set[str], init=False)
+    _remains: TurnRemains = field(init=False)
 
     def __post_init__(self) -> None:
+        turns, gone = self.known.groups, self.omitted
+        omitted = {each: [one.text for one in turns[each]] for each in turns if each in gone}
+        left = Counter(self.known.spoken)
+        left.subtract(chain.from_iterable(turns[each] for each in omitted))
+        sections = self.known.sections
+        omitted |= {each: [sections[each]] for each in gone.intersection(sections, self.known.held)}
+        self._remains = TurnRemains(omitted, [each.text for each, times in left.items() if times > 0])
         for identity, group in self.known.groups.items():
             said = tuple(as_spoken(*each) for each in group)
             self._groups.setdefault(said, []).append(identity)
@@ -69,7 +84,14 @@ class TakingOut:
     def edited(self, given: Any) -> Any:
         """Returns ``given``, which is an input or the application's memory, without the omitted sources.
         The objects in ``given`` are not changed: a list or dict that loses a source is copied first."""
-        return self._edited(given, frozenset()) if self.omitted else given
+        if not self.omitted:
+            return given
+        left = self._edited(given, frozenset())
+        for identity, text in self._remains.found_in(left).items():
+            self._add_copies([identity], text)
+        for identity in sorted(self._cut & set(self.copied)):
+            self.note_copy(identity, self.copied[identity])
+        return left
 
     def _edited(self, value: Any, above: frozenset[int]) -> Any:
         if isinstance(value, str):
@@ -95,12 +117,17 @@ class TakingOut:
         for group, ids in self._groups.items():
             said = ".*?".join(re.escape(each.text) for each in group if each.text)
             if said and re.search(said, here):
-                self.copied.update(self.omitted.intersection(ids))
-        self.taken -= self.copied
+                self._add_copies(self.omitted.intersection(ids), text)
+
+    def _add_copies(self, ids: Iterable[str], text: str) -> None:
+        for each in ids:
+            self.copied.setdefault(each, text)
+            self.taken.discard(each)
 
     def _of_list(self, listed: Sequence[Any], above: frozenset[int]) -> Any:
         parts = [each if spoken_in(each) else self._edited(each, above) for each in listed]
-        for place, start in self._omitted_places(listed):
+        places, cleared = self._omitted_places(listed)
+        for place, start in places:
             parts[place] = start
         left = [each for each in parts if each is not _GONE]
         is_same = len(left) == len(listed) and all(
@@ -108,21 +135,26 @@ class TakingOut:
         )
         if is_same:
             return listed
+        made: Any
         if isinstance(listed, tuple):
             make: Any = getattr(listed, "_make", tuple)
-            return make(left)
-        made: Any = copy(listed)
-        made[:] = left
+            made = make(left)
+        else:
+            made = copy(listed)
+            made[:] = left
+        self._remains.note_cleared(made, cleared)
         return made
 
-    def _omitted_places(self, listed: Sequence[Any]) -> list[tuple[int, Any]]:
+    def _omitted_places(self, listed: Sequence[Any]) -> tuple[list[tuple[int, Any]], set[str]]:
         """Returns the places of omitted sources in a list of messages, each with the message that
-        replaces it, or ``_GONE`` if it is removed."""
+        replaces it, or ``_GONE`` if it is removed. Also returns the ids of the turns among them."""
         said = [(place, each) for place, element in enumerate(listed) for each in spoken_in(element)]
-        found = list(self._omitted_sections(listed, said))
+        found, cleared = list(self._omitted_sections(listed, said)), set[str]()
         talk = [(place, each) for place, each in said if each.role != "system"]
         for group, ids in self._groups.items():
             starts = _starts_of(group, talk)
+            if any(self._goes_on(group, talk, start) for start in starts):
+                continue
             # If equal turns stand in the list more or less often than in the request, nothing shows
             # which of them is omitted.
             if len(starts) != len(ids):
@@ -132,9 +164,19 @@ class TakingOut:
                     places = dict.fromkeys(place for place, _ in talk[start : start + len(group)])
                     instead = [self._instead_of(listed[place]) for place in places]
                     if all(each is not None for each in instead):
-                        self.taken.update({identity} - self.copied)
+                        self.taken.update({identity} - set(self.copied))
+                        cleared.add(identity)
+                        self._cut.add(identity)
                         found += zip(places, instead, strict=True)
-        return found
+        return found, cleared
+
+    def _goes_on(self, group: Sequence[Spoken], talk: Sequence[tuple[int, Spoken]], start: int) -> bool:
+        """Returns True iff the turn has more messages in the list than in the first request, as where
+        the application has sent only its beginning."""
+        known = [as_spoken(*each) for each in self.known.spoken]
+        size, end = len(group), start + len(group)
+        ends = [at + size for at in range(len(known)) if tuple(known[at : at + size]) == tuple(group)]
+        return all(continues(talk, end, known, last) for last in ends)
 
     def _omitted_sections(
         self, listed: Sequence[Any], said: Sequence[tuple[int, Spoken]]

@@ -1,6 +1,7 @@
 """Parts of the first prompt that a later request holds in part, in another form, or not at all."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -22,7 +23,10 @@ def conversation(*said: tuple[str, str]) -> list[PromptMessage]:
     return [PromptMessage(*each) for each in said]
 
 
-FIRST = PromptSources.of(conversation(*TURNS, ASKED), as_turn("turns"), ["turns"], "remove")
+FIRST = replace(
+    PromptSources.of(conversation(*TURNS, ASKED), as_turn("turns"), ["turns"], "remove"), held={}
+)
+"""Turns that are no data of the application, as examples are none."""
 
 
 def sent(
