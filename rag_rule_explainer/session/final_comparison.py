@@ -77,12 +77,11 @@ class FinalComparison:
             # application behaves differently after many runs, for example because it counts them.
             await self._replay(self.sources.full, fidelity)
             return
-        keys, why = self._subsets(fidelity).to_repeat(), ""
+        keys = self._subsets(fidelity).to_repeat()
         for made, key in enumerate(keys):
-            why = why or await self._replay(key, fidelity)
             if fidelity.doubt:
                 return
-            if why:
+            if why := await self._replay(key, fidelity):
                 await self._compare_rewound(fidelity, why, len(keys) - made)
                 if fidelity.has_changed() and not fidelity.doubt:
                     fidelity.doubt = NOT_REPEATED.format(
