@@ -46,12 +46,15 @@ class FinalComparison:
     replay is repeated. If state has changed since before the baseline, some replays are also repeated
     with the earlier state restored. Only these repetitions can show that the change of state influences
     answers, because all earlier replays ran after the change.
+
+    ``is_start_known``: True if the state before the baseline is known.
     """
 
     sources: SourceSet
     prober: Prober
     tracked_searches: Sequence[TrackedSearch]
     notes: list[str]
+    is_start_known: bool = False
 
     @property
     def replayer(self) -> Replayer:
@@ -83,7 +86,7 @@ class FinalComparison:
                 return
             if why := await self._replay(key, fidelity):
                 await self._compare_rewound(fidelity, why, len(keys) - made)
-                if fidelity.has_changed() and not fidelity.doubt:
+                if not (self.is_start_known or fidelity.doubt) and fidelity.has_changed():
                     fidelity.doubt = NOT_REPEATED.format(
                         made=made, count=len(keys), why=why, way_out=_more(len(keys) - made)
                     )

@@ -1,5 +1,6 @@
 """State of the first run, where a limit leaves no replay for a comparison with the state before it."""
 
+import logging
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ from tests.integrations.leaving.parts import Answer, Ask, Search, mode_of, writt
 from tests.integrations.test_passing_state import of_langchain, of_llama_index
 
 SUBSETS = 16
+_LOG = logging.getLogger("rag_rule_left_at_a_limit")
 
 
 def by_its_documents(search: Search, ask: Ask) -> Answer:
@@ -33,6 +35,21 @@ def a_history_that_is_only_written(search: Search, ask: Ask) -> Answer:
         return written(ask, mode_of(found), found)
 
     return answer
+
+
+def a_log_of_an_object(search: Search, ask: Ask) -> Answer:
+    class App:
+        def __init__(self) -> None:
+            self.history, self.latest = list[list[str]](), list[str]()
+
+        def answer(self, question: str) -> str:
+            found = search(question)
+            self.history.append(found)
+            self.latest = found
+            _LOG.info("found %d", len(found))
+            return written(ask, mode_of(found), found)
+
+    return App().answer
 
 
 def _marked(kept: Any) -> Callable[[Search, Ask], Answer]:
@@ -80,7 +97,10 @@ def test_nothing_is_proved_where_a_limit_ends_before_the_comparison(
 
 
 @pytest.mark.parametrize("limit", [6, SUBSETS, SUBSETS + 2])
-@pytest.mark.parametrize("build", [by_its_documents, a_history_that_is_only_written, a_log_that_is_open])
+@pytest.mark.parametrize(
+    "build",
+    [by_its_documents, a_history_that_is_only_written, a_log_of_an_object, a_log_that_is_open],
+)
 @pytest.mark.parametrize("of", [of_langchain, of_llama_index])
 def test_what_keeps_nothing_that_matters_is_proved_at_the_smallest_limits(
     of: Callable[..., Any], build: Any, limit: int

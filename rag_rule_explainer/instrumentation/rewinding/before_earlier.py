@@ -145,7 +145,8 @@ def weakly(thing: Any, forget: Callable[[Any], None]) -> Callable[[], Any] | Non
 
 def _forget(key: int, gone: object) -> None:
     # The garbage collector may call this while another thread holds the lock, so the lock is not taken.
-    found = _known.get(key)
+    # While Python shuts down, ``_known`` may be None already.
+    found = _known.get(key) if _known else None
     if found is not None and found.holder is gone:
         _known.pop(key, None)
 

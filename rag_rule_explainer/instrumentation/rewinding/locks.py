@@ -40,10 +40,13 @@ def state_of_lock(thing: Any) -> object:
     """Returns whether a lock is held: the property ``is_locked`` if there is one; otherwise, which
     attributes of the lock, and of the objects that it holds, have a value. No method is called, because
     it may ask a server."""
-    kind: type[object] = type(thing)
-    if isinstance(getattr(kind, "is_locked", None), property):
+    if _has_a_property(type(thing)):
         return bool(thing.is_locked)
     return [_set_in(each) for each in (thing, *_attributes_of(thing).values())]
+
+
+def _has_a_property(kind: type[object]) -> bool:
+    return isinstance(getattr(kind, "is_locked", None), property)
 
 
 def _set_in(thing: object) -> dict[str, bool]:
