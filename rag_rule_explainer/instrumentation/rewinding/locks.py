@@ -36,17 +36,13 @@ def is_read_lock(thing: object, named: frozenset[str]) -> bool:
     return bool(named & _ACQUIRING) and _is_a_lock(type(thing))
 
 
-def state_of_lock(thing: Any) -> object:
+def state_of_lock(thing: object) -> object:
     """Returns whether a lock is held: the property ``is_locked`` if there is one; otherwise, which
     attributes of the lock, and of the objects that it holds, have a value. No method is called, because
     it may ask a server."""
-    if _has_a_property(type(thing)):
-        return bool(thing.is_locked)
+    if isinstance(getattr(type(thing), "is_locked", None), property):
+        return bool(getattr(thing, "is_locked", None))
     return [_set_in(each) for each in (thing, *_attributes_of(thing).values())]
-
-
-def _has_a_property(kind: type[object]) -> bool:
-    return isinstance(getattr(kind, "is_locked", None), property)
 
 
 def _set_in(thing: object) -> dict[str, bool]:
