@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from frozenlist import FrozenList
@@ -149,3 +150,42 @@ def test_what_an_estimate_leaves_harmlessly_is_proved(of: Callable[..., Any], bu
         explanation = explainer.explain("What is new?")
     assert explanation.complete
     assert not any("fidelity not checked" in each for each in explanation.warnings)
+
+
+def by_a_second_name_of_a_file(folder: Path) -> Leaving:
+    path = folder / "mark"
+    path.write_text("x")
+
+    def mark() -> None:
+        if path.stat().st_nlink < 2:
+            os.link(path, f"{path}.two")
+
+    return _by_a_mark(mark, lambda: path.stat().st_nlink > 1)
+
+
+def by_a_link_that_is_never_asked_for(folder: Path) -> Leaving:
+    """Nothing goes by the second name."""
+    path = folder / "notes"
+    path.write_text("x")
+
+    def mark() -> None:
+        other = folder / uuid4().hex
+        os.link(path, other)
+        other.unlink()
+
+    return _by_a_mark(mark, bool)
+
+
+@pytest.mark.parametrize(
+    ("made", "claim"),
+    [(by_a_second_name_of_a_file, "unverified"), (by_a_link_that_is_never_asked_for, "proved")],
+)
+def test_a_second_name_of_a_file_counts_where_it_is_asked_for(
+    made: Callable[[Path], Leaving], claim: str, tmp_path: Path
+) -> None:
+    build = made(tmp_path)
+    with of_langchain(build, predicate=BAD, rules="omission") as explainer:
+        explainer.explain("What is new?")
+    with of_langchain(build, predicate=BAD) as explainer:
+        explanation = explainer.explain("What is new?")
+    assert {rule.claim for rule in explanation.rules} == {claim}, explanation.warnings
