@@ -16,7 +16,7 @@ _ACQUIRING = frozenset({"acquire", "is_locked", "locked"})
 
 @per_class
 def _is_a_lock(kind: type) -> bool:
-    return all(callable(getattr(kind, name, None)) for name in ("acquire", "release"))
+    return all(callable(getattr(kind, name, None)) for name in ("acquire", "release", "__enter__"))
 
 
 def is_of_a_lock(node: Node) -> bool:

@@ -1,5 +1,7 @@
 """Locks of libraries: they are never put back, and what goes by them is doubted."""
 
+import logging
+from logging.handlers import MemoryHandler
 from pathlib import Path
 
 from filelock import FileLock
@@ -48,3 +50,16 @@ def test_a_lock_that_each_run_enters_does_no_harm(tmp_path: Path) -> None:
     application()
     assert rewinding.left() is None
     assert not rewinding.is_useful()
+
+
+def test_a_handler_of_logs_is_no_lock() -> None:
+    """It has ``acquire`` and ``release`` too, but what it holds is put back."""
+    handler = MemoryHandler(9)
+
+    def application() -> int:
+        handler.buffer.append(logging.makeLogRecord({"msg": "a line"}))
+        return len(handler.buffer)
+
+    rewinding = Rewinding(application, lambda _: False, tuple)
+    application()
+    assert rewinding.is_useful()
