@@ -144,9 +144,8 @@ class ApplicationRun(Generic[Item]):
     def _until_enough(self) -> Generator[Stopping, None, None]:
         stopping = Stopping(lambda: self._first.has_all_sources)
         self._first.watch.exchanges.before_sending.append(stopping.before)
-        with stopping.forgiving():
+        with stopping.forgiving(), self._state.rewinding.undone(lambda: self._first.tools):
             yield stopping
-        self._state.rewinding.put_back(self._first.tools)
 
     def _retrieved_until(self, stopping: Stopping) -> Retrieved:
         self._first = first = repeated_part(self._first, self.manner, self.case.question)

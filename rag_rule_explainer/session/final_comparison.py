@@ -1,22 +1,20 @@
 """This module repeats some replays after the searches. It checks that the application still gives the
 same answers."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, islice, zip_longest
 
 from ..errors import StoreFailed
-from ..lattice import ArrangementKey, unit_count
+from ..lattice import ArrangementKey
 from ..printable import plain_id, shortened
 from ..probing.limits import LimitReached
 from ..probing.prober import Prober
 from ..probing.replayer import Replayer
 from ..probing.replaying import ReplayFidelity
-from ..rules import RuleKind
 from ..sources import Arrangement, SourceSet
 from ..verdicts import Answer, Verdict
-from .plan import MOST_AGAIN, MOST_REWOUND
+from .subsets_to_repeat import SubsetsToRepeat
 from .tracked_search import TrackedSearch
 
 NOT_COMPARED_AGAIN = "the application was not run once more at the end, to see that it is still the same"
@@ -29,13 +27,14 @@ JUDGED_OTHERWISE = (
 
 NOT_REWOUND = (
     "fidelity not checked: later runs find {places}, and only {made} of {count} replays were made once "
-    "more from the state before the first run ({limit}), so the others may rest on what that run left. A "
-    "higher limit lets all of them be made once more"
+    "more from the state before the first run ({why}), so the others may rest on what that run left. "
+    "{way_out}"
 )
 
-_FIRST_AGAIN = 2
-"""The number of subsets of each search that are replayed again if the application's state has changed.
-They are the first ones that the search replayed."""
+NOT_REPEATED = (
+    "fidelity not checked: what the application keeps from run to run has changed, and only {made} of "
+    "{count} replays were made once more to see whether runs go by it ({why}). {way_out}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +46,23 @@ class FinalComparison:
     replay is repeated. If state has changed since before the baseline, some replays are also repeated
     with the earlier state restored. Only these repetitions can show that the change of state influences
     answers, because all earlier replays ran after the change.
+
+    ``is_start_known``: True if the state before the baseline is known.
     """
 
     sources: SourceSet
     prober: Prober
     tracked_searches: Sequence[TrackedSearch]
     notes: list[str]
+    is_start_known: bool = False
 
     @property
     def replayer(self) -> Replayer:
         """Returns the object that runs the application."""
         return self.prober.sampler.replayer
+
+    def _subsets(self, fidelity: ReplayFidelity) -> SubsetsToRepeat:
+        return SubsetsToRepeat(self.sources, self.tracked_searches, fidelity)
 
     async def run(self, fidelity: ReplayFidelity) -> None:
         """Repeats the replays. If an answer differs from the earlier one, or is judged otherwise,
@@ -65,54 +70,54 @@ class FinalComparison:
         models differ from those of the earlier replays."""
         if not fidelity.is_comparable:
             return
-        if self.replayer.stopper.reason or not self.replayer.budget.samples:
+        if not self.replayer.budget.samples:
             return
         if fidelity.doubt:
+            if self.replayer.stopper.reason:
+                return
             # The replays are in doubt already, so only one of them is repeated. The one on all sources is
             # compared with the baseline, the earliest run of all. So it shows best whether the
             # application behaves differently after many runs, for example because it counts them.
             await self._replay(self.sources.full, fidelity)
             return
-        for key in self._to_repeat(fidelity):
-            if fidelity.doubt or not await self._replay(key, fidelity):
+        keys = self._subsets(fidelity).to_repeat()
+        for made, key in enumerate(keys):
+            if fidelity.doubt:
+                return
+            if why := await self._replay(key, fidelity):
+                await self._compare_rewound(fidelity, why, len(keys) - made)
+                if not (self.is_start_known or fidelity.doubt) and fidelity.has_changed():
+                    fidelity.doubt = NOT_REPEATED.format(
+                        made=made, count=len(keys), why=why, way_out=_more(len(keys) - made)
+                    )
                 return
         await self._compare_rewound(fidelity)
 
-    async def _compare_rewound(self, fidelity: ReplayFidelity) -> None:
-        keys = self._rewound(fidelity)
+    async def _compare_rewound(self, fidelity: ReplayFidelity, why: str = "", lacking: int = 0) -> None:
+        """Repeats replays from the state before the baseline. If one that a proof rests on cannot be
+        made, ``fidelity.doubt`` then says so. ``why``: why no more replays can be made; empty if they
+        can. ``lacking``: the number of other replays that could not be made."""
+        keys = self._subsets(fidelity).to_rewind()
         for made, key in enumerate(keys):
-            has_room = True
-            with fidelity.rewound():
-                has_room = await self._replay(key, fidelity)
-            if not has_room and len(keys) > MOST_REWOUND and not fidelity.doubt:
-                places, limit = (
-                    fidelity.dependent_places,
-                    self.replayer.stopper.reason or "a limit was reached",
-                )
+            if not why:
+                with fidelity.rewound():
+                    why = await self._replay(key, fidelity)
+            if fidelity.doubt:
+                return
+            if why:
                 fidelity.doubt = NOT_REWOUND.format(
-                    places=places, made=made, count=len(keys), limit=limit
+                    places=fidelity.dependent_places or "what earlier runs have changed",
+                    made=made,
+                    count=len(keys),
+                    why=why,
+                    way_out=_more(len(keys) - made + lacking),
                 )
-            if fidelity.doubt or not has_room:
                 return
 
-    def _proven_by(self) -> frozenset[ArrangementKey]:
-        """Returns the subsets whose verdicts prove rules. If all rules of a search are proved, returns
-        all its subsets, because the others prove that there are no further rules."""
-        found = set[ArrangementKey]()
-        for search in (tracked.search for tracked in self.tracked_searches):
-            proved = [claim.antecedent for claim in search.claims if claim.status == "proved"]
-            is_all = len(proved) == len(search.claims)
-            found |= {
-                key
-                for key in search.verdicts
-                if is_all or any(search.applies(antecedent, key) for antecedent in proved)
-            }
-        return frozenset(found)
-
-    async def _replay(self, key: ArrangementKey, fidelity: ReplayFidelity) -> bool:
+    async def _replay(self, key: ArrangementKey, fidelity: ReplayFidelity) -> str:
         """Replays a subset once more. During the replay, ``fidelity`` compares it with the earlier one,
-        and sets its ``doubt`` (a warning for the user) if they differ. Returns False iff a limit allows
-        no more replays."""
+        and sets its ``doubt`` (a warning for the user) if they differ. Returns why no more replays can be
+        made: the limit that is reached; empty if they can."""
         arrangement = Arrangement.of(self.sources, key)
 
         def begin() -> None:
@@ -125,10 +130,10 @@ class FinalComparison:
                 fidelity.doubt = await self._judged_otherwise(key, arrangement, reply.answer)
         except LimitReached as limit:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {limit}")
-            return False
+            return str(limit)
         if reply.cause is not None:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
-        return True
+        return ""
 
     async def _judged_otherwise(
         self, key: ArrangementKey, arrangement: Arrangement, answer: Answer
@@ -160,123 +165,10 @@ class FinalComparison:
                 )
         return ""
 
-    def _to_repeat(self, fidelity: ReplayFidelity) -> tuple[ArrangementKey, ...]:
-        """Returns the subsets that are replayed again.
 
-        The first is the decisive subset; see ``_decisive``. If the application's state has changed, the
-        full set, the subsets on which the rules depend, and the first subsets of each search are added.
-        The first subsets were replayed before most changes of the state, so their answers may differ now.
-        If a run took another path through the code than the baseline, the full set is added.
-        """
-        full = self.sources.full
-        keys: list[ArrangementKey] = [self._decisive(fidelity)]
-        if fidelity.unchecked:
-            return tuple(keys)
-        if fidelity.has_changed():
-            known = [
-                key
-                for tracked in self.tracked_searches
-                for key in (*islice(tracked.search.verdicts, _FIRST_AGAIN), *tracked.search.decisive())
-            ]
-            # A run may leave state that influences the next run. The subsets are replayed in reverse
-            # order, so that each comes after a different subset than the first time. If the answer now
-            # differs, there is such an influence.
-            keys += [full, *(key for key in reversed(known) if self._is_comparable(fidelity, key))]
-        elif fidelity.departs:
-            keys.append(full)
-        return tuple(dict.fromkeys(keys))[:MOST_AGAIN]
-
-    def _rewound(self, fidelity: ReplayFidelity) -> list[ArrangementKey]:
-        """Returns the subsets to replay once more after the application's state was set back to that from
-        before the baseline; none if the state has not changed since then.
-
-        They are, for each source, the smallest and the largest probed subset without it, then the subsets
-        of the rules, the largest subsets that break a condition, and subsets of a middle size; at most
-        ``MOST_REWOUND`` in all. If the state may depend on the sources, any single subset may be
-        influenced by it. So all other subsets that prove a rule are added.
-        """
-        if not fidelity.can_rewind():
-            return []
-        asked = {key for tracked in self.tracked_searches for key in tracked.search.verdicts}
-        known = sorted(
-            (key for key in asked if self._is_comparable(fidelity, key)),
-            key=unit_count,
-        )
-        full = self.sources.full
-        comparable, size = set(known), unit_count(full)
-        own = [
-            key for each in self.tracked_searches for key in each.search.decisive() if key in comparable
-        ]
-        # Some retained sources may hide the influence of state on the answer. Subsets of a middle size
-        # retain some sources and omit others. So they can show the influence both if few sources hide it
-        # and if many sources hide it.
-        others = sorted(known, key=lambda key: abs(2 * unit_count(key) - size))
-        by_turns = chain.from_iterable(
-            zip_longest(own, self._next_to_rules(comparable), self._lacking_each(known[::-1]), others)
-        )
-        chosen = dict.fromkeys(
-            key for key in (*self._lacking_each(known), *by_turns) if key not in {None, full}
-        )
-        found = [key for key in chosen if key is not None]
-        first = found[:MOST_REWOUND]
-        if len(found) == len(first) or not fidelity.dependent_places:
-            return first
-        proven_by = self._proven_by()
-        return [*first, *(key for key in found[MOST_REWOUND:] if key in proven_by)]
-
-    def _next_to_rules(self, comparable: Container[ArrangementKey]) -> list[ArrangementKey]:
-        """Returns those subsets in ``comparable`` that break a condition, the largest first.
-
-        They show that no part of the sources of a rule makes a rule, so a wrong verdict on them hides a
-        smaller rule. Of equally large subsets, the one that was replayed last comes first, because the
-        most earlier replays may have left state that influenced it.
-        """
-        breaking = [
-            key
-            for tracked in self.tracked_searches
-            for key, verdict in tracked.search.verdicts.items()
-            if verdict is Verdict.BREAKS and key in comparable
-        ]
-        breaking.reverse()
-        return sorted(breaking, key=unit_count, reverse=True)
-
-    def _decisive(self, fidelity: ReplayFidelity) -> ArrangementKey:
-        """Returns the largest subset whose verdict differs from the verdict on all sources, because
-        rules of both kinds depend on this verdict. If there is none, returns the smallest probed
-        subset."""
-        full = self.sources.full
-        seen, other = list[ArrangementKey](), list[ArrangementKey]()
-        for search in (tracked.search for tracked in self.tracked_searches):
-            usual = Verdict.of(search.kind is RuleKind.RETENTION)
-            on_all = search.verdicts.get(full, usual)
-            for key, verdict in search.verdicts.items():
-                if key != full and verdict is not Verdict.UNKNOWN and self._is_comparable(fidelity, key):
-                    (other if verdict is ~on_all else seen).append(key)
-        if other:
-            return max(other, key=_fewest_first)
-        return min(seen, key=_fewest_first, default=full)
-
-    def _is_comparable(self, fidelity: ReplayFidelity, key: ArrangementKey) -> bool:
-        return fidelity.would_compare(Arrangement.of(self.sources, key).ids)
-
-    def _lacking_each(self, keys: Iterable[ArrangementKey]) -> list[ArrangementKey]:
-        """Returns some of these subsets (``keys``), so that each unit is omitted in at least one of them
-        if possible. A subset is chosen if it omits a unit that no chosen subset before it omits."""
-        lattice = self.sources.lattice
-        chosen, lacked = list[ArrangementKey](), set[int]()
-        for key in keys:
-            lacks = lattice.left_out(key) - lacked
-            if lacks:
-                chosen.append(key)
-                lacked |= lacks
-            if len(lacked) == lattice.size:
-                break
-        return chosen
+def _more(count: int) -> str:
+    return f"Raise the limit: about {count} more replays let all of them be made"
 
 
 def _listed(arrangement: Arrangement) -> str:
     return shortened(", ".join(map(plain_id, arrangement.ids)), 100) or "no sources"
-
-
-def _fewest_first(key: ArrangementKey) -> tuple[int, ArrangementKey]:
-    return unit_count(key), key

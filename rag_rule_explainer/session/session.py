@@ -287,11 +287,11 @@ class _Run:
         session, tracked = self.session, searching.tracked_searches
         await try_promoting_beside(tracked, searching.baseline, session, self.sampler)
         if (fidelity := self.store.fidelity) is not None:
-            await FinalComparison(session.sources, searching.prober, tracked, session.notes).run(fidelity)
+            made = searching.prober, tracked, session.notes, searching.baseline.replays > 0
+            await FinalComparison(session.sources, *made).run(fidelity)
         await searching.end_traces(session.trace)
         await self.store.note_the_doubt(searching.baseline)
-        # The fingerprint may become known only during the replays, so it is stored here too.
-        await self.store.note_the_application()
+        await self.store.note_the_application()  # its fingerprint may be known only by now
         if not self._stopper.reason and (lost := self.store.lost()):
             session.warnings.append(lost)
 

@@ -23,26 +23,28 @@ from tests.support.openai_server import OpenAIServer
 
 pytestmark = pytest.mark.waits
 
+_OPTIONS: dict[str, Any] = {"predicate": GOOD, "miner": "exact"}
 _BUILDS = [*REMEMBERING, a_breaker_that_only_counts]
 
 
-def of_langchain(build: Leaving) -> Any:
+def of_langchain(build: Leaving, **options: Any) -> Any:
     retriever = Counting(documents=facts("abcd"))
     model = Telling(says=lambda messages: said(messages[0].text))
     answer = build(
         lambda question: [found.page_content for found in retriever.invoke(question)],
         lambda prompt: model.invoke(prompt).text,
     )
-    return nullcontext(langchain.RuleExplainer(RunnableLambda(answer), predicate=GOOD, miner="exact"))
+    explainer = langchain.RuleExplainer(RunnableLambda(answer), **{**_OPTIONS, **options})
+    return nullcontext(explainer)
 
 
-def of_llama_index(build: Leaving) -> Any:
+def of_llama_index(build: Leaving, **options: Any) -> Any:
     retriever, model = retriever_of("abcd"), TellingLLM(says=said)
     answer = build(
         lambda question: [found.text for found in retriever.retrieve(question)],
         lambda prompt: model.complete(prompt).text,
     )
-    return nullcontext(llama_index.RuleExplainer(answer, predicate=GOOD, miner="exact"))
+    return nullcontext(llama_index.RuleExplainer(answer, **{**_OPTIONS, **options}))
 
 
 @contextmanager

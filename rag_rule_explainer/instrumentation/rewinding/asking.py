@@ -29,7 +29,8 @@ from .bearing import OF_ALL
 from .companies import is_of_own
 from .going_on import GOING_ON, variables_of
 from .library_objects import asked_of_library_object
-from .owners import package_of
+from .locks import is_read_lock, state_of_lock
+from .owners import is_of_library, package_of
 from .reachable import APART, OF_THREADS, is_connection
 from .values import DICT, is_plain
 
@@ -112,6 +113,8 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
         yield lambda array: array.flags.writeable
     if "__subclasses__" in named and issubclass(type(thing), type):
         yield lambda kind: len(type.__subclasses__(kind))
+    if is_of_library(thing) and is_read_lock(thing, named):
+        yield state_of_lock
     yield from asked_of_library_object(thing, named)
 
 

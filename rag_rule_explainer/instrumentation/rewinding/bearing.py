@@ -152,9 +152,16 @@ class Bearing:
         of its methods: ``add_example`` changes ``examples``, for instance.
 
         The user's code must name both the object and the method (or property), and the code of the method
-        must contain the name of the attribute.
+        must contain the name of the attribute. If the object is part of another one, as the store of a
+        chat memory is, a method of that one that contains the name of the part is enough.
         """
         node = node.of_object()
+        part = node
+        while part.holder is not None and part.holder.is_passed_by:
+            part = part.holder
+        whole = part.holder if part.holder and part.holder.owner is Owner.FRAMEWORK else None
+        if whole is not None and self._is_called_for(whole, part.name):
+            return True
         variables = (name for code in self._not_of_models for name in code.co_freevars)
         if node.owner in OF_MODELS or not {*node.names()} & self.named.union(variables):
             return False

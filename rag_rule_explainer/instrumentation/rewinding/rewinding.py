@@ -109,9 +109,12 @@ class Rewinding:
         if place:
             note_doubt(self._application, place)
         if not (self._is_missed or self.is_live):
-            self._changes.keep_for_later()
-            self._beyond.keep_for_later()
-            note_files(self._changed_files())
+            self._keep_for_later()
+
+    def _keep_for_later(self) -> None:
+        self._changes.keep_for_later()
+        self._beyond.keep_for_later()
+        note_files(self._changed_files())
 
     def limit_to(self, tools: frozenset[str] | None) -> None:
         """Records the names of the only tools that may run in replays; None if all may."""
@@ -187,16 +190,21 @@ class Rewinding:
                 _write(kept, self._changes.without_ignored(kept, with_what_was_added(kept, put, content)))
             sys.modules.update(modules)
 
-    def put_back(self, called: Collection[str]) -> None:
-        """Restores the state before the baseline permanently, so that a run for an estimate of the cost
-        leaves nothing for later explanations. ``called``: the names of the tools that ran; if there are
+    @contextmanager
+    def undone(self, called: Callable[[], Collection[str]]) -> Generator[None, None, None]:
+        """Restores the state before the baseline permanently at the end of the block, so that a run for
+        an estimate of the cost leaves nothing for later explanations. What cannot be restored, such as
+        files, is remembered for them. ``called``: returns the names of the tools that ran; if there are
         any, nothing is restored, because their effects cannot be undone."""
-        if called:
-            return
-        changes = [each for each in self._changes.found() if not each.is_inherited]
-        new = {id(cached): renewed(cached) for cached in self._changes.grown_caches()}
-        for kept, content in list(self._changes.earlier(changes, new)):
-            _write(kept, content)
+        try:
+            yield
+        finally:
+            if not called():
+                changes = [each for each in self._changes.found() if not each.is_inherited]
+                new = {id(cached): renewed(cached) for cached in self._changes.grown_caches()}
+                for kept, content in list(self._changes.earlier(changes, new)):
+                    _write(kept, content)
+            self._keep_for_later()
 
     def is_constant(self, name: str) -> bool:
         """Returns True iff replays from the state before the baseline computed the value of this name

@@ -5,6 +5,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from logging import Logger
 from operator import is_
 from typing import Any
 
@@ -14,6 +15,7 @@ from .before_earlier import MISSING, before_earlier, modules_before_earlier, siz
 from .foreign_attributes import with_foreign_attributes
 from .going_on import own_threads
 from .library_objects import is_of_a_librarys_own
+from .locks import is_of_a_lock
 from .owners import Node, Owner
 from .parts import Part, of_names, parts_of
 from .reachable import Reachable
@@ -185,6 +187,10 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
 
 
 def _kept_of(node: Node) -> Iterator[KeptPart]:
+    if node.name == "_cache" and node.holder is not None and isinstance(node.holder.thing, Logger):
+        return  # A logger fills it with the levels that it was asked for. It says nothing else.
+    if is_of_a_lock(node):
+        return
     for part, content in node.contents:
         own = _plain_of(content, part) if node.owner is Owner.LIBRARY else content
         if own is not None:

@@ -116,6 +116,8 @@ class OutsideOfRun:
         elif event in {"os.mkdir", "os.symlink", "os.link"}:
             made = path if event == "os.mkdir" else os.fsdecode(given[1])
             files.opened(made, self.run, reads=False, writes=True, whole=False)
+            if event == "os.link":
+                files.written.note_linked(os.path.realpath(path))
         else:
             files.listed(path, self.run)
 

@@ -16,6 +16,7 @@ class WrittenFiles:
     """A ``WrittenFiles`` stores what was in files and folders before runs wrote them."""
 
     _before: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    _linked: set[str] = field(default_factory=set[str])
 
     def note(self, path: str) -> None:
         """Stores the content of the file or folder at ``path``, unless it was stored before. Must be
@@ -23,10 +24,15 @@ class WrittenFiles:
         if len(self._before) < _MOST_WRITTEN and path not in self._before:
             self._before[path] = content_of(path)
 
+    def note_linked(self, path: str) -> None:
+        """Records that a run is about to give the file at ``path`` a second name. Its content stays, but
+        the number of its names changes."""
+        self._linked.add(path)
+
     def changed(self) -> dict[str, bool]:
         """Returns the paths of the files and folders that have changed. The value of each is True if it
-        was made or removed, and False if only its content differs."""
+        was made or removed, or has got a second name, and False if only its content differs."""
         now = {path: content_of(path) for path in self._before}
-        return {
+        return dict.fromkeys(self._linked, True) | {
             path: _NOTHING in (was, now[path]) for path, was in self._before.items() if was != now[path]
         }

@@ -59,7 +59,8 @@ def test_an_estimate_after_an_explanation_puts_back_its_own_changes_alone() -> N
 
     later = explained(run, application)
     held.told.append("a run of the estimate")
-    later.put_back(())
+    with later.undone(tuple):
+        pass
     assert (held.mode, held.told) == ("Warn", [])
 
 
