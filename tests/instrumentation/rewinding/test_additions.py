@@ -21,12 +21,12 @@ NAME = "first_source"
 @pytest.fixture(autouse=True)
 def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What other tests' explanations left on these modules is of no concern here."""
-    known: tuple[tuple[str, Any], ...] = (
-        ("_known", {}),
-        ("_caches", WeakKeyDictionary()),
-        ("_modules", WeakValueDictionary()),
-    )
-    for name, empty in known:
+    known: dict[str, Any] = {
+        "_known": {},
+        "_caches": WeakKeyDictionary(),
+        "_modules": WeakValueDictionary(),
+    }
+    for name, empty in known.items():
         monkeypatch.setattr(before_earlier, name, empty)
     yield
     for each in (string, sys, langchain_core, threading.main_thread()):
