@@ -15,6 +15,12 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from rag_rule_explainer.instrumentation.rewinding import (
+    before_earlier,
+    earlier_doubts,
+    outlasting,
+    remembered,
+)
 from rag_rule_explainer.probing.tracing import endpoints
 from tests import repeating
 from tests.representing import FURTHER, on_further, one_in, spread_out
@@ -169,6 +175,16 @@ def no_endpoint_is_known_from_another_test() -> None:
     """A port that nobody listened at in one test may be the port of a server in the next one, within the
     minute for which it is known that an endpoint does not answer."""
     vars(endpoints)["_known"].clear()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_known_of_explanations_of_other_tests() -> None:
+    """What an explanation leaves in the process is known to later ones, for as long as the process lives.
+    Which tests share a process, and in which order they run, is chance."""
+    for module in (before_earlier, earlier_doubts, outlasting, remembered):
+        for name, known in vars(module).items():
+            if name in ("_known", "_files", "_caches", "_modules"):
+                known.clear()
 
 
 @pytest.fixture(scope="session")

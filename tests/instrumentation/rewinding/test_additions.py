@@ -7,27 +7,17 @@ import threading
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
-from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import langchain_core
 import pytest
 
-from rag_rule_explainer.instrumentation.rewinding import before_earlier
 from rag_rule_explainer.instrumentation.rewinding.rewinding import Rewinding
 
 NAME = "first_source"
 
 
 @pytest.fixture(autouse=True)
-def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What other tests' explanations left on these modules is of no concern here."""
-    known: dict[str, Any] = {
-        "_known": {},
-        "_caches": WeakKeyDictionary(),
-        "_modules": WeakValueDictionary(),
-    }
-    for name, empty in known.items():
-        monkeypatch.setattr(before_earlier, name, empty)
+def clean() -> Iterator[None]:
     yield
     for each in (string, sys, langchain_core, threading.main_thread()):
         for name in (NAME, "_lazy"):
