@@ -21,6 +21,8 @@ from .prompt_sources import FirstPrompt, PromptSources
 from .tool_sources import ToolSources
 
 Item = TypeVar("Item")
+_MOST_ESCAPES = 3
+"""The largest number of objects, one inside the other, that are described by texts."""
 _NO_RESULTS = (
     "nothing of the kinds in source_kinds was found. Tools: no tool that the application called "
     "returned anything that could be a source; tools of the framework and functions with @tool are "
@@ -86,10 +88,16 @@ def _kind_of(first: Participation, given: Sequence[str], texts: Sequence[str]) -
 
 
 def _all_in(texts: Sequence[str], where: Sequence[str]) -> bool:
-    return all(
-        any(form in each for each in where for form in (text, repr(text)[1:-1], json.dumps(text)[1:-1]))
-        for text in texts
-    )
+    return all(any(form in each for each in where for form in _escaped(text)) for text in texts)
+
+
+def _escaped(text: str) -> set[str]:
+    """Returns the forms that a text may have in the description of an object. An object inside another
+    one may be described by a text, in which line ends, quotes and other signs are escaped once more."""
+    forms = {text}
+    for _ in range(_MOST_ESCAPES):
+        forms |= {escaped for each in forms for escaped in (repr(each)[1:-1], json.dumps(each)[1:-1])}
+    return forms
 
 
 def constant_texts(
