@@ -58,7 +58,8 @@ def _is_made_by_code(name: str, module: object) -> bool:
 @cache
 def _is_users_unknown(module: str) -> bool:
     package = module.partition(".")[0]
-    if is_named_as_ours(module) or package.startswith(_MADE_BY_PYTHON):
+    # Some classes of C code have a descriptor in place of the name, such as "<member '__module__' ...>".
+    if is_named_as_ours(module) or package.startswith((_MADE_BY_PYTHON, "<")):
         return False
     if package in sys.modules:
         return package != module and is_users(package)

@@ -85,7 +85,7 @@ def _shown(value: object, depth: int) -> Any:
     if isinstance(value, (set, frozenset)):
         return ["set", sorted(_inside(each, depth) for each in cast("set[object]", value))]
     table = getattr(value, "to_csv", None) or getattr(value, "write_csv", None)
-    if type(value).__module__.startswith(_OF_TABLES) and callable(table):
+    if str(type(value).__module__).startswith(_OF_TABLES) and callable(table):
         return ["table", _digest(str(table()).encode("utf-8", "surrogatepass"))]
     return _of_statement(value) or _of_object(value, depth)
 

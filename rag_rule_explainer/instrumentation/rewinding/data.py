@@ -64,7 +64,7 @@ def _held_by(thing: Any) -> list[Any] | None:
         return list(thing)
     if isinstance(getattr(thing, "__dict__", None), DICT):
         return [*DICT.values(vars(thing))]
-    if type(thing).__module__.startswith(FRAMEWORKS):
+    if str(type(thing).__module__).startswith(FRAMEWORKS):
         return [*read_slots(thing).values()]
     return None
 

@@ -73,7 +73,7 @@ def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]
         yield from _of_a_stream(thing, named)
     if issubclass(kind, socket.socket):
         yield from _of_a_socket(named)
-    if kind.__module__.startswith("_") and hasattr(kind, "hexdigest"):
+    if str(kind.__module__).startswith("_") and hasattr(kind, "hexdigest"):
         yield lambda digest: digest.hexdigest()
     for name in sorted(_readable(kind) & named):
         yield lambda thing, name=name: _plain(getattr(thing, name))

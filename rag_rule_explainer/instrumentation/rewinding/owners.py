@@ -119,7 +119,7 @@ def package_of(thing: object) -> str:
 
 def is_of_library(thing: Any) -> bool:
     """Returns True iff an object's class belongs neither to the user nor to a framework."""
-    return not type(thing).__module__.startswith(FRAMEWORKS) and not is_of_own(thing)
+    return not str(type(thing).__module__).startswith(FRAMEWORKS) and not is_of_own(thing)
 
 
 @per_class

@@ -31,9 +31,7 @@ _OF_LOGGING = frozenset(
     }
 )
 """Names by which code reads the settings of a logger."""
-_OF_THE_COLLECTOR = frozenset(
-    {"isenabled", "get_threshold", "get_debug", "get_freeze_count", "callbacks"}
-)
+_OF_THE_COLLECTOR = frozenset({"isenabled", "get_threshold", "get_debug", "callbacks"})
 _OF_WARNINGS = frozenset({"simplefilter", "filterwarnings", "resetwarnings"})
 """Names of functions that code calls to set filters for warnings. Libraries may set these filters too."""
 _OF_THREADS = frozenset({"active_count", "activeCount"})
@@ -135,6 +133,8 @@ def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
         yield "logging.getLogger", lambda: frozenset(logging.root.manager.loggerDict)
     if named & _OF_THE_COLLECTOR:
         yield "gc", _of_the_collector
+    if "get_freeze_count" in named:  # it falls by itself whenever a frozen object is no longer needed
+        yield "gc.freeze", gc.get_freeze_count
 
 
 def _asked_of_workers(
@@ -231,8 +231,7 @@ def _plain_in(module: ModuleType, name: str) -> Callable[[], object]:
 
 
 def _of_the_collector() -> object:
-    settings = gc.isenabled(), gc.get_threshold(), gc.get_debug(), gc.get_freeze_count()
-    return *settings, tuple(map(id, gc.callbacks))
+    return gc.isenabled(), gc.get_threshold(), gc.get_debug(), tuple(map(id, gc.callbacks))
 
 
 def _levels() -> object:

@@ -130,7 +130,7 @@ def _is_an_actor(process: BaseProcess) -> bool:
     ``multiprocessing``. Returns False for the processes of a pool, and for processes of other
     libraries."""
     return _OF_A_POOL not in process.name and (
-        is_of_own(process) or type(process).__module__.startswith("multiprocessing")
+        is_of_own(process) or str(type(process).__module__).startswith("multiprocessing")
     )
 
 

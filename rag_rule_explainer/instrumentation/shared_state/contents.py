@@ -106,7 +106,7 @@ def function_in(value: Any) -> Any:
 
 def is_frameworks(thing: object) -> bool:
     """Returns True iff an object's class belongs to a framework."""
-    return type(thing).__module__.startswith(FRAMEWORKS)
+    return str(type(thing).__module__).startswith(FRAMEWORKS)
 
 
 def is_collection(thing: object) -> bool:
@@ -127,7 +127,7 @@ def is_of_user(thing: object) -> bool:
     if isinstance(thing, type):
         return is_users(thing.__module__ or "")
     # ``isinstance(thing, NAMESPACES)`` returns the same, but takes several times as long.
-    return _is_of_namespaces(thing.__class__) or is_users(type(thing).__module__)
+    return _is_of_namespaces(thing.__class__) or is_users(str(type(thing).__module__))
 
 
 @per_class

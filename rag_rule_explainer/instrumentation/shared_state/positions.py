@@ -116,13 +116,13 @@ _MODULES = {"queue", "_queue", "threading", "_thread", "asyncio", "random", "fun
 
 
 def _by_methods(thing: object) -> str:
-    if type(thing).__module__.split(".")[0] not in _MODULES:
+    if str(type(thing).__module__).split(".")[0] not in _MODULES:
         return ""
     return next((f"{name} {ask(thing)}" for name, ask in _ASKED if hasattr(thing, name)), "")
 
 
 def _by_attributes(thing: object) -> str:
-    if type(thing).__module__.split(".")[0] not in {
+    if str(type(thing).__module__).split(".")[0] not in {
         *_MODULES,
         "collections",
         "types",

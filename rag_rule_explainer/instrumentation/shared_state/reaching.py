@@ -119,8 +119,8 @@ def _places(thing: object) -> Iterator[NamedReference]:
 
 def _of_object(thing: object) -> Iterator[NamedReference]:
     kind = type(thing)
-    is_own = is_users(kind.__module__)
-    if not is_own and not kind.__module__.startswith(FRAMEWORKS):
+    is_own = is_users(str(kind.__module__))
+    if not is_own and not str(kind.__module__).startswith(FRAMEWORKS):
         return  # a library's object, such as a client or a lock, holds no results of the user's
     held = _held_by(thing)
     for name, value in list(held.items()):

@@ -125,7 +125,8 @@ def keeps(thing: object) -> bool:
     """
     kind = type(thing)
     return (
-        kind.__name__ in {"Event", "_local"} or kind.__module__.split(".")[0].strip("_") not in _PASSING
+        kind.__name__ in {"Event", "_local"}
+        or str(kind.__module__).split(".")[0].strip("_") not in _PASSING
     )
 
 

@@ -5,10 +5,12 @@ import select as waiting
 import threading
 from collections.abc import Callable
 from threading import enumerate as listed
+from typing import Any
 
 import pytest
 
 from rag_rule_explainer.instrumentation.rewinding.module_calls import functions_of_modules
+from rag_rule_explainer.instrumentation.rewinding.owners import is_of_library
 from rag_rule_explainer.instrumentation.rewinding.rewinding import Rewinding
 from rag_rule_explainer.instrumentation.rewinding.system_settings import names_of_builtins
 
@@ -120,3 +122,13 @@ def by_an_object_that_cannot_be_read() -> object:
 
 def test_an_object_that_cannot_be_read_is_passed_over() -> None:
     assert not functions_of_modules([by_an_object_that_cannot_be_read])
+
+
+class OfC:
+    """Its class has a descriptor in place of its module's name, as some classes of C code have."""
+
+    __module__: Any = property(lambda _: "of C code")
+
+
+def test_a_class_without_a_name_of_its_module_is_one_of_a_library() -> None:
+    assert is_of_library(OfC())
