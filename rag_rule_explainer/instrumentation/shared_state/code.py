@@ -43,7 +43,7 @@ def _source_of(code: CodeType) -> str:
     ``inspect.getsource`` returns the same, but is slow: it looks for the file of every loaded module. So
     it is called only if the file of the code cannot be read directly.
     """
-    # All texts that ``exec`` runs share this name. Since Python 3.13, its lines are those of ``python -c``.
+    # All texts that ``exec`` runs have this name. Python 3.13 gives it the lines of ``python -c``.
     if code.co_filename == "<string>":
         raise OSError
     linecache.checkcache(code.co_filename)
