@@ -27,6 +27,9 @@ from tests.integrations.noticing.harmless import Used
 from tests.integrations.noticing.modes import MODES, Channel, Left
 from tests.representing import some, some_of_each
 
+# The marks that iterators leave are read in a way that Python 3.14 no longer has.
+pytestmark = pytest.mark.filterwarnings("ignore:Pickle, copy, and deepcopy support:DeprecationWarning")
+
 PAIRS = sets("ab", "ad", "bd")
 """The rules of all applications here: the news is bad wherever two documents are found."""
 CLASSES = (
