@@ -179,8 +179,8 @@ def no_endpoint_is_known_from_another_test() -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_is_known_of_explanations_of_other_tests() -> None:
-    """What an explanation leaves in the process is known to later ones, for as long as the process lives.
-    Which tests share a process, and in which order they run, is chance."""
+    """An explanation knows what earlier ones in the process left. Each test begins without that, since
+    chance decides which tests share a process, and in which order they run."""
     for module in (before_earlier, earlier_doubts, outlasting, remembered):
         for name, known in vars(module).items():
             if name in ("_known", "_files", "_caches", "_modules"):

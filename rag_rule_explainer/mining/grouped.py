@@ -36,8 +36,8 @@ With fewer, the groups are divided once more, because this result could be chanc
 MiningRound = Generator[Wanted, Verdicts, tuple[Claim, ...]]
 GroupTrial = Generator[Wanted, Verdicts, bool]
 Open = tuple[Mask, Ask]
-"""One request for a verdict, in two forms: as an antecedent (a mask of sources), and as the ask that the
-miner of the current round has made (its key is a mask of groups)."""
+"""An ``Open`` holds one request for a verdict in two forms: its antecedent (a mask of sources), and the
+ask that the miner of the current round has made for it (its key is a mask of groups)."""
 
 
 @dataclass(frozen=True, slots=True)

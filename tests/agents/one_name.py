@@ -119,7 +119,7 @@ WAYS: Mapping[str, Callable[[str], Callable[[], str]]] = {
     "partial": of_part,
 }
 COMPARABLE = {"client", "list", "filled list", "class", "partial"}
-"""What holds only things that can be compared, so two that are equal do the same."""
+"""These ways make tools that hold only comparable objects: tools whose parts are equal do the same."""
 
 
 def functions_of(way: str, kind: str, ran: list[str]) -> list[Callable[..., Any]]:
@@ -152,8 +152,8 @@ def inbox_of(ran: list[str]) -> list[Callable[..., Any]]:
 
 @dataclass
 class Making:
-    """How tools are made. ``two``: True if each kind of clerk has tools of its own; else there is one
-    clerk, who is not always asked to pay. ``ran``: the tools that were executed."""
+    """A ``Making`` says how tools are made. ``two``: True if each kind of clerk has its own tools; else
+    there is one clerk, who is not always asked to pay. ``ran``: the tools that were executed."""
 
     way: str
     when: When
@@ -177,7 +177,7 @@ class Making:
 
 
 def pays(kept: Collection[str]) -> bool:
-    """Whether the application pays where it gets these results: only the first kind of clerk does."""
+    """Returns True iff the application pays when it gets these results: only the first clerk does."""
     return {SECOND_MAIL, FOUND} <= set(kept)
 
 
@@ -263,7 +263,7 @@ def _of_langchain(making: Making, agent: Callable[[list[Any]], Any]) -> Any:
 
 
 class LlamaModel(Scripted):
-    """The same for LlamaIndex."""
+    """An LLM of LlamaIndex that follows ``next_name``."""
 
     tools: tuple[str, ...] = ()
 

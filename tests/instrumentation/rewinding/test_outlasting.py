@@ -1,4 +1,5 @@
-"""What an explanation leaves is known to later ones of applications that share it, and to no others."""
+"""State that an explanation leaves is known to later explanations of applications that share the state,
+and to no others."""
 
 import sys
 from collections.abc import Callable
@@ -27,12 +28,19 @@ def explained(run: Callable[[], object], application: Any) -> Rewinding:
     return rewinding_of(lambda: application())
 
 
-def test_a_later_explanation_begins_with_the_state_from_before_the_first() -> None:
+def remembering() -> tuple[SimpleNamespace, Callable[[], object]]:
+    """Returns an object, and an application that adds the object's mode to what the object was told."""
     held = SimpleNamespace(mode="", told=list[str]())
 
     def application() -> object:
         held.told.append(held.mode)
         return held.told
+
+    return held, application
+
+
+def test_a_later_explanation_begins_with_the_state_from_before_the_first() -> None:
+    held, application = remembering()
 
     def run() -> None:
         held.mode = "Warn"
@@ -48,11 +56,7 @@ def test_a_later_explanation_begins_with_the_state_from_before_the_first() -> No
 
 
 def test_an_estimate_after_an_explanation_puts_back_its_own_changes_alone() -> None:
-    held = SimpleNamespace(mode="", told=list[str]())
-
-    def application() -> object:
-        held.told.append(held.mode)
-        return held.told
+    held, application = remembering()
 
     def run() -> None:
         held.mode = "Warn"

@@ -1,4 +1,4 @@
-"""Which files seed a generator of random numbers."""
+"""Files that seed a generator of random numbers are found."""
 
 import linecache
 from pathlib import Path
