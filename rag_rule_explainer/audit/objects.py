@@ -42,7 +42,7 @@ def members_of(kind: type) -> dict[str, Any]:
     for each in reversed(kind.__mro__):
         if _package_of(each) != _package_of(kind):
             continue
-        for name, held in vars(each).items():
+        for name, held in vars(each).copy().items():
             function = _function_in(held)
             is_special = name.startswith("__") and name.endswith("__")
             if function is not None and name not in _SAYS_NOTHING:

@@ -146,7 +146,7 @@ def _of_framework(root: str) -> str | None:
 
 def _used_by(module: ModuleType) -> Iterator[str]:
     """Yields the names of the packages from which the objects in a module were imported."""
-    for value in list(vars(module).values()):
+    for value in vars(module).copy().values():
         if isinstance(value, ModuleType):
             yield _root_of(value.__name__)
         else:

@@ -157,7 +157,7 @@ def _parts_of_function(value: FunctionType) -> tuple[Any, Sequence[Any]]:
     cells = [each.cell_contents for each in value.__closure__ or () if _is_filled(each)]
     defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
     # Two modules may be made of the same text, so the module itself is compared too.
-    inside = (value.__globals__, *defaults, *cells, *vars(value).values())
+    inside = (value.__globals__, *defaults, *cells, *vars(value).copy().values())
     return (value.__module__, value.__code__), inside
 
 
@@ -237,7 +237,7 @@ def _in_class(kind: type[Any], seen: dict[int, tuple[int, Any]]) -> Iterator[Any
     if not _is_made_by_a_function(kind):
         return
     yield from (_content(each, seen) for each in kind.__bases__)
-    for name, each in vars(kind).items():
+    for name, each in vars(kind).copy().items():
         if isinstance(each, (FunctionType, *_PLAIN)):
             yield name, _content(each, seen)
         elif name not in ("__dict__", "__weakref__"):
@@ -261,5 +261,5 @@ def _is_made_in_c(kind: type[Any]) -> bool:
     """Returns True iff the class is implemented in C, so that its objects may have content that is no
     attribute. Returns False for ``object`` and for collections such as dict."""
     return kind not in (object, *_CONTAINERS) and any(
-        isinstance(each, _OF_C) for each in vars(kind).values()
+        isinstance(each, _OF_C) for each in vars(kind).copy().values()
     )

@@ -118,3 +118,25 @@ def test_a_method_is_for_others_unless_it_is_held_under_another_name() -> None:
     """Attributes of the class are of any kind, and are neither compared nor asked for anything."""
     assert is_for_others(Holding(), Holding.method)
     assert not is_for_others(Holding, Holding.aliased)
+
+
+class ChangedMeanwhile:
+    """A class to which another thread adds an attribute while it is read."""
+
+    def helps(self) -> None: ...
+
+
+class Adding:
+    """Does what another thread may do at the same moment: asked for its class, it adds an attribute."""
+
+    @property
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride] -- only read here
+        setattr(ChangedMeanwhile, f"added{len(vars(ChangedMeanwhile))}", 0)
+        return Adding
+
+
+def test_a_class_may_change_while_it_is_read() -> None:
+    setattr(ChangedMeanwhile, "adding", Adding())  # noqa: B010 -- the class has no such attribute of its own
+    before = len(vars(ChangedMeanwhile))
+    assert is_for_others(ChangedMeanwhile, ChangedMeanwhile.helps)  # pyright: ignore[reportArgumentType] -- a function
+    assert len(vars(ChangedMeanwhile)) > before

@@ -60,5 +60,5 @@ def _unbound(retriever: object) -> object:
 
 
 def _values(retriever: BaseRetriever) -> Iterator[object]:
-    for value in vars(retriever).values():
+    for value in vars(retriever).copy().values():
         yield from cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else (value,)

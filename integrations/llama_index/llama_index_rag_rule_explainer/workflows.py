@@ -181,7 +181,7 @@ def _names_read_by(kind: type[Workflow]) -> set[str]:
     """Returns the names of attributes and keys that occur in the code of a workflow's first steps."""
     names: set[str] = set()
     for owner in kind.__mro__[: kind.__mro__.index(Workflow)]:
-        for member in vars(owner).values():
+        for member in vars(owner).copy().values():
             function = inspect.unwrap(member) if callable(member) else None
             code = getattr(function, "__code__", None)
             if isinstance(code, CodeType) and _is_first(function):

@@ -115,7 +115,7 @@ class _Looking:
     def _at_owner(self, owner: type) -> bool:
         if self._is_known(owner.__module__):
             return True
-        entries = {name: entry for name, entry in vars(owner).items() if name != "model_config"}
+        entries = {name: entry for name, entry in vars(owner).copy().items() if name != "model_config"}
         if any(isinstance(entry, _MUTABLE) and name[:2] != "__" for name, entry in entries.items()):
             return False  # All instances of the class share this attribute, so it may hold state.
         functions = (function for entry in entries.values() for function in _functions(entry))

@@ -177,7 +177,7 @@ class Patches:
         left_alone = self._left_alone[place]
         new: list[tuple[type, list[str]]] = []
         for owner in [each for each in loaded if each not in known]:
-            names = [name for name in vars(owner) if name not in left_alone]
+            names = [name for name in vars(owner).copy() if name not in left_alone]
             mattering = [
                 name for name in names if any(each.names.fullmatch(name) for each in interceptions)
             ]

@@ -65,7 +65,7 @@ def _own_modules(functions: Iterable[Node], *, is_any: bool) -> Iterator[ModuleT
     """Yields the modules in which these functions were defined. ``is_any``: True to yield all of the
     user's modules, because code may get any of them by a name that it computes."""
     names = {str(node.thing.__globals__.get("__name__", "")) for node in functions}
-    for name, module in list(sys.modules.items()):
+    for name, module in sys.modules.copy().items():
         # A package may have put any object into ``sys.modules``.
         if type(module) is ModuleType and (name in names or (is_any and is_own(name))):
             yield module

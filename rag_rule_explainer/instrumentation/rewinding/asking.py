@@ -172,9 +172,9 @@ def _of_each_thread(thing: threading.local) -> object:
     """Returns the texts and numbers that all threads have stored in a ``threading.local``."""
     held: list[Any] = gc.get_referents(thing)
     by_thread: list[Any] = [
-        each for mapping in held if isinstance(mapping, DICT) for each in mapping.values()
+        each for mapping in held if isinstance(mapping, DICT) for each in mapping.copy().values()
     ]
-    of_threads = (each.items() for each in by_thread if isinstance(each, DICT))
+    of_threads = (each.copy().items() for each in by_thread if isinstance(each, DICT))
     return sorted({(str(k), repr(v)) for each in of_threads for k, v in each if is_plain(v)})
 
 

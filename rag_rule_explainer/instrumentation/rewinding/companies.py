@@ -71,7 +71,7 @@ def _uses_a_framework(module: str) -> bool:
 
 def _used_by(module: ModuleType | None) -> Iterator[str]:
     """Yields the names of the modules from which a module imported its globals."""
-    for value in list(vars(module).values()) if module is not None else ():
+    for value in vars(module).copy().values() if module is not None else ():
         if isinstance(value, ModuleType):
             yield value.__name__
         elif isinstance(value, (type, FunctionType)):

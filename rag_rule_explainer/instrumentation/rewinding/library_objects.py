@@ -139,7 +139,7 @@ def _readable(kind: type) -> frozenset[str]:
         kinds = (GetSetDescriptorType, MemberDescriptorType, *((property,) if is_of_python else ()))
         found |= {
             name
-            for name, member in vars(each).items()
+            for name, member in vars(each).copy().items()
             if isinstance(member, kinds) and not name.startswith("__")
         }
     if "Cursor" in kind.__name__:
@@ -180,7 +180,7 @@ def _options_of(held: socket.socket) -> object:
     """Returns the values of all options of a socket that have a name in Python."""
     found = dict[str, int]()
     for level, prefix in (("SOL_SOCKET", "SO_"), ("IPPROTO_TCP", "TCP_"), ("IPPROTO_IP", "IP_")):
-        for name, number in vars(socket).items():
+        for name, number in vars(socket).copy().items():
             if name.startswith(prefix) and isinstance(number, int):
                 try:
                     found[name] = held.getsockopt(cast("int", getattr(socket, level)), number)

@@ -55,7 +55,7 @@ def looked_up_in(held: dict[str, Any], names: frozenset[str], *, is_own: bool) -
         return frozenset()
     return frozenset(
         name
-        for name, each in held.items()
+        for name, each in held.copy().items()
         if not (isinstance(each, ModuleType) or (name.startswith("__") and name.endswith("__")))
     )
 
@@ -66,7 +66,7 @@ def held_in(module: ModuleType, names: frozenset[str]) -> frozenset[str]:
     code."""
     if names.isdisjoint(_LOOKUPS - {"modules", "import_module", "__import__"}):
         return frozenset()
-    return frozenset(name for name, each in vars(module).items() if isinstance(each, _CHANGING))
+    return frozenset(name for name, each in vars(module).copy().items() if isinstance(each, _CHANGING))
 
 
 def modules_of(function: FunctionType, names: frozenset[str]) -> Iterator[ModuleType]:

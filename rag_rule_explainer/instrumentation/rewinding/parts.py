@@ -107,7 +107,7 @@ def _is_of_python(name: str) -> bool:
 def _read_class(kind: type) -> dict[str, Any]:
     own: dict[str, Any] = {
         name: value
-        for name, value in vars(kind).items()
+        for name, value in vars(kind).copy().items()
         if not name.startswith("_abc_")
         and (isinstance(value, _FUNCTIONS) or name in _DESCRIBING or not _is_of_python(name))
         and not isinstance(value, MemberDescriptorType)
@@ -143,7 +143,7 @@ def _write_attributes(thing: Any, content: dict[str, Any]) -> None:
             held[name] = value
 
 
-_ATTRIBUTES = Part(lambda thing: dict(_dict_of(thing)), _write_attributes, is_named=True)
+_ATTRIBUTES = Part(lambda thing: _dict_of(thing).copy(), _write_attributes, is_named=True)
 
 
 def _write_kind(thing: Any, content: dict[str, Any]) -> None:
@@ -173,7 +173,7 @@ def _slots_of(kind: type) -> tuple[tuple[str, Any], ...]:
         (name, member)
         for each in kind.__mro__
         if "__slots__" in vars(each)
-        for name, member in list(vars(each).items())
+        for name, member in vars(each).copy().items()
         if isinstance(member, MemberDescriptorType)
     )
 
@@ -213,7 +213,8 @@ def _of_its_kind(thing: Any) -> Any:
 
 
 def _read_dict(thing: Any) -> dict[Any, Any]:
-    return dict(_of_its_kind(thing).items(thing))
+    # Another thread may write at the same time; ``copy`` of a dict is one step for all threads.
+    return dict(_ORDERED.items(thing)) if isinstance(thing, _ORDERED) else DICT.copy(thing)
 
 
 def _write_dict(thing: Any, content: dict[Any, Any]) -> None:

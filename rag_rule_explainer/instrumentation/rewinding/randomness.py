@@ -67,7 +67,7 @@ def _is_seeded() -> bool:
     """Returns True iff one of the user's modules contains a call that seeds a generator. Modules often
     make such calls while they are imported, so only their source files show them."""
     files = [
-        getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if is_own(name)
+        getattr(module, "__file__", None) for name, module in sys.modules.copy().items() if is_own(name)
     ]
     return any(seeds_a_generator(file) for file in files if isinstance(file, str))
 

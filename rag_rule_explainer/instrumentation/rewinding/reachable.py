@@ -211,7 +211,7 @@ class Reachable:
     def _look_at_modules(self, names: frozenset[str], node: Node) -> None:
         """Visits all modules that code may import by a name that it computes: the user's modules, and
         modules that code created."""
-        for name, module in list(sys.modules.items()):
+        for name, module in sys.modules.copy().items():
             # A package may have put any object into ``sys.modules``.
             if type(module) is ModuleType and (module.__spec__ is None or is_users(name)):
                 self._look_at_module(module, names | held_in(module, names), node)

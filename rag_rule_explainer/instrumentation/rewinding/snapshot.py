@@ -170,10 +170,10 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
         yield KeptPart(Node(module, name, owner=Owner.LIBRARY), part, part.read(module))
     read = frozenset(name for node in reachable.functions for name in names_in(node.thing.__code__))
     for module in reachable.libraries.values():
-        plain = {name: value for name, value in list(vars(module).items()) if is_plain(value)}
+        plain = {name: value for name, value in vars(module).copy().items() if is_plain(value)}
         part, node = of_names(frozenset(plain)), Node(module, module.__name__, owner=Owner.LIBRARY)
         yield KeptPart(node, part, plain, is_all=False)
-        for name, value in list(vars(module).items()):
+        for name, value in vars(module).copy().items():
             most = _MOST_WHERE_NAMED if name in read else _MOST_IN_A_LIBRARY
             if type(value) in {dict, list, set} and len(value) < most:
                 contents = [(part, part.read(value)) for part in parts_of(value)]

@@ -127,7 +127,7 @@ def _slots_of(kind: type) -> tuple[tuple[str, Any], ...] | None:
     return tuple(
         (name, member)
         for each in bases
-        for name, member in vars(each).items()
+        for name, member in vars(each).copy().items()
         if isinstance(member, MemberDescriptorType)
     )
 

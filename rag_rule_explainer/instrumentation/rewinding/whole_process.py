@@ -160,7 +160,7 @@ def _asked_of_pairs(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], o
     second function."""
     for setter in sorted(each for each in named if each.startswith("set") and len(each) > len("set_")):
         getter = f"get{setter.removeprefix('set')}"
-        for name, module in list(sys.modules.items()) if getter in named else ():
+        for name, module in sys.modules.copy().items() if getter in named else ():
             known = name in sys.stdlib_module_names and name not in _OF_EACH_THREAD
             if known and {setter, getter} <= vars(module).keys():
                 yield f"{name}.{setter}", vars(module)[getter]

@@ -35,7 +35,9 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     yield function.__name__, function.__code__
     # A framework's decorator may set its own attributes on the function. These attributes are left out,
     # because they are not the user's state.
-    yield from ((name, value) for name, value in vars(function).items() if not is_frameworks(value))
+    yield from (
+        (name, value) for name, value in vars(function).copy().items() if not is_frameworks(value)
+    )
     defaults = function.__defaults__ or ()
     known = parameters_of(function)
     named = [*zip(known[len(known) - len(defaults) :], defaults, strict=False)]
@@ -78,7 +80,7 @@ def entries_of_object(thing: object) -> Iterator[tuple[str, Any]]:
         if isinstance(private, dict):
             yield from list(cast("dict[str, Any]", private).items())
     for each in _users_classes(kind):
-        for name, value in list(vars(each).items()):
+        for name, value in vars(each).copy().items():
             if name == "__slots__" and not isinstance(thing, type):
                 slots = (value,) if isinstance(value, str) else tuple(value)
                 yield from ((slot, getattr(thing, slot)) for slot in slots if hasattr(thing, slot))

@@ -169,7 +169,7 @@ def _names_of(function: FunctionType, kind: type) -> set[str]:
     return {
         name
         for each in kind.__mro__
-        for name, held in vars(each).items()
+        for name, held in vars(each).copy().items()
         if _function_of(held) is function
     }
 

@@ -129,7 +129,7 @@ def _by_attributes(thing: object) -> str:
         "_collections_abc",
     }:
         return ""
-    held: dict[str, Any] = vars(thing)
+    held: dict[str, Any] = vars(thing).copy()
     return _digest(sorted((name, repr(value)) for name, value in islice(held.items(), _MOST_ENTRIES)))
 
 

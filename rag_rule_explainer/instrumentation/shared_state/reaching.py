@@ -127,7 +127,7 @@ def _of_object(thing: object) -> Iterator[NamedReference]:
         # A cached property is computed once, so runs do not change it.
         yield name, value, is_own and not isinstance(getattr_static(kind, name, None), cached_property)
     if is_own:
-        for name, value in list(vars(kind).items()):
+        for name, value in vars(kind).copy().items():
             if not name.startswith("__"):
                 yield name, value, True
 
