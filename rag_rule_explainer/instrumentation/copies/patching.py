@@ -198,7 +198,7 @@ class Patches:
         for name in names:
             if (owner, name) in self._wrapped or not self._is_named(interception, name):
                 continue
-            method = vars(owner)[name]
+            method = vars(owner).get(name)
             if callable(method):
                 self._replace(owner, name, method, interception.wrapping)
         for name in interception.inherited:

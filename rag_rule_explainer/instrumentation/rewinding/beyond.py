@@ -158,7 +158,7 @@ class Beyond:
         loggers = settings_of_loggers(self._named, self._names_of_loggers)
         for key, thing, was, ask in self._before():
             if key[0] in {_SETTING, _LOGGER}:
-                yield key, thing, was, (settings if key[0] == _SETTING else loggers)[key[1]]
+                yield key, thing, was, (settings if key[0] == _SETTING else loggers).get(key[1])
             else:
                 yield key, thing, was, answer_of(thing, ask)
 

@@ -10,6 +10,7 @@ from threading import enumerate as enumerate_threads
 from types import CoroutineType, FrameType
 from typing import Any, cast
 
+from ..copies.live import entries_now, members_now
 from .companies import is_of_own, is_own
 from .values import DICT, LISTED, SET, is_plain
 
@@ -37,7 +38,7 @@ def variables_of(thing: Any) -> list[dict[str, Any]]:
     numbers or collections of these. The result has one dict for each function call that has not ended.
     ``thing``: an object of a type in ``GOING_ON``."""
     return [
-        {name: _copied(value) for name, value in frame.f_locals.items() if _is_of_plain(value)}
+        {name: _copied(value) for name, value in frame.f_locals.copy().items() if _is_of_plain(value)}
         for frame in _frames(thing)
         if is_own(str(frame.f_globals.get("__name__", "")))
     ]
@@ -46,9 +47,9 @@ def variables_of(thing: Any) -> list[dict[str, Any]]:
 def _is_of_plain(value: Any) -> bool:
     """Returns True for a text or a number, and for a collection of them that is not too large."""
     if isinstance(value, DICT):
-        return len(value) <= _MOST and all(map(is_plain, DICT.values(value)))
+        return len(value) <= _MOST and all(map(is_plain, entries_now(value).values()))
     if isinstance(value, (*LISTED, SET)):
-        return len(value) <= _MOST and all(map(is_plain, value))
+        return len(value) <= _MOST and all(map(is_plain, members_now(value)))
     return is_plain(value)
 
 
