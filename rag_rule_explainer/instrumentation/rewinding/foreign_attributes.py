@@ -34,7 +34,7 @@ def with_foreign_attributes(
     ``functions``: the user's functions. ``nodes``: all reachable objects.
     """
     listed = [node for node in functions if node.owner is Owner.USER]
-    names = frozenset(name for node in listed for name in _set_in(node.thing.__code__))
+    names = frozenset(name for node in listed for name in names_set_in(node.thing.__code__))
     is_any = any(sets_computed_names(node.thing.__code__) for node in listed)
     if names or is_any:
         held = (each for each in nodes if each.owner is Owner.LIBRARY)
@@ -81,7 +81,7 @@ def _is_inside(value: object, module: ModuleType) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _set_in(code: CodeType) -> frozenset[str]:
+def names_set_in(code: CodeType) -> frozenset[str]:
     """Returns the names of the attributes that the code sets. Code never changes, so the result is
     cached."""
     instructions = dis.get_instructions(code)
@@ -89,7 +89,7 @@ def _set_in(code: CodeType) -> frozenset[str]:
     if {"setattr", "delattr"} & set(code.co_names):
         found.update(text for text in texts_in_code(code) if text.isidentifier())
     inner = (each for each in code.co_consts if isinstance(each, CodeType))
-    return frozenset(found.union(*map(_set_in, inner)))
+    return frozenset(found.union(*map(names_set_in, inner)))
 
 
 def _attributes(thing: Any) -> Any:
