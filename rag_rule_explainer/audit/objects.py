@@ -108,7 +108,7 @@ def _is_computed(value: object, name: str) -> bool:
 
 def _attributes(value: object) -> Iterator[tuple[str, Any]]:
     held: Mapping[str, Any] = getattr(value, "__dict__", {})
-    yield from held.items()
+    yield from dict(held).items()
     for kind in type(value).__mro__:
         slots: Any = vars(kind).get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else tuple(slots):

@@ -75,7 +75,7 @@ class RecordedBaseline(Generic[Item]):
         run = self.replays
         yield from run.application.texts_in(run.case.given)
         yield from map(described, (run.case.config, run.manner.stub_tools))
-        yield from map(described, run.first.state.before.values())
+        yield from map(described, [*run.first.state.before.values()])
         yield from run.first.gate.queries
         for source in run.exposure.held_out:
             yield from texts_of(source)
@@ -180,7 +180,7 @@ class RecordedBaseline(Generic[Item]):
         may change the answers of replays. Empty if there is nothing else."""
         run = self.replays
         given = run.application.plain(run.case.given)
-        held = map(run.application.lasting_content, run.first.state.before.values())
+        held = map(run.application.lasting_content, [*run.first.state.before.values()])
         remembered = sorted(map(described, held))
         keywords = [described(dict(run.case.keywords))] if run.case.keywords else []
         settings = {**self._configured(), **run.manner.deciding(run.first.tools)}

@@ -133,7 +133,7 @@ def close_store(address: Address) -> None:
 def close_all() -> None:
     """Closes all stores of this process, after the requests that wait in their queues are done."""
     with _opening:
-        ours = [key for key in _writers if key[0] == os.getpid()]
+        ours = [key for key in _writers.copy() if key[0] == os.getpid()]
         writers = [_writers.pop(key)[0] for key in ours]
     for writer in writers:
         writer.stop()
@@ -146,7 +146,7 @@ def _file(address: Address) -> object:
 def _forked() -> None:
     global _opening  # noqa: PLW0603 -- a thread of the parent may hold the old lock for ever
     _opening = threading.Lock()
-    for writer, _ in _writers.values():
+    for writer, _ in _writers.copy().values():
         writer.forked()
 
 

@@ -98,3 +98,51 @@ def test_a_class_that_is_defined_again_is_let_go(module: Any) -> None:
     gc.collect()
     assert [each() is None for each in seen] == [True, True, False]
     assert local() is None
+
+
+@pytest.mark.parametrize("first_ends_first", [True, False])
+def test_two_may_replace_the_same_method_and_end_in_any_order(
+    module: Any, first_ends_first: bool
+) -> None:
+    """Else each explanation beside one of another framework would leave a replacement for ever."""
+    root = defined(module, "Root", object, "root")
+    before = attributes(root)
+    first, second = asking(Counting()), asking(Counting())
+    for _ in range(3):
+        first.start()
+        second.start()
+        assert root().ask() == "replaced replaced root"
+        (first if first_ends_first else second).stop()
+        (second if first_ends_first else first).stop()
+        assert attributes(root) == before
+        assert root().ask() == "root"
+
+
+def test_what_another_one_calls_is_not_replaced_twice(module: Any) -> None:
+    root, counting = defined(module, "Root", object, "root"), Counting()
+    before = attributes(root)
+    first, second = asking(counting), asking(Counting())
+    first.start()
+    second.start()
+    made = list(counting.made)
+    for _ in range(3):
+        first.stop()
+        first.start()
+    assert counting.made == made
+    assert root().ask() == "replaced replaced root"
+    second.stop()
+    assert root().ask() == "replaced root"
+    first.stop()
+    assert attributes(root) == before
+
+
+def test_a_method_that_was_set_above_two_is_replaced_again(module: Any) -> None:
+    root = defined(module, "Root", object, "root")
+    first, second = asking(Counting()), asking(Counting())
+    with second.intercepting():
+        first.start()
+        first.stop()
+        root.ask = answering("another")
+        with first.intercepting():
+            assert root().ask() == "replaced another"
+    assert root().ask() == "another"

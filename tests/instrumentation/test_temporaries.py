@@ -1,7 +1,9 @@
 """Replays go on one at a time where runs leave data on what they share, and side by side where not."""
 
+import asyncio
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import httpx
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from rag_rule_explainer.instrumentation.shared_state import temporaries
 from rag_rule_explainer.instrumentation.shared_state.outside import Outside
 from rag_rule_explainer.instrumentation.shared_state.temporaries import OneAtATime
+from rag_rule_explainer.instrumentation.shared_state.turns import turns_of
 
 
 class Pipeline:
@@ -115,7 +118,7 @@ def test_nobody_else_runs_while_one_has_the_application_to_itself() -> None:
 
 
 def test_one_that_does_not_end_is_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(temporaries, "_LONGEST", 0.0)
+    monkeypatch.setattr(temporaries, "LONGEST_WAIT", 0.0)
     run = Pipeline().counts
     one, other = OneAtATime(run, "", Outside()), OneAtATime(run, "", Outside())
     with other.turn():
@@ -124,3 +127,70 @@ def test_one_that_does_not_end_is_not_waited_for_without_end(monkeypatch: pytest
         # Nobody is kept out any longer.
         with other.turn():
             pass
+
+
+def test_a_user_is_answered_from_no_earlier_state_but_waits_for_no_one_who_waits() -> None:
+    run = Pipeline().counts
+    turns, one, other = turns_of(run), OneAtATime(run, "", Outside()), OneAtATime(run, "", Outside())
+    with other.turn():
+        assert not turns.claim(one)
+        assert [*turns.beginning(other)] == []  # it waits for the replay that goes on; a user does not
+    assert not turns.claim(one)
+    turns.leave()
+    assert turns.claim(one)
+    waiting = turns.beginning(other)
+    next(waiting)
+    assert [*turns.beginning(one)] == []
+    turns.leave()
+    turns.release(one)
+    assert not turns.claim(one)  # the user is next
+    turns.release(one)
+    assert [*waiting] == []
+    assert not turns.claim(one)
+    turns.leave()
+    assert turns.claim(one)
+
+
+def test_a_user_who_no_longer_waits_holds_up_nobody() -> None:
+    run = Pipeline().counts
+    turns, one, other = turns_of(run), OneAtATime(run, "", Outside()), OneAtATime(run, "", Outside())
+    assert turns.claim(one)
+    waiting = turns.beginning(other)
+    next(waiting)
+    waiting.close()
+    turns.release(one)
+    assert turns.claim(one)
+    # A thread whose loop runs the exclusive replay would wait for itself.
+    assert [*turns.beginning(other, may_block=False)] == []
+
+
+def first_in_a_thread(other: OneAtATime, told: list[str]) -> Callable[[], None]:
+    def begin() -> None:
+        with other.first_turn():
+            told.append("first")
+
+    return begin
+
+
+def first_on_a_loop(other: OneAtATime, told: list[str]) -> Callable[[], None]:
+    async def begin() -> None:
+        async with other.first_aturn():
+            told.append("first")
+
+    return lambda: asyncio.run(begin())
+
+
+@pytest.mark.waits
+@pytest.mark.parametrize("first", [first_in_a_thread, first_on_a_loop])
+def test_a_baseline_waits_for_an_exclusive_replay_of_another_explanation(first: Any) -> None:
+    run = Pipeline().counts
+    one, other = OneAtATime(run, "", Outside()), OneAtATime(run, "", Outside())
+    told = list[str]()
+    thread = threading.Thread(target=first(other, told))
+    with one.exclusive_turn():
+        thread.start()
+        thread.join(0.05)
+        told.append("exclusive")
+    thread.join(120)
+    assert told == ["exclusive", "first"]
+    assert turns_of(run).claim(one)

@@ -5,7 +5,6 @@ attribute of the object uses a copy of the context, which was restored for this 
 """
 
 import re
-import warnings
 from collections.abc import Hashable
 from functools import wraps
 from typing import Any
@@ -14,6 +13,7 @@ from llama_index.core.workflow import Context
 
 from rag_rule_explainer import RagRuleError, StateShared
 from rag_rule_explainer.instrumentation.baseline_retries import without_loop
+from rag_rule_explainer.instrumentation.copies.hidden_warnings import warnings_hidden
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.copies.state import Same, State
 from rag_rule_explainer.instrumentation.isolation.attributes import ADDED, born
@@ -97,8 +97,7 @@ def _taken(context: Any) -> dict[str, Any]:
     try:
         # LlamaIndex warns that the dict lacks an agent's memory. The warning is hidden, because
         # ``_restored`` adds the memory.
-        with reading_real(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with reading_real(), warnings_hidden():
             return context.to_dict()
     except Exception as error:
         raise _not_copied(error) from error

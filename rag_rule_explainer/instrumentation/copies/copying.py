@@ -13,6 +13,8 @@ from pathlib import PurePath
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
+from .live import entries_now, members_now, unchanged
+
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 _OF_TABLES = ("pandas", "polars")
 _DEPTH = 3
@@ -24,11 +26,11 @@ def copied(given: Any) -> Any:
     """Returns a deep copy of an object. If no deep copy can be made, returns a shallow one; if none can
     be made at all, returns the object itself."""
     try:
-        return deepcopy(given)
+        return unchanged(lambda: deepcopy(given))
     except Exception:  # noqa: S110 -- A user's ``__deepcopy__`` may raise any error.
         pass
     with suppress(Exception):  # A user's ``__copy__`` may raise any error.
-        return copy(given)
+        return unchanged(lambda: copy(given))
     return given
 
 
@@ -61,10 +63,10 @@ def _with_keys_as_they_are(value: Any, depth: int) -> Any:
     """Returns the value in a form that JSON keeps exact: a dict with keys other than texts becomes a
     list, because JSON would turn a key 1 into "1"."""
     if isinstance(value, (list, tuple)):
-        return [_with_keys_as_they_are(each, depth) for each in cast("Sequence[Any]", value)]
+        return [_with_keys_as_they_are(each, depth) for each in members_now(cast("Sequence[Any]", value))]
     if not isinstance(value, dict):
         return value
-    entries = cast("dict[Any, Any]", value)
+    entries = entries_now(cast("dict[Any, Any]", value))
     if all(isinstance(key, str) for key in entries):
         return {key: _with_keys_as_they_are(each, depth) for key, each in entries.items()}
     told = [
@@ -83,7 +85,7 @@ def _shown(value: object, depth: int) -> Any:
         array = cast("Any", value)
         return ["array", str(array.dtype), repr(array.shape), _digest(array.tobytes())]
     if isinstance(value, (set, frozenset)):
-        return ["set", sorted(_inside(each, depth) for each in cast("set[object]", value))]
+        return ["set", sorted(_inside(each, depth) for each in members_now(cast("set[object]", value)))]
     table = getattr(value, "to_csv", None) or getattr(value, "write_csv", None)
     if str(type(value).__module__).startswith(_OF_TABLES) and callable(table):
         return ["table", _digest(str(table()).encode("utf-8", "surrogatepass"))]
@@ -166,7 +168,7 @@ def is_filled(cell: Any) -> bool:
 def own_attributes(value: object) -> Iterator[tuple[str, Any]]:
     """Yields the attributes in an instance's dict and slots."""
     own: Mapping[str, Any] = getattr(value, "__dict__", {})
-    yield from own.items()
+    yield from entries_now(own).items()
     for owner in type(value).__mro__:
         slots: Any = owner.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else tuple(slots):

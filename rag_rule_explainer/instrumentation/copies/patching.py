@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeAlias
 
+from .layers import is_put_on_again, put_on, take_off
+
 Wrapping: TypeAlias = Callable[[str, Any], Any]
 """A function that takes a method's name and the method, and returns the replacement of the method."""
 Root: TypeAlias = tuple[str, str]
@@ -117,9 +119,7 @@ class Patches:
         self._lock = threading.RLock()
         self._users = 0
         self._known: dict[Root, dict[type, None]] = {place: {} for place in self._at_root}
-        # The key is a class and a method's name. The value is the original method (None if the class
-        # itself did not define it) and the replacement.
-        self._wrapped: dict[tuple[type, str], tuple[Any, Any]] = {}
+        self._wrapped: set[tuple[type, str]] = set()
         # The replacements that were made so far, each with the method that it replaces. They are kept,
         # because each further explanation of the application needs the same hundreds of them.
         self._made: dict[tuple[type, str], tuple[Any, Any]] = {}
@@ -198,7 +198,7 @@ class Patches:
         for name in names:
             if (owner, name) in self._wrapped or not self._is_named(interception, name):
                 continue
-            method = vars(owner)[name]
+            method = vars(owner).get(name)
             if callable(method):
                 self._replace(owner, name, method, interception.wrapping)
         for name in interception.inherited:
@@ -219,16 +219,21 @@ class Patches:
     ) -> None:
         """Replaces the method ``name`` of the class ``owner`` by what ``wrapping`` makes of ``found``.
         ``found``: the method itself, or the inherited method if ``is_own`` is False."""
+        self._wrapped.add((owner, name))
+        if is_put_on_again(self, owner, name):
+            return
         method, replacement = self._made.get((owner, name), (None, None))
         if method is not found:
             replacement = wrapping(name, found if is_own else _inherited(owner, name, found))
             self._made[owner, name] = (found, replacement)
-        self._wrapped[owner, name] = (found if is_own else None, replacement)
-        setattr(owner, name, replacement)
+        put_on(self, owner, name, found if is_own else None, replacement)
 
     def _hook(self, root: type) -> None:
         """Makes the root class patch new subclasses as soon as they are defined, for example by an import
         during a run."""
+        self._wrapped.add((root, _HOOK))
+        if is_put_on_again(self, root, _HOOK):
+            return
         original = vars(root).get(_HOOK)
 
         def init_subclass(cls: type, **kwargs: Any) -> None:
@@ -240,26 +245,18 @@ class Patches:
 
         # Its parameters have no known types, because those of the replaced method have none.
         hook: Any = classmethod(init_subclass)  # pyright: ignore[reportUnknownVariableType]
-        self._wrapped[root, _HOOK] = (original, hook)
-        setattr(root, _HOOK, hook)
+        put_on(self, root, _HOOK, original, hook)
 
     def _unwrap(self) -> None:
-        for (owner, name), (method, replacement) in self._wrapped.items():
-            # A different library may have wrapped the replacement, which then cannot be removed. The
-            # replacement does no harm, because outside of a run it only calls the original method.
-            if vars(owner).get(name) is not replacement:
-                continue
-            if method is None:
-                delattr(owner, name)
-            else:
-                setattr(owner, name, method)
+        for owner, name in self._wrapped:
+            take_off(self, owner, name)
         # Only the replacements for classes in loaded modules are kept. A class that no module refers to
         # may soon be garbage-collected, and keeping its replacements would prevent that.
         lasting = {owner for owner in {owner for owner, _ in self._wrapped} if _is_held(owner)}
         self._made = {
             (owner, name): self._made[owner, name]
-            for owner, name in self._wrapped
-            if owner in lasting and name != _HOOK
+            for owner, name in self._wrapped & self._made.keys()
+            if owner in lasting
         }
         self._wrapped.clear()
         for known in self._known.values():

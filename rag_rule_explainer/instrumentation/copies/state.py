@@ -14,6 +14,7 @@ from itertools import count
 from typing import Any
 
 from .copying import copied
+from .live import entries_now, unchanged
 
 
 class Same:
@@ -78,7 +79,7 @@ class State:
         """
         with self._lock:
             if key not in self.before:
-                self.before[key] = copied(reading())
+                self.before[key] = copied(unchanged(reading))
             return self.known(key)
 
     async def aread(self, key: Hashable, reading: Callable[[], Awaitable[Any]]) -> Any:
@@ -103,7 +104,7 @@ class State:
         if self.edit is None:
             return thing
         attributes: dict[str, Any] = getattr(thing, "__dict__", {})
-        for name, content in [*attributes.items()]:
+        for name, content in entries_now(attributes).items():
             left = self.edited(content)
             if left is not content:
                 attributes[name] = left

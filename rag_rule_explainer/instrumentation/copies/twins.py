@@ -23,6 +23,7 @@ from uuid import UUID
 
 from .copying import described
 from .enclosure import is_within, keeps_to_itself
+from .live import entries_now, members_now, unchanged
 
 _ATOMS = (int, float, complex, bool, str, bytes, type(None), date, time, timedelta, tzinfo)
 _OTHER_ATOMS = (Decimal, UUID, Enum, range, type, re.Pattern, Logger)
@@ -104,7 +105,7 @@ class _Copying:
         if kind.__module__ == "numpy" and getattr(value, "dtype", None) != object:  # noqa: E721 -- ``dtype`` is no class
             return value.copy()
         if is_within(kind.__module__, self.twins.copied):
-            return deepcopy(value)
+            return unchanged(lambda: deepcopy(value))
         if not self._keeps(kind):
             raise NoTwin(kind.__name__)
         return self.thing(value)
@@ -142,16 +143,18 @@ class _Copying:
         if isinstance(value, defaultdict):
             made = defaultdict[Any, Any](value.default_factory)
         self.memo[id(value)] = made
-        made.update((self.value(key), self.value(each)) for key, each in list(value.items()))
+        made.update((self.value(key), self.value(each)) for key, each in entries_now(value).items())
         return made
 
     def of_deque(self, value: deque[Any]) -> deque[Any]:
         made = self.memo[id(value)] = deque[Any](maxlen=value.maxlen)
-        made.extend(map(self.value, value))
+        made.extend(map(self.value, members_now(value)))
         return made
 
     def of_members(self, value: Iterable[Any]) -> Any:
-        made = cast("Callable[[Iterable[Any]], Any]", type(value))(list(map(self.value, value)))
+        made = cast("Callable[[Iterable[Any]], Any]", type(value))(
+            list(map(self.value, members_now(value)))
+        )
         self.memo[id(value)] = made
         return made
 

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, cast
 from ...errors import StateShared
 from ...printable import type_said
 from ..copies.copying import described
+from ..copies.live import unchanged
 from ..copies.state import Same, State
 from ..run_context import refused
 from .isolating import current_state
@@ -41,16 +42,16 @@ def data_copy(value: Any, data: tuple[type, ...] = (), memo: dict[int, Any] | No
         return memo[id(value)]
     made: Any = value
     if issubclass(kind, data):
-        made = memo[id(value)] = deepcopy(value)
+        made = memo[id(value)] = unchanged(lambda: deepcopy(value))
     elif issubclass(kind, dict):
-        made = memo[id(value)] = copy(value)
+        made = memo[id(value)] = unchanged(lambda: copy(value))
         _renew(made, made.items(), data, memo)
     elif issubclass(kind, (list, deque)):
         if kind is not list or not _is_vector(value):
-            made = memo[id(value)] = copy(value)
+            made = memo[id(value)] = unchanged(lambda: copy(value))
             _renew(made, zip(range(len(made)), made, strict=True), data, memo)
     elif issubclass(kind, (set, bytearray)):
-        made = memo[id(value)] = copy(value)
+        made = memo[id(value)] = unchanged(lambda: copy(value))
     elif kind is tuple:
         made = tuple([data_copy(each, data, memo) for each in value])
     return made

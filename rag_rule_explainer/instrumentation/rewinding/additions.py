@@ -83,7 +83,7 @@ def added_to(thing: Any) -> Part:
     def read(thing: Any) -> dict[str, Any]:
         return {
             name: value
-            for name, value in list(_all_of(thing).items())
+            for name, value in _all_of(thing).copy().items()
             if name not in known and not name.startswith("__") and not _is_made_by_a_library(value)
         }
 
@@ -116,8 +116,9 @@ def _named_modules(names: frozenset[str], function: Any) -> Iterator[ModuleType]
                 yield from (each for each in inner if isinstance(each, ModuleType))
     if names & _BY_A_TEXT:
         for text in _texts_in(function.__code__):
-            if isinstance(sys.modules.get(text), ModuleType):
-                yield sys.modules[text]
+            module = sys.modules.get(text)
+            if isinstance(module, ModuleType):
+                yield module
 
 
 def _texts_in(code: CodeType) -> Iterator[str]:

@@ -182,7 +182,7 @@ def _of_a_generator(thing: Any) -> object:
     frame = thing.gi_frame if isinstance(thing, GeneratorType) else thing.ag_frame
     if frame is None:
         return "ended"
-    return frame.f_lasti, {name: each for name, each in frame.f_locals.items() if is_plain(each)}
+    return frame.f_lasti, {name: each for name, each in frame.f_locals.copy().items() if is_plain(each)}
 
 
 def _of_a_context(thing: contextvars.Context) -> object:
@@ -196,7 +196,7 @@ def _of_a_dispatcher(thing: Any) -> object:
     found: Any = getattr(thing, "registry", None)
     if not isinstance(found, _REGISTER) or not is_of_own(getattr(thing, "__wrapped__", None)):
         return None
-    return [(Same(kind), Same(does)) for kind, does in found.items()]
+    return [(Same(kind), Same(does)) for kind, does in found.copy().items()]
 
 
 def _of_an_arithmetic(thing: decimal.Context) -> object:

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary, ref
 
+from ..copies.live import entries_now, members_now, unchanged
 from .values import ABSENT, DICT, LISTED, SET, is_plain
 
 _MOST = 500
@@ -75,7 +76,8 @@ def drop_oldest() -> None:
     """Drops the values that were stored first, if there are more than ``_MOST`` or ``_MOST_ALIVE``
     allow."""
     with _lock:
-        alive = [key for key, each in _known.items() if isinstance(each.holder, partial)]
+        # An object may cease to exist meanwhile, and ``_forget`` takes no lock.
+        alive = [key for key, each in _known.copy().items() if isinstance(each.holder, partial)]
         for key in (*alive[:-_MOST_ALIVE], *[*_known][:-_MOST]):
             _known.pop(key, None)
 
@@ -126,7 +128,8 @@ def note_modules(names: Iterable[str]) -> None:
 def modules_before_earlier() -> frozenset[str]:
     """Returns the names of the loaded modules, without those that runs of earlier explanations have
     added."""
-    known = {name: each for name, each in _modules.items() if sys.modules.get(name) is each}
+    modules = unchanged(lambda: dict(_modules))
+    known = {name: each for name, each in modules.items() if sys.modules.get(name) is each}
     return frozenset(sys.modules) - known.keys()
 
 
@@ -157,9 +160,12 @@ def comparable_form(value: Any) -> Any:
     if is_plain(value):
         return value
     if isinstance(value, DICT):
-        return {key if is_plain(key) else id(key): _by_itself(each) for key, each in value.items()}
+        return {
+            key if is_plain(key) else id(key): _by_itself(each)
+            for key, each in entries_now(value).items()
+        }
     if isinstance(value, (*LISTED, SET, frozenset)):
-        return sorted(repr(_by_itself(each)) for each in value)
+        return sorted(repr(_by_itself(each)) for each in members_now(value))
     return id(value)
 
 

@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 from ..shared_state.files import Left
 from ..shared_state.statements import Statements
 from .asking import answer_of, asked_of
+from .going_on import variables_of
+from .hearing import tells_nothing
 from .module_calls import functions_of_modules
 from .outlasting import anything_changed, is_as_left, note_changed
 from .owners import package_of
@@ -158,9 +160,10 @@ class Beyond:
         loggers = settings_of_loggers(self._named, self._names_of_loggers)
         for key, thing, was, ask in self._before():
             if key[0] in {_SETTING, _LOGGER}:
-                yield key, thing, was, (settings if key[0] == _SETTING else loggers)[key[1]]
+                yield key, thing, was, (settings if key[0] == _SETTING else loggers).get(key[1])
             else:
-                yield key, thing, was, answer_of(thing, ask)
+                is_over = ask is variables_of and tells_nothing(thing)
+                yield key, thing, was, was if is_over else answer_of(thing, ask)
 
     def _before(self) -> Iterator[tuple[_Key, object, object, Callable[[Any], object]]]:
         for name, was in self._settings.items():

@@ -147,7 +147,10 @@ class Changes:
             name
             for name in new
             if is_users(name)
-            or (getattr(sys.modules[name], "__spec__", None) is None and not name.startswith("_cython_"))
+            or (
+                getattr(sys.modules.get(name), "__spec__", None) is None
+                and not name.startswith("_cython_")
+            )
         ]
 
     def _apart(self) -> set[int]:

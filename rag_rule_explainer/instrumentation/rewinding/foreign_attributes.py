@@ -34,7 +34,7 @@ def with_foreign_attributes(
     ``functions``: the user's functions. ``nodes``: all reachable objects.
     """
     listed = [node for node in functions if node.owner is Owner.USER]
-    names = frozenset(name for node in listed for name in _set_in(node.thing.__code__))
+    names = frozenset(name for node in listed for name in names_set_in(node.thing.__code__))
     is_any = any(sets_computed_names(node.thing.__code__) for node in listed)
     if names or is_any:
         held = (each for each in nodes if each.owner is Owner.LIBRARY)
@@ -55,12 +55,12 @@ def _named(functions: Iterable[Node]) -> Iterator[Node]:
     or as an attribute of a library's module. Other objects, such as ``sys.stdout``, are yielded only if
     they are an attribute of a library's module."""
     for function in functions:
-        held, names = function.thing.__globals__, frozenset(names_in(function.thing.__code__))
+        held, names = function.thing.__globals__.copy(), frozenset(names_in(function.thing.__code__))
         waiting = [(name, held[name]) for name in sorted(names & held.keys())]
         while waiting:
             name, value = waiting.pop()
             if isinstance(value, ModuleType) and not is_own(value.__name__):
-                inner = vars(value)
+                inner = vars(value).copy()
                 for each in sorted(names & inner.keys()):
                     if isinstance(inner[each], (ModuleType, type, FunctionType)):
                         is_part = not isinstance(inner[each], ModuleType) or _is_inside(
@@ -81,7 +81,7 @@ def _is_inside(value: object, module: ModuleType) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _set_in(code: CodeType) -> frozenset[str]:
+def names_set_in(code: CodeType) -> frozenset[str]:
     """Returns the names of the attributes that the code sets. Code never changes, so the result is
     cached."""
     instructions = dis.get_instructions(code)
@@ -89,7 +89,7 @@ def _set_in(code: CodeType) -> frozenset[str]:
     if {"setattr", "delattr"} & set(code.co_names):
         found.update(text for text in texts_in_code(code) if text.isidentifier())
     inner = (each for each in code.co_consts if isinstance(each, CodeType))
-    return frozenset(found.union(*map(_set_in, inner)))
+    return frozenset(found.union(*map(names_set_in, inner)))
 
 
 def _attributes(thing: Any) -> Any:
@@ -104,7 +104,9 @@ def _attributes(thing: Any) -> Any:
 def _set_from_now_on(thing: Any, names: frozenset[str] | None) -> Part:
     """Returns the part of an object that consists of the attributes set from now on. ``names``: the names
     of the attributes that count; None if all count, because the code computes their names."""
-    known = {name: value for name, value in _attributes(thing).items() if names is None or name in names}
+    known = {
+        name: value for name, value in _attributes(thing).copy().items() if names is None or name in names
+    }
     for name, was in before_earlier(thing, thing, known).items():
         if was is MISSING or was is ABSENT:
             known.pop(name, None)
@@ -113,7 +115,7 @@ def _set_from_now_on(thing: Any, names: frozenset[str] | None) -> Part:
     is_shared = isinstance(thing, (type, ModuleType, FunctionType))
 
     def read(thing: Any) -> dict[str, Any]:
-        now = _attributes(thing)
+        now = _attributes(thing).copy()
         return {
             name: now.get(name, ABSENT)
             for name in ((known.keys() | now.keys()) if names is None else names)

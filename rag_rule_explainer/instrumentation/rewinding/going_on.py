@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterator
 from copy import copy
 from threading import Thread, get_ident, main_thread
-from threading import enumerate as enumerate_threads
 from types import CoroutineType, FrameType
 from typing import Any, cast
 
-from .companies import is_of_own, is_own
+from ..copies.live import entries_now, members_now
+from .companies import is_own
 from .values import DICT, LISTED, SET, is_plain
 
 _MOST = 1000
@@ -20,35 +20,28 @@ GOING_ON: Any = (Thread, asyncio.Task, asyncio.AbstractEventLoop, _COROUTINE)
 """The types of objects by which code may go on running after a run has ended."""
 
 
-def own_threads() -> Iterator[Thread]:
-    """Yields the living threads that run a function of the user's, or whose class is the user's.
-
-    All threads of the process are looked through, because often no object of the application refers to
-    them. Their local variables may keep values that were sent to them during runs.
-    """
-    for thread in enumerate_threads():
-        target = getattr(thread, "_target", None)  # a thread deletes its ``_target`` when it ends
-        if is_of_own(thread) or (target is not None and is_of_own(getattr(target, "__func__", target))):
-            yield thread
-
-
 def variables_of(thing: Any) -> list[dict[str, Any]]:
     """Returns those local variables of the user's code that runs in ``thing`` whose values are texts,
     numbers or collections of these. The result has one dict for each function call that has not ended.
     ``thing``: an object of a type in ``GOING_ON``."""
     return [
-        {name: _copied(value) for name, value in frame.f_locals.items() if _is_of_plain(value)}
-        for frame in _frames(thing)
-        if is_own(str(frame.f_globals.get("__name__", "")))
+        {name: _copied(value) for name, value in frame.f_locals.copy().items() if _is_of_plain(value)}
+        for frame in own_frames(thing)
     ]
+
+
+def own_frames(thing: Any) -> list[FrameType]:
+    """Returns the function calls of the user's code that have not ended in ``thing``, an object of a type
+    in ``GOING_ON``."""
+    return [each for each in frames_of(thing) if is_own(str(each.f_globals.get("__name__", "")))]
 
 
 def _is_of_plain(value: Any) -> bool:
     """Returns True for a text or a number, and for a collection of them that is not too large."""
     if isinstance(value, DICT):
-        return len(value) <= _MOST and all(map(is_plain, DICT.values(value)))
+        return len(value) <= _MOST and all(map(is_plain, entries_now(value).values()))
     if isinstance(value, (*LISTED, SET)):
-        return len(value) <= _MOST and all(map(is_plain, value))
+        return len(value) <= _MOST and all(map(is_plain, members_now(value)))
     return is_plain(value)
 
 
@@ -56,7 +49,8 @@ def _copied(value: Any) -> Any:
     return copy(value) if isinstance(value, (DICT, *LISTED, SET)) else value
 
 
-def _frames(thing: Any) -> Iterator[FrameType]:
+def frames_of(thing: Any) -> Iterator[FrameType]:
+    """Yields the function calls that have not ended in ``thing``, an object of a type in ``GOING_ON``."""
     if isinstance(thing, Thread):
         # There is no public way to the frames of another thread.
         frame = sys._current_frames().get(thing.ident or 0)  # pyright: ignore[reportPrivateUsage]
@@ -65,7 +59,7 @@ def _frames(thing: Any) -> Iterator[FrameType]:
             frame = frame.f_back
     elif isinstance(thing, asyncio.AbstractEventLoop):
         for task in sorted(asyncio.all_tasks(thing), key=id) if _has_its_own_thread(thing) else ():
-            yield from _frames(task)
+            yield from frames_of(task)
     else:
         coroutine: Any = cast("Any", thing).get_coro() if isinstance(thing, asyncio.Task) else thing
         while isinstance(coroutine, _COROUTINE):

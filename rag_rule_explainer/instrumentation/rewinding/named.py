@@ -40,7 +40,8 @@ def named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
         for each in (held.get(name), sys.modules.get(name)):
             yield each
             if isinstance(each, ModuleType):
-                yield from (vars(each)[name] for name in names & vars(each).keys())
+                inner = vars(each).copy()
+                yield from (inner[name] for name in names & inner.keys())
 
 
 def looked_up_in(held: dict[str, Any], names: frozenset[str], *, is_own: bool) -> frozenset[str]:

@@ -64,8 +64,9 @@ def note_changed(key: Hashable, state: Any, codes: frozenset[CodeType], thing: A
     with _lock:
         _known.pop(key, None)
         _known[key] = _Changed(state, codes, refers)
-        while len(_known) > _MOST:
-            del _known[next(iter(_known))]
+        # An object may cease to exist meanwhile, and ``forget`` takes no lock.
+        for oldest in [*_known][:-_MOST]:
+            _known.pop(oldest, None)
 
 
 def anything_changed() -> bool:
@@ -119,7 +120,7 @@ class LeftFiles:
     def now(cls) -> "LeftFiles":
         """Returns the ``LeftFiles`` of the current moment."""
         with _lock:
-            found = {path: each for path, each in _files.items() if _mark(path) == each.mark}
+            found = {path: each for path, each in _files.copy().items() if _mark(path) == each.mark}
         return cls(frozenset(found), frozenset(path for path, each in found.items() if each.is_made))
 
     def read(self, read: Iterable[str]) -> str:

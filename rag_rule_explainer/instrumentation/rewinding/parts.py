@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, cast
 
+from ..copies.live import entries_now, members_now
 from ..shared_state.per_class import per_class
 from ..shared_state.reaching import SIMPLE
 from .buffers import (
@@ -212,11 +213,6 @@ def _of_its_kind(thing: Any) -> Any:
     return _ORDERED if isinstance(thing, _ORDERED) else DICT
 
 
-def _read_dict(thing: Any) -> dict[Any, Any]:
-    # Another thread may write at the same time; ``copy`` of a dict is one step for all threads.
-    return dict(_ORDERED.items(thing)) if isinstance(thing, _ORDERED) else DICT.copy(thing)
-
-
 def _write_dict(thing: Any, content: dict[Any, Any]) -> None:
     kind = _of_its_kind(thing)
     kind.clear(thing)
@@ -257,10 +253,10 @@ def _write_bytes(thing: Any, content: bytes) -> None:
 
 
 _BY_TYPE: tuple[tuple[Any, Part], ...] = (
-    (dict, Part(_read_dict, _write_dict, is_named=True)),
+    (dict, Part(entries_now, _write_dict, is_named=True)),
     (list, Part(lambda thing: LIST.__getitem__(thing, slice(None)), _write_list)),
     (set, Part(SET.copy, _write_set)),
-    (deque, Part(lambda thing: LIST(DEQUE.__iter__(thing)), _write_deque)),
+    (deque, Part(members_now, _write_deque)),
     (CellType, Part(_read_cell, _write_cell)),
     (bytearray, Part(bytes, _write_bytes)),
     ((io.StringIO, io.BytesIO), Part(read_stream, write_stream)),

@@ -60,7 +60,8 @@ def hidden_generators(named: Iterable[object], names: frozenset[str]) -> Iterato
 def _of_numpy(named: Iterable[object], names: frozenset[str]) -> Iterator[object]:
     for each in named:
         if isinstance(each, ModuleType) and each.__name__ == "numpy.random":
-            yield from (vars(each)[name] for name in names & vars(each).keys())
+            inner = vars(each).copy()
+            yield from (inner[name] for name in names & inner.keys())
 
 
 def _is_seeded() -> bool:

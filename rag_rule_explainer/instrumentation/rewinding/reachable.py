@@ -123,7 +123,7 @@ class Reachable:
         elif isinstance(thing, _GENERATORS):
             frames = (getattr(thing, f"{kind}_frame", None) for kind in ("gi", "ag", "cr"))
             frame = next(filter(None, frames), None)
-            self._add_all(frame.f_locals.items() if frame is not None else (), node)
+            self._add_all(frame.f_locals.copy().items() if frame is not None else (), node)
         elif isinstance(thing, _CACHED):
             self.caches.append(thing)
             self._add_referents(node)
@@ -189,14 +189,14 @@ class Reachable:
     def _look_at_globals(self, node: Node) -> None:
         function = node.thing
         names = frozenset(names_in(function.__code__))
-        own = sys.modules.get(str(function.__globals__.get("__name__", "")))
+        held = function.__globals__.copy()  # another thread may set or delete one
+        own, here = sys.modules.get(str(held.get("__name__", ""))), names & held.keys()
         if own is not None and vars(own) is function.__globals__:
             self._look_at_module(own, names | looked_up_in(vars(own), names, is_own=True), node)
         else:
             # Code that was executed from a text or by ``runpy`` has globals of its own.
-            held = function.__globals__
-            self._add_all([("", held), *((name, held[name]) for name in names & held.keys())], node)
-        self._take_libraries(function.__globals__[name] for name in names & function.__globals__.keys())
+            self._add_all([("", function.__globals__), *((name, held[name]) for name in here)], node)
+        self._take_libraries(held[name] for name in here)
         named = list(named_by(names, function.__globals__))
         self._take_settings(named)
         self._add_all(hidden_generators(named, names), node)
@@ -240,8 +240,9 @@ class Reachable:
         node = Node(module, module.__name__, of)
         new = names - known
         known |= new
-        for name in new & vars(module).keys():
-            value = vars(module)[name]
+        held = vars(module).copy()
+        for name in new & held.keys():
+            value = held[name]
             if isinstance(value, ModuleType) and is_own(value.__name__):
                 self._look_at_module(value, names, of)
             else:

@@ -33,11 +33,12 @@ def registers_of(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]:
         if id(function) in seen or module is None or vars(module) is not function.__globals__:
             continue
         seen.add(id(function))
-        names = changed_names(function.__code__) & vars(module).keys()
+        held = vars(module).copy()
+        names = changed_names(function.__code__) & held.keys()
         if names:
             yield Node(module, module.__name__, owner=Owner.LIBRARY), of_names(names)
         for name in sorted(names):
-            value: Any = vars(module)[name]
+            value: Any = held[name]
             if isinstance(value, _COLLECTIONS) and len(value) < _MOST_ENTRIES:
                 yield from ((Node(value, name, owner=Owner.LIBRARY), part) for part in parts_of(value))
 
@@ -53,7 +54,7 @@ def collections_filled(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]
             if is_own(str(space.get("__name__", ""))) or space is node.thing.__globals__:
                 continue
             for name in sorted(changed & space.keys()):
-                value: Any = space[name]
+                value: Any = space.get(name)
                 if isinstance(value, _COLLECTIONS) and id(value) not in seen:
                     seen.add(id(value))
                     yield from (

@@ -174,12 +174,14 @@ class Rewinding:
         changes = list(self._changes.found())
         new = {id(cached): renewed(cached) for cached in self._changes.grown_caches()}
         writes = [*self._changes.earlier(changes, new)]
-        modules = {name: sys.modules[name] for name in self._changes.new_modules()}
+        # Another thread may remove a module meanwhile, as an import that fails does.
+        loaded = sys.modules.copy()
+        modules = {name: loaded[name] for name in self._changes.new_modules() if name in loaded}
         now = [(kept, kept.now()) for kept, _ in writes]
         today = {id(kept): content for kept, content in now}
         try:
             for name in modules:
-                del sys.modules[name]
+                sys.modules.pop(name, None)
             for kept, content in writes:
                 _write(kept, content)
             yield

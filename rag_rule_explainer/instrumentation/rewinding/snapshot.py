@@ -13,7 +13,7 @@ from ..shared_state.contents import names_in
 from .additions import added_to, watched_for_additions
 from .before_earlier import MISSING, before_earlier, modules_before_earlier, size_before_earlier
 from .foreign_attributes import with_foreign_attributes
-from .going_on import own_threads
+from .hearing import threads_that_may_hear
 from .library_objects import is_of_a_librarys_own
 from .locks import is_of_a_lock
 from .owners import Node, Owner
@@ -123,7 +123,7 @@ class Snapshot:
         self.modules = modules_before_earlier()
         self.nodes = reachable.nodes
         known = set(map(id, reachable.others))
-        beside: list[Any] = [*own_threads(), *_running_loop()]
+        beside: list[Any] = [*threads_that_may_hear(reachable), *_running_loop()]
         self.others = [*reachable.others, *(each for each in beside if id(each) not in known)]
         self.things = [node.thing for node in reachable.nodes]
         own = (node.thing for node in reachable.nodes if not is_of_a_librarys_own(node))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, cast
 
+from ..copies.live import entries_now
 from .per_class import per_class
 from .reaching import FRAMEWORKS, SIMPLE, is_users
 
@@ -41,7 +42,7 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     defaults = function.__defaults__ or ()
     known = parameters_of(function)
     named = [*zip(known[len(known) - len(defaults) :], defaults, strict=False)]
-    for name, value in (*named, *(function.__kwdefaults__ or {}).items()):
+    for name, value in (*named, *(function.__kwdefaults__ or {}).copy().items()):
         # A call can change a default value only if it is a collection. Other default values get an empty
         # name, because names matter only for values that may change.
         yield (name if is_collection(value) else ""), value
@@ -50,7 +51,8 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
         value = function.__globals__.get(name)
         if isinstance(value, ModuleType):
             if is_users(value.__name__):
-                yield from ((each, vars(value)[each]) for each in sorted(names & vars(value).keys()))
+                held = vars(value).copy()
+                yield from ((each, held[each]) for each in sorted(names & held.keys()))
         elif name in function.__globals__:
             yield name, value
 
@@ -75,10 +77,10 @@ def entries_of_object(thing: object) -> Iterator[tuple[str, Any]]:
     and methods of the class are included."""
     kind = thing if isinstance(thing, type) else type(thing)
     if not isinstance(thing, type):
-        yield from list(attributes_of(thing).items())
+        yield from entries_now(attributes_of(thing)).items()
         private: Any = getattr(thing, "__pydantic_private__", None)
         if isinstance(private, dict):
-            yield from list(cast("dict[str, Any]", private).items())
+            yield from entries_now(cast("dict[str, Any]", private)).items()
     for each in _users_classes(kind):
         for name, value in vars(each).copy().items():
             if name == "__slots__" and not isinstance(thing, type):

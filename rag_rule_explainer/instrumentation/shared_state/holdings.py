@@ -8,10 +8,10 @@ objects, and collections. A comparison of the holdings before and after a run sh
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
-from itertools import islice
 from types import CodeType, FunctionType, MethodType
 from typing import Any, cast
 
+from ..copies.live import entries_now, members_now
 from .contents import (
     COLLECTIONS,
     MOST_INSIDE,
@@ -166,7 +166,7 @@ class Holdings:
     def _entries_of_dict(self, thing: dict[Any, Any]) -> NamedValues:
         self.complete = self.complete and len(thing) <= MOST_INSIDE
         entries: NamedValues = []
-        for key, value in list(islice(dict[Any, Any].items(thing), MOST_INSIDE)):
+        for key, value in entries_now(thing, MOST_INSIDE).items():
             entries += (("", key), (key if isinstance(key, str) else "", value))
         return entries
 
@@ -181,13 +181,13 @@ class Holdings:
             whole = cast("partial[Any]", thing)
             yield "", whole.func
             yield from zip(parameters_of(whole.func), whole.args, strict=False)
-            yield from whole.keywords.items()
+            yield from entries_now(whole.keywords).items()
         elif isinstance(thing, dict):
             yield from self._entries_of_dict(cast("dict[Any, Any]", thing))
         elif isinstance(thing, COLLECTIONS):
             items = cast("list[Any]", thing)
             self.complete = self.complete and len(items) <= MOST_INSIDE
-            yield from (("", each) for each in list(islice(items, MOST_INSIDE)))
+            yield from (("", each) for each in members_now(items, MOST_INSIDE))
         else:
             yield from entries_of_object(thing)
 

@@ -6,12 +6,15 @@ not change the object.
 """
 
 import io
-import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from hashlib import blake2b
 from itertools import count, islice
 from types import GeneratorType
 from typing import Any, cast
+
+from ..copies.hidden_warnings import warnings_hidden
+from ..copies.live import entries_now, members_now
 
 _MOST_ENTRIES = 1000
 _MOST_INSIDE = 50
@@ -35,7 +38,7 @@ def position_of(thing: object) -> Position | None:
         frame = cast("Any", thing).gi_frame
         if frame is None:
             return Position("ended")
-        plain = {k: v for k, v in frame.f_locals.items() if isinstance(v, (str, int, float))}
+        plain = {k: v for k, v in frame.f_locals.copy().items() if isinstance(v, (str, int, float))}
         return Position(f"{frame.f_lasti} {sorted(plain.items())}")
     kind = type(thing)
     if kind.__module__ not in {"builtins", "itertools"} or not isinstance(thing, Iterator):
@@ -43,8 +46,8 @@ def position_of(thing: object) -> Position | None:
     if "__repr__" in vars(kind):
         return Position(repr(cast("object", thing)))
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        # From Python 3.12 on, iterators of ``itertools`` warn that they will have no ``__reduce__``.
+        with warnings_hidden() if kind.__module__ == "itertools" else nullcontext():
             return Position(_digest(thing.__reduce__()))
     except Exception:  # some iterators have no usable ``__reduce__``
         return None
@@ -84,7 +87,7 @@ def _of_a_queue(thing: Any) -> str:
     if entries is None:
         entries = getattr(thing, "_queue", None)
     if entries is not None:
-        return f"{size} {_digest([_content(each, 0) for each in islice(entries, _MOST_ENTRIES)])}"
+        return f"{size} {_digest([_content(each, 0) for each in members_now(entries, _MOST_ENTRIES)])}"
     # The entries of a SimpleQueue cannot be read, so their order counts as changed.
     return str(size) if size < 2 else f"{size} {next(_unknown)}"
 
@@ -97,9 +100,11 @@ def _content(value: Any, depth: int) -> object:
     if value is None or isinstance(value, (str, bytes, int, float, bool, type)):
         return value
     if depth < _DEEPEST and isinstance(value, (list, tuple)):
-        return [_content(each, depth + 1) for each in islice(cast("Iterable[Any]", value), _MOST_INSIDE)]
+        return [
+            _content(each, depth + 1) for each in members_now(cast("Iterable[Any]", value), _MOST_INSIDE)
+        ]
     inside = cast("dict[Any, Any]", value if isinstance(value, dict) else getattr(value, "__dict__", {}))
-    entries = islice(inside.items(), _MOST_INSIDE) if depth < _DEEPEST else ()
+    entries = entries_now(inside, _MOST_INSIDE).items() if depth < _DEEPEST else ()
     return kind.__qualname__, [(str(name), _content(each, depth + 1)) for name, each in entries]
 
 

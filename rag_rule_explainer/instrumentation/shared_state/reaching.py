@@ -4,12 +4,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from inspect import getattr_static
-from itertools import islice
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeAlias, cast
 from weakref import CallableProxyType, ProxyType
 
 from ...probing.whose import is_named_as_ours, is_users
+from ..copies.live import entries_now, members_now
 from ..registered import frameworks
 from .per_class import per_class
 
@@ -23,6 +23,8 @@ of the user's."""
 LEAVES = (str, bytes, int, float, bool, type(None), type, ModuleType, CodeType)
 _CONTAINERS = (list, dict, set, deque)
 """Collections to which a run may add entries."""
+_ABSENT = object()
+"""This object stands for a global that does not exist."""
 
 NamedReference: TypeAlias = tuple[str, Any, bool]
 """A reference from one object to a second one: the name, the second object, and True iff a run may assign
@@ -52,9 +54,9 @@ def size_of(thing: object) -> int | None:
 
 def latest_in(container: object) -> Iterable[Any]:
     """Returns the entries that were added last to a collection, at most ``_MOST_INSIDE``."""
-    by_key = isinstance(container, dict)
-    held = cast("dict[Any, Any]", container).values() if by_key else cast("list[Any]", container)
-    return list(held)[-_MOST_INSIDE:]
+    if isinstance(container, dict):
+        return [*entries_now(cast("dict[Any, Any]", container)).values()][-_MOST_INSIDE:]
+    return members_now(cast("list[Any]", container))[-_MOST_INSIDE:]
 
 
 @per_class
@@ -105,13 +107,12 @@ def _places(thing: object) -> Iterator[NamedReference]:
     elif isinstance(thing, partial):
         whole = cast("partial[Any]", thing)
         yield "function", whole.func, False
-        yield "arguments", [*whole.args, *whole.keywords.values()], False
+        yield "arguments", [*whole.args, *entries_now(whole.keywords).values()], False
     elif isinstance(thing, dict):
-        # A subclass may override ``items``, so the method of ``dict`` is used.
-        entries: Iterable[tuple[Any, Any]] = dict[Any, Any].items(cast("dict[Any, Any]", thing))
-        yield from ((str(key), value, False) for key, value in list(islice(entries, _MOST_INSIDE)))
+        entries = entries_now(cast("dict[Any, Any]", thing), _MOST_INSIDE)
+        yield from ((str(key), value, False) for key, value in entries.items())
     elif isinstance(thing, (list, tuple)):
-        items = list(cast("list[Any]", thing))[:_MOST_INSIDE]
+        items = members_now(cast("list[Any]", thing), _MOST_INSIDE)
         yield from ((str(place), value, False) for place, value in enumerate(items))
     else:
         yield from _of_object(thing)
@@ -123,7 +124,7 @@ def _of_object(thing: object) -> Iterator[NamedReference]:
     if not is_own and not str(kind.__module__).startswith(FRAMEWORKS):
         return  # a library's object, such as a client or a lock, holds no results of the user's
     held = _held_by(thing)
-    for name, value in list(held.items()):
+    for name, value in entries_now(held).items():
         # A cached property is computed once, so runs do not change it.
         yield name, value, is_own and not isinstance(getattr_static(kind, name, None), cached_property)
     if is_own:
@@ -146,8 +147,9 @@ def _of_function(function: FunctionType) -> Iterator[NamedReference]:
         except ValueError:  # the enclosed variable has no value yet
             continue
     for name in function.__code__.co_names:
-        if name in function.__globals__:
-            yield name, function.__globals__[name], True
+        value = function.__globals__.get(name, _ABSENT)
+        if value is not _ABSENT:
+            yield name, value, True
 
 
 def is_ours(thing: object) -> bool:

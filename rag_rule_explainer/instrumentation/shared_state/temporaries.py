@@ -6,88 +6,21 @@ the same time, one would read the other's result.
 """
 
 import asyncio
-import threading
 import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
-from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import anyio
 
 from .outside import Outside
 from .reaching import LEAVES, places, size_of
+from .turns import LONGEST_WAIT, turns_of
 
 _MOST = 2000
 """The largest number of objects that are visited. Further objects are ignored."""
 _PAUSE = 0.002
 """The number of seconds between two checks whether other runs have ended."""
-_LONGEST = 30.0
-"""The largest number of seconds to wait for other runs to end."""
 _DATA = (str, bytes, list, tuple, dict, set)
-
-
-class _Turns:
-    """This class coordinates the runs of one application, in all explanations of it together. Each
-    explanation has a ``OneAtATime`` object, which is called the *owner* of its runs. An *exclusive* run
-    is one during which no other run may be active.
-
-    ``lock``: a run in a thread holds this lock while no other run may be active.
-    """
-
-    def __init__(self, application: object) -> None:
-        self._application = application  # kept alive, so that no new object gets its ``id()``
-        self.lock = threading.RLock()
-        self._counting = threading.Lock()
-        self._active = 0
-        self._exclusive: object | None = None
-        self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, anyio.Lock] = WeakKeyDictionary()
-
-    def enter(self, owner: object) -> bool:
-        """Registers a run of ``owner`` that begins, and returns True. Returns False if the run has to
-        wait for an exclusive run of a different owner."""
-        with self._counting:
-            if self._exclusive is not None and self._exclusive is not owner:
-                return False
-            self._active += 1
-            return True
-
-    def leave(self) -> None:
-        """Registers that a run has ended."""
-        with self._counting:
-            self._active -= 1
-
-    def claim(self, owner: object) -> bool:
-        """Claims the next exclusive run for ``owner``, unless another owner has claimed it. After a
-        claim, runs of other owners cannot begin until ``release``. Returns True iff ``owner`` has the
-        claim and no run is active, so that it may begin its exclusive run now."""
-        with self._counting:
-            if self._exclusive is None:
-                self._exclusive = owner
-            return self._exclusive is owner and not self._active
-
-    def release(self, owner: object) -> None:
-        """Ends the claim of ``owner``, so that runs of other owners can begin again. Has no effect if it
-        has none."""
-        with self._counting:
-            if self._exclusive is owner:
-                self._exclusive = None
-
-    def on_loop(self) -> anyio.Lock:
-        """Returns the lock that a run on the current event loop holds while no other run on this loop may
-        be active."""
-        return self._by_loop.setdefault(asyncio.get_running_loop(), anyio.Lock())
-
-
-_turns: WeakValueDictionary[int, _Turns] = WeakValueDictionary()
-_guard = threading.Lock()
-
-
-def _turns_of(application: object) -> _Turns:
-    with _guard:
-        known = _turns.get(id(application))
-        if known is None:
-            known = _turns[id(application)] = _Turns(application)
-        return known
 
 
 class OneAtATime:
@@ -107,7 +40,7 @@ class OneAtATime:
         self._application = application
         self._noticed = False
         self.at_start = Shared(application)
-        self._turns = _turns_of(application)
+        self._turns = turns_of(application)
 
     @contextmanager
     def noticing(self) -> Generator[None, None, None]:
@@ -132,16 +65,27 @@ class OneAtATime:
 
     @contextmanager
     def first_turn(self) -> Generator[None, None, None]:
-        """Makes the baseline inside the block wait until no other run is active, if runs must be made one
-        at a time. Unlike ``turn``, does not restore the environment variables that the run sets."""
-        with self._turns.lock if self.is_needed else nullcontext():
-            yield
+        """Makes the baseline inside the block wait until no exclusive run of another explanation is under
+        way; if runs must be made one at a time, until no other run is active. Unlike ``turn``, does not
+        restore the environment variables that the run sets."""
+        for _ in self._turns.beginning(self, may_block=not _has_a_loop()):
+            time.sleep(_PAUSE)
+        try:
+            with self._turns.lock if self.is_needed else nullcontext():
+                yield
+        finally:
+            self._turns.leave()
 
     @asynccontextmanager
     async def first_aturn(self) -> AsyncGenerator[None, None]:
         """Does the same as ``first_turn`` on an event loop."""
-        async with self._turns.on_loop() if self.is_needed else nullcontext():
-            yield
+        for _ in self._turns.beginning(self):
+            await anyio.sleep(_PAUSE)
+        try:
+            async with self._turns.on_loop() if self.is_needed else nullcontext():
+                yield
+        finally:
+            self._turns.leave()
 
     @contextmanager
     def turn(self) -> Generator[None, None, None]:
@@ -167,7 +111,7 @@ class OneAtATime:
         Raises TimeoutError if the other runs do not end within 30 seconds.
         """
         try:
-            until = time.monotonic() + _LONGEST
+            until = time.monotonic() + LONGEST_WAIT
             while not self._turns.claim(self):
                 _check_time(until)
                 time.sleep(_PAUSE)
@@ -180,7 +124,7 @@ class OneAtATime:
     async def exclusive_aturn(self) -> AsyncGenerator[None, None]:
         """Does the same as ``exclusive_turn`` on an event loop."""
         try:
-            until = time.monotonic() + _LONGEST
+            until = time.monotonic() + LONGEST_WAIT
             while not self._turns.claim(self):
                 _check_time(until)
                 await anyio.sleep(_PAUSE)
@@ -213,6 +157,16 @@ class OneAtATime:
         """Returns a description, for messages, of the shared state that is written during runs; empty if
         there is none."""
         return self._written or self._outside.shared
+
+
+def _has_a_loop() -> bool:
+    """Returns True iff an event loop runs in this thread. A run on it can only end if the thread does not
+    block."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _check_time(until: float) -> None:

@@ -83,7 +83,7 @@ def _kind_of(first: Participation, given: Sequence[str], texts: Sequence[str]) -
     question."""
     if _all_in(texts, given):
         return "turns"
-    remembered = [described(each) for each in first.state.before.values()]
+    remembered = [described(each) for each in [*first.state.before.values()]]
     return "memory" if _all_in(texts, remembered) else "examples"
 
 

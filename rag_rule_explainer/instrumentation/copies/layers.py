@@ -1,0 +1,75 @@
+"""This module replaces methods of classes for several users at once, and restores the original methods.
+
+Two integrations may replace the same method, such as the one that starts a thread. Then the replacement
+of the second one calls that of the first one, and their explanations may end in any order.
+"""
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+_lock = threading.RLock()
+
+
+@dataclass(slots=True, eq=False)
+class _Layer:
+    """A ``_Layer`` is a replacement that is in place.
+
+    ``user``: who made it. ``method``: what it replaces; None if the class itself did not define the
+    method. ``is_used``: False if it was taken off, but stays because another layer calls it.
+    """
+
+    user: object
+    method: Any
+    replacement: Any
+    is_used: bool = True
+
+
+_layers: dict[tuple[type, str], list[_Layer]] = {}
+"""The layers of each replaced method, by its class and its name. The last one is called first."""
+
+
+def put_on(user: object, owner: type, name: str, method: Any, replacement: Any) -> None:
+    """Replaces the method ``name`` of the class ``owner`` for a user. ``method``: the present method;
+    None if the class itself does not define it."""
+    with _lock:
+        _layers.setdefault((owner, name), []).append(_Layer(user, method, replacement))
+        setattr(owner, name, replacement)
+
+
+def is_put_on_again(user: object, owner: type, name: str) -> bool:
+    """Returns True iff the user's replacement is still in place, because it was taken off while another
+    layer called it. From now on, the user needs it again."""
+    with _lock:
+        layers = _layers.get((owner, name), [])
+        # Other code may have set a method of its own, which need not call any layer.
+        if not layers or vars(owner).get(name) is not layers[-1].replacement:
+            return False
+        found = [each for each in layers if each.user is user]
+        for each in found:
+            each.is_used = True
+        return bool(found)
+
+
+def take_off(user: object, owner: type, name: str) -> None:
+    """Ends a user's need of a replacement. As soon as no layer above it is needed either, the method is
+    restored."""
+    with _lock:
+        layers = _layers.get((owner, name), [])
+        for each in layers:
+            each.is_used = each.is_used and each.user is not user
+        while layers and not layers[-1].is_used:
+            _restore(owner, name, layers.pop())
+        if not layers:
+            _layers.pop((owner, name), None)
+
+
+def _restore(owner: type, name: str, layer: _Layer) -> None:
+    # A different library may have wrapped the replacement, which then cannot be removed. The replacement
+    # does no harm, because outside of a run it only calls the original method.
+    if vars(owner).get(name) is not layer.replacement:
+        return
+    if layer.method is None:
+        delattr(owner, name)
+    else:
+        setattr(owner, name, layer.method)
