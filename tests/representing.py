@@ -1,7 +1,7 @@
 """Which cases of a crossing a fast run asks: some of each class; the slow tests ask others, and where
 there are very many, the night asks the rest."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
@@ -54,15 +54,21 @@ def spread_out(items: Iterable[pytest.Item]) -> None:
 
 
 def covering(cases: list[pytest.Item]) -> list[pytest.Item]:
-    """Few of a test's cases, such that each value of each of its parameters is in one of them."""
+    """Few of a test's cases, such that each value of each of its parameters is in one of them. Of those
+    with as many new values, the first is taken whose values were taken least often so far."""
     values = [_values(each) for each in cases]
-    missing, kept = set[Any]().union(*values), set[int]()
+    missing, taken, kept = set[Any]().union(*values), Counter[Any](), set[int]()
     if not missing:
         return cases[:1]
+
+    def worth(place: int) -> tuple[int, int]:
+        return len(values[place] & missing), -sum(taken[each] for each in values[place])
+
     while missing:
-        most = max(range(len(cases)), key=lambda place: len(values[place] & missing))
-        kept.add(most)
-        missing -= values[most]
+        best = max(range(len(cases)), key=worth)
+        kept.add(best)
+        taken.update(values[best])
+        missing -= values[best]
     return [cases[place] for place in sorted(kept)]
 
 

@@ -90,6 +90,7 @@ def trimmed(tools: list[Any]) -> Any:
     return create_agent(model, tools, middleware=[trim], system_prompt=FIXED)
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("make", [supervised, trimmed])
 @pytest.mark.parametrize("omit", ["remove", "blank"])
 def test_agents_that_share_a_conversation(make: Any, omit: Any) -> None:

@@ -71,6 +71,7 @@ def worker(*, in_context: bool = False) -> Generator[Worker, None, None]:
         own.end()
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("kit", KITS)
 @pytest.mark.parametrize("place", CERTAIN)
 def test_a_call_that_is_certainly_of_the_run_is_answered(kit: Any, place: Any) -> None:
@@ -80,6 +81,7 @@ def test_a_call_that_is_certainly_of_the_run_is_answered(kit: Any, place: Any) -
     assert Counter(ran) == ONCE
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("kit", KITS)
 @pytest.mark.parametrize("place", [in_a_new_context_of_a_task, in_a_task_of_a_task])
 def test_so_is_one_in_a_task(kit: Any, place: Any) -> None:
@@ -129,6 +131,7 @@ class Late:
         return self.worker(lambda: self.kit.run(name, given))
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("kit", KITS)
 @pytest.mark.parametrize("changes", [False, True])
 def test_a_worker_that_the_first_run_begins(kit: Any, changes: bool) -> None:
@@ -217,6 +220,7 @@ def test_the_calls_of_others_at_the_same_time_are_left_alone(kit: Any) -> None:
     assert len(set(served)) == 3, "each got the whole result of its tool"
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("kit", KITS)
 @pytest.mark.parametrize("in_context", [False, True])
 def test_a_task_that_was_there_before(kit: Any, in_context: bool) -> None:

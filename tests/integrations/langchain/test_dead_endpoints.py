@@ -76,6 +76,7 @@ def unheard(request: pytest.FixtureRequest) -> Iterator[tuple[InMemorySpanExport
         instrumentor.uninstrument()
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("way", WAYS)
 def test_no_span_of_an_explanation_waits_for_an_exporter(unheard: Any, way: str) -> None:
     exporter, connected = unheard

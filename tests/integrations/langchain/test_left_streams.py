@@ -117,6 +117,7 @@ class TestAToolThatRunsDuringTheReply:
             explained(loop, entry)
         assert loop.ran == {"read": 1, "pay": 1}
 
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize("how", ["func", "invoke"])
     def test_is_served_where_it_is_a_tool(self, how: str, kind: int, entry: str) -> None:
         loop = list(loops(how))[kind]
@@ -124,6 +125,7 @@ class TestAToolThatRunsDuringTheReply:
         assert {each.sources for each in explanation.rules} == ITEMS
         assert loop.ran == {"read": 1, "pay": 1}
 
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize("how", ["function", "func", "invoke"])
     def test_does_not_run_in_replays_of_the_next_action(self, how: str, kind: int, entry: str) -> None:
         loop = list(loops(how))[kind]

@@ -212,6 +212,7 @@ def chain_of(model: Runnable[Any, Any]) -> Runnable[Any, Any]:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 class TestProviders:
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize(("kind", "calls"), [("one call", ONE), ("text and two calls", TWO)])
     def test_what_a_reply_calls(self, provider: str, kind: str, calls: tuple[ToolCall, ...]) -> None:
         model = Provider(calling=reply_of(f"{provider}: {kind}"), saying=reply_of(f"{provider}: text"))

@@ -151,6 +151,7 @@ OF_TWO_TOOLS = {frozenset(WHOLE.values())}, {frozenset([each]) for each in WHOLE
 
 @pytest.mark.parametrize("made_by", MADE_BY)
 class TestOfAgents:
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize("omit", ["remove", "blank"])
     def test_items_and_whole_results(self, made_by: Any, omit: Any) -> None:
         explanation, ran = explained(

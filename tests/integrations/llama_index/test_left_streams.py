@@ -91,12 +91,14 @@ class TestAToolThatRunsDuringTheReply:
             explained(loop)
         assert Counter(loop.ran) == ONCE
 
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize("how", ["fn", "call"])
     def test_is_served_where_it_is_a_tool(self, how: str, kind: str, entry: str) -> None:
         loop = Loop(how, kind, entry)
         assert rules_of(explained(loop)) == rules_of(explained(Loop("call", "read whole", entry)))
         assert Counter(loop.ran) == ONCE
 
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize("how", ["function", "fn", "call"])
     def test_does_not_run_in_replays_of_the_next_action(self, how: str, kind: str, entry: str) -> None:
         loop = Loop(how, kind, entry)

@@ -77,6 +77,7 @@ def streamed(create: Callable[..., Any], **asked: Any) -> str:
 
 
 class TestTheNextAction:
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize("ask", [whole, streamed])
     @pytest.mark.parametrize(
         "predicate", [SENDS, next_call("send_email"), number_of_calls(at_least=1)], ids=str
