@@ -40,6 +40,7 @@ def is_right(explanation: Explanation, ran: list[str]) -> None:
     assert sorted(ran) == ["calendar", "pay", "search_inbox"]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("omit", ["remove", "blank"])
 def test_an_agent_with_a_prompt_of_its_own(omit: Any) -> None:
     inbox, *others = of_llama_index.tools_of(ran := [], day="")

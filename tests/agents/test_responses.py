@@ -209,6 +209,7 @@ def test_streams_that_replays_leave_open_are_closed(
     assert len(still_open) <= 4
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("replay_of", ["next_action", "whole_run"])
 def test_a_structured_answer_is_explained(base_url: str, replay_of: Any) -> None:
     bad = json_path("$.news", equals="bad")

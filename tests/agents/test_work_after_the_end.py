@@ -158,6 +158,7 @@ async def over(agent: Agent) -> None:
     await asyncio.to_thread(agent.pool.shutdown)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("own", [False, True])
 def test_a_call_beside_one_that_ended_its_replay_does_not_run(own: bool) -> None:
     async def explained() -> None:

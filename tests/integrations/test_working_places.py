@@ -31,6 +31,7 @@ from tests.integrations.working_places import (
     in_a_timer,
     loop,
 )
+from tests.representing import some
 
 pytestmark = [pytest.mark.waits, pytest.mark.filterwarnings("ignore")]
 
@@ -91,7 +92,7 @@ def test_so_is_one_in_a_task(kit: Any, place: Any) -> None:
     assert Counter(ran) == ONCE
 
 
-@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("kit", some(KITS, 3, first=0))
 def test_so_is_one_of_a_sync_application_that_is_awaited(kit: Any) -> None:
     own = kit(functions(ran := []))
     explanation = asyncio.run(aexplained(own, loop(own, in_a_new_context)))
@@ -99,7 +100,7 @@ def test_so_is_one_of_a_sync_application_that_is_awaited(kit: Any) -> None:
     assert Counter(ran) == ONCE
 
 
-@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("kit", some(KITS, 3, first=1))
 def test_a_worker_that_was_there_before_is_refused(kit: Any) -> None:
     own = kit(functions(ran := []))
     with worker() as place, pytest.raises(InvalidInput, match=r"thread.*copy_context"):
@@ -107,7 +108,7 @@ def test_a_worker_that_was_there_before_is_refused(kit: Any) -> None:
     assert Counter(ran) == ONCE
 
 
-@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("kit", some(KITS, 3, first=2))
 def test_the_advice_is_right(kit: Any) -> None:
     own = kit(functions(ran := []))
     with worker(in_context=True) as place:
@@ -144,7 +145,7 @@ def test_a_worker_that_the_first_run_begins(kit: Any, changes: bool) -> None:
     assert Counter(ran) == ONCE
 
 
-@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("kit", some(KITS, 3, first=0))
 def test_the_advice_is_right_for_it_too(kit: Any) -> None:
     own = kit(functions(ran := []))
     place = Late(own, in_context=True, changes=False)
@@ -164,7 +165,7 @@ class Asking(Script):
         return calls or again
 
 
-@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("kit", some(KITS, 3, first=1))
 def test_a_worker_that_only_replays_use_runs_nothing(kit: Any) -> None:
     own = kit(functions(ran := []), Asking(ONE_BY_ONE.steps))
     with worker() as place:
@@ -178,7 +179,7 @@ def test_a_worker_that_only_replays_use_runs_nothing(kit: Any) -> None:
     assert Counter(ran) == ONCE
 
 
-@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("kit", some(KITS, 3, first=2))
 def test_a_task_that_only_replays_use_runs_it_once_at_most(kit: Any) -> None:
     own = kit(functions(ran := []), Asking(ONE_BY_ONE.steps))
 
@@ -201,7 +202,7 @@ def test_a_task_that_only_replays_use_runs_it_once_at_most(kit: Any) -> None:
     assert Counter(ran) == Counter(ONCE) + Counter(again)
 
 
-@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("kit", some(KITS, 3, first=0))
 def test_the_calls_of_others_at_the_same_time_are_left_alone(kit: Any) -> None:
     """As those that a server answers: they are made while a run waits for no other thread."""
     own, served = kit(functions(ran := [])), list[str]()

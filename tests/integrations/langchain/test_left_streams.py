@@ -111,6 +111,7 @@ def loops(how: str) -> Iterator[Loop]:
 @pytest.mark.parametrize("entry", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("kind", range(3), ids=["read whole", "left", "left and held"])
 class TestAToolThatRunsDuringTheReply:
+    @pytest.mark.spread(fast="each")
     def test_is_refused_where_it_is_a_plain_function(self, kind: int, entry: str) -> None:
         loop = list(loops("function"))[kind]
         with pytest.raises(InvalidInput, match="run 'pay' again"):

@@ -85,6 +85,7 @@ def explained(loop: Loop, **options: Any) -> Any:
 @pytest.mark.parametrize("entry", ["stream_chat", "astream_chat"])
 @pytest.mark.parametrize("kind", ["read whole", "left", "left and held"])
 class TestAToolThatRunsDuringTheReply:
+    @pytest.mark.spread(fast="each")
     def test_is_refused_where_it_is_a_plain_function(self, kind: str, entry: str) -> None:
         loop = Loop("function", kind, entry)
         with pytest.raises(InvalidInput, match="run 'pay' again"):
