@@ -138,7 +138,7 @@ def pytest_collection() -> Generator[None, object, object]:
     gc.collect()
     gc.freeze()
     # What the tests leave is mostly young and small: looked at less often, it is as gone, and for less.
-    gc.set_threshold(20_000, 20, 50)
+    gc.set_threshold(50_000, 20, 50)
     gc.enable()
     return collected
 

@@ -1,13 +1,13 @@
 """Which cases of a crossing a fast run asks: some of each class; the slow tests ask others, and where
 there are very many, the night asks the rest."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
 import pytest
 
-from tests.repeating import repetition_of
+from tests.repeating import REPETITION, repetition_of
 
 Case = TypeVar("Case")
 
@@ -34,22 +34,60 @@ def some_of_each(classes: Iterable[Iterable[Any]], every: int) -> list[Any]:
 def spread_out(items: Iterable[pytest.Item]) -> None:
     """Divides the cases of each test that is marked, such as by ``spread(fast=3, slow=2)``.
 
-    One in three of those that a fast run would ask stays there. The others are slow. One in two of the
-    slow ones stays among the slow tests, and the night asks the rest.
+    One in three of those that a fast run would ask stays there; with ``fast="each"``, so few of them that
+    each value of each parameter is still asked. The others are slow. One in two of the slow ones stays
+    among the slow tests, and the night asks the rest.
     """
     tests = defaultdict[tuple[str, int], list[pytest.Item]](list)
     for item in items:
-        if item.get_closest_marker("spread"):
+        if item.get_closest_marker("spread") and not item.get_closest_marker("nightly"):
             tests[item.nodeid.partition("[")[0], repetition_of(item)].append(item)
     for cases in tests.values():
         mark = cases[0].get_closest_marker("spread")
         kept = {"fast": 1, "slow": 1, **(mark.kwargs if mark else {})}
         fast = [each for each in cases if each.get_closest_marker("slow") is None]
-        staying = fast[:: kept["fast"]]
+        staying = covering(fast) if kept["fast"] == "each" else fast[:: kept["fast"]]
         later = [each for each in cases if each not in staying]
         slow = later[:: kept["slow"]]
         for each in later:
             _belongs_to(each, "slow" if each in slow else "nightly")
+
+
+def covering(cases: list[pytest.Item]) -> list[pytest.Item]:
+    """Few of a test's cases, such that each value of each of its parameters is in one of them. Of those
+    with as many new values, the first is taken whose values were taken least often so far."""
+    values = [_values(each) for each in cases]
+    missing, taken, kept = set[Any]().union(*values), Counter[Any](), set[int]()
+    if not missing:
+        return cases[:1]
+
+    def worth(place: int) -> tuple[int, int]:
+        return len(values[place] & missing), -sum(taken[each] for each in values[place])
+
+    while missing:
+        best = max(range(len(cases)), key=worth)
+        kept.add(best)
+        taken.update(values[best])
+        missing -= values[best]
+    return [cases[place] for place in sorted(kept)]
+
+
+def _values(item: pytest.Item) -> set[Any]:
+    """The values of its parameters, each with its name. Parameters that are given together, such as a
+    text and what is expected of it, have one value."""
+    callspec = getattr(item, "callspec", None)
+    given: dict[str, Any] = {} if callspec is None else callspec.params
+    together = [_names(mark.args[0]) for mark in item.iter_markers("parametrize")]
+    alone = [(name,) for name in given if not any(name in names for names in together)]
+    return {
+        (names, tuple(id(given[name]) for name in names))
+        for names in (*together, *alone)
+        if names != (REPETITION,)
+    }
+
+
+def _names(given: str | Iterable[str]) -> tuple[str, ...]:
+    return tuple(name.strip() for name in given.split(",")) if isinstance(given, str) else tuple(given)
 
 
 def one_in(many: int, items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:

@@ -1,9 +1,13 @@
 """Which cases of a test run where one in so many of them is asked, and which tests on other Pythons."""
 
+from collections import Counter
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
-from tests.representing import FRAMEWORKS, on_further, one_in
+import pytest
+
+from tests.representing import FRAMEWORKS, covering, on_further, one_in
 
 NAMES = ["a[1]", "a[2]", "b", "a[3]", "c[x]", "a[4]", "c[y]"]
 
@@ -47,3 +51,41 @@ def test_the_oldest_frameworks_are_asked_each_of_their_tests() -> None:
         found = items_of(f"tests/{room}/any/test_it.py", NAMES)
         assert names(on_further("oldest", found)[0]) == ["a[1]", "b", "c[x]", "a[4]"]
         assert names(on_further("newest", found)[0]) == ["b"]
+
+
+def crossed(*sizes: int) -> list[Any]:
+    """The cases of a test with so many values of each parameter; the first two are given together."""
+    marks = [SimpleNamespace(args=("a, b",)), SimpleNamespace(args=(["c"],))]
+    return [
+        SimpleNamespace(
+            nodeid=f"test_it.py::it[{place}]",
+            iter_markers=lambda _: marks,
+            callspec=SimpleNamespace(params=dict(zip("abcd", (place[0], *place), strict=True))),
+        )
+        for place in product(*map(range, sizes))
+    ]
+
+
+@pytest.mark.parametrize(("sizes", "fewest"), [((3, 2, 2), 3), ((1, 1, 1), 1), ((2, 7, 3), 7)])
+def test_few_cases_have_every_value_of_every_parameter(sizes: tuple[int, ...], fewest: int) -> None:
+    cases = crossed(*sizes)
+    kept = covering(cases)
+    assert len(kept) == fewest
+    assert kept == [each for each in cases if each in kept], "in their order"
+    for place, size in zip("bcd", sizes, strict=True):
+        often = Counter(each.callspec.params[place] for each in kept)
+        assert often.keys() == set(range(size))
+        assert max(often.values()) - min(often.values()) <= 1
+
+
+def test_what_is_given_together_is_one_value() -> None:
+    """A text that is given twice, each time with something else, is asked twice."""
+    cases = crossed(2, 1, 1)
+    for each in cases:
+        each.callspec.params["a"] = "a text"
+    assert covering(cases) == cases
+
+
+def test_a_test_without_parameters_stays() -> None:
+    lone = SimpleNamespace(nodeid="test_it.py::it", iter_markers=lambda _: [])
+    assert covering([lone]) == [lone]

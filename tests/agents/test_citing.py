@@ -39,6 +39,7 @@ def says(messages: Any) -> str:
     return "It opens at nine [search #1, item 1]." if "at nine" in told else "I do not know."
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("replay_of", ["next_action", "whole_run"])
 @pytest.mark.parametrize("own", [None, calls_tool("search")], ids=["no condition", "its own condition"])
 def test_a_check_says_whether_it_is_of_the_last_reply(replay_of: Any, own: Any) -> None:

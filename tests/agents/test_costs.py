@@ -74,6 +74,7 @@ def figures(mails: int, replay_of: Any) -> tuple[int, int, int]:
     return explanation.counts.replays, len(model.asked), round(sum(model.asked) / 1000)
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("mails", [10, 20, 40])
 @pytest.mark.parametrize("way", ["next action", "whole run"])
 def test_the_page_says_what_it_costs(mails: int, way: str) -> None:

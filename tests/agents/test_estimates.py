@@ -37,6 +37,7 @@ def _calling(wanted: ToolCall) -> Any:
     return calls_tool(wanted.name, **dict(wanted.arguments))  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(("replay_of", "mails"), [("next_action", 3), ("whole_run", 3)])
 def test_bounds_of_an_explanation(replay_of: Any, mails: int) -> None:
     check("injected once", replay_of, mails)

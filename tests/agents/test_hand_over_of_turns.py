@@ -40,6 +40,7 @@ def is_right(explanation: Explanation, ran: list[str]) -> None:
     assert sorted(ran) == ["calendar", "pay", "search_inbox"]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("omit", ["remove", "blank"])
 def test_an_agent_with_a_prompt_of_its_own(omit: Any) -> None:
     inbox, *others = of_llama_index.tools_of(ran := [], day="")
@@ -90,6 +91,7 @@ def trimmed(tools: list[Any]) -> Any:
     return create_agent(model, tools, middleware=[trim], system_prompt=FIXED)
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("make", [supervised, trimmed])
 @pytest.mark.parametrize("omit", ["remove", "blank"])
 def test_agents_that_share_a_conversation(make: Any, omit: Any) -> None:

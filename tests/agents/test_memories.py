@@ -15,6 +15,7 @@ from tests.agents.zoo.scripts import ONE_BY_ONE
 from tests.integrations.known import TEXTS, retention, sets
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("replay_of", ["whole_run", "next_action"])
 def test_what_a_tool_repeats_is_no_leak_of_the_memory(replay_of: Any) -> None:
     saver, config = InMemorySaver(), {"configurable": {"thread_id": "1"}}

@@ -153,6 +153,7 @@ class TestToolsInWhichOthersAreCalled:
         )
         assert any("models and tools inside the tool 'ask_expert'" in each for each in explanation.notes)
 
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize("way", ["whole_run", "next_action"])
     @pytest.mark.parametrize(
         "predicate",

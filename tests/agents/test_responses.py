@@ -160,13 +160,20 @@ def explained(base_url: str, how: str, predicate: Any, replay_of: Any) -> Explan
     return explanation
 
 
-@pytest.mark.parametrize("replay_of", ["next_action", "whole_run"])
-@pytest.mark.parametrize("how", ["a loop", "streamed", "structured", "kept by the server"])
+@pytest.mark.spread(fast=2)
+@pytest.mark.parametrize(
+    ("how", "replay_of"),
+    [
+        ("a loop", "next_action"),
+        ("a loop", "whole_run"),
+        ("streamed", "whole_run"),
+        ("streamed", "next_action"),
+        ("structured", "next_action"),
+        ("structured", "whole_run"),
+        ("kept by the server", "whole_run"),
+    ],
+)
 def test_a_call_is_explained_by_items_of_results(base_url: str, how: str, replay_of: Any) -> None:
-    if (how, replay_of) == ("kept by the server", "next_action"):
-        with pytest.raises(InvalidInput, match=r"server keeps .previous_response_id., in which every"):
-            explained(base_url, how, calls_tool("pay"), replay_of)
-        return
     explanation = explained(base_url, how, calls_tool("pay", to="4711"), replay_of)
     own = [f"inbox #1, item {number}" for number in (1, 2, 3)]
     assert [each.id for each in explanation.sources][:4] == [*own, "calendar #1"]
@@ -175,6 +182,11 @@ def test_a_call_is_explained_by_items_of_results(base_url: str, how: str, replay
     assert ToolCall("pay", {"to": "4711"}) in [
         ToolCall(each.name, each.arguments) for each in explanation.baseline.calls or ()
     ]
+
+
+def test_the_next_action_is_refused_where_the_server_keeps_the_conversation(base_url: str) -> None:
+    with pytest.raises(InvalidInput, match=r"server keeps .previous_response_id., in which every"):
+        explained(base_url, "kept by the server", calls_tool("pay"), "next_action")
 
 
 def test_streams_that_replays_leave_open_are_closed(
@@ -197,6 +209,7 @@ def test_streams_that_replays_leave_open_are_closed(
     assert len(still_open) <= 4
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("replay_of", ["next_action", "whole_run"])
 def test_a_structured_answer_is_explained(base_url: str, replay_of: Any) -> None:
     bad = json_path("$.news", equals="bad")

@@ -68,6 +68,7 @@ def wrong(explanation: Explanation) -> list[Any]:
 
 @pytest.mark.parametrize(("way", "agent"), list(shapes()))
 class TestToolsOfOneName:
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize("when", ["early", "once"])
     def test_that_the_first_run_did_not_call_get_no_result(
         self, way: str, agent: str, when: When
@@ -90,6 +91,7 @@ class TestToolsOfOneName:
             assert not any(each.proved for each in explanation.rules)
             assert "runs make the tool 'look' themselves" in explanation.warnings[0]
 
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize("when", ["early", "once", "late"])
     def test_are_recognised_where_there_is_one(self, way: str, agent: str, when: When) -> None:
         explanation = explained(Making(way, when, two=False), agent)

@@ -158,6 +158,7 @@ async def over(agent: Agent) -> None:
     await asyncio.to_thread(agent.pool.shutdown)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("own", [False, True])
 def test_a_call_beside_one_that_ended_its_replay_does_not_run(own: bool) -> None:
     async def explained() -> None:
@@ -174,8 +175,17 @@ def test_a_call_beside_one_that_ended_its_replay_does_not_run(own: bool) -> None
 LEAVES = (in_a_task, in_a_thread, in_a_pool, in_the_next_turn, after_a_while, when_all_is_over)
 
 
-@pytest.mark.parametrize("leaves", LEAVES)
-@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+# The fast tests ask the loop of another package once: it need not be installed.
+@pytest.mark.parametrize(
+    ("leaves", "loop"),
+    [
+        pytest.param(
+            leaves, loop, marks=() if loop == "asyncio" or leaves is in_a_task else pytest.mark.slow
+        )
+        for loop in ("asyncio", "uvloop")
+        for leaves in LEAVES
+    ],
+)
 def test_what_goes_on_after_the_explanation_runs_no_tool(
     leaves: Callable[[Agent], None], loop: str, caplog: pytest.LogCaptureFixture
 ) -> None:

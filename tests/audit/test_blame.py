@@ -155,6 +155,7 @@ def by_question(plan: BlamePlan, draw: random.Random) -> dict[Trial, Verdict]:
     return {each: Verdict.of(draw.random() < chances[each.pair.question]) for each in plan.trials()}
 
 
+@pytest.mark.spread(fast="each")
 @drawn
 @pytest.mark.parametrize("outcomes", [by_time, by_chance, by_question])
 @pytest.mark.parametrize("questions", [1, 3])

@@ -250,6 +250,7 @@ def test_a_form_that_is_read(form: Form | Listed, citer: str) -> None:
     assert classes(form, citer) == ({EXPECTED[citer]}, 2, 0)
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("citer", EXPECTED)
 @pytest.mark.parametrize("form", OPEN, ids=lambda form: form.each)
 def test_a_form_that_may_be_none_is_undecided(form: Form, citer: str) -> None:

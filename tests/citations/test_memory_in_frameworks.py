@@ -58,6 +58,7 @@ def test_a_model_that_is_asked_says_it_from_memory() -> None:
     assert [each.citation_class for each in check.verdicts] == [MEMORY]
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("names", [["D1"], ["D1", "D2"], [*TEXTS]], ids=["one", "two", "five"])
 @pytest.mark.parametrize("tokens", [0, 7])
 def test_a_request_that_rewrites_the_question_is_no_evidence_that_the_model_was_asked(

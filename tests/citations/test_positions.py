@@ -48,6 +48,7 @@ BEHIND = {
 }
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("between", [" ", "\n", "\n\n"], ids=["space", "line", "paragraph"])
 @pytest.mark.parametrize("form", BEHIND)
 def test_a_mark_behind_the_full_stop_belongs_to_the_sentence_before(form: str, between: str) -> None:

@@ -58,6 +58,7 @@ def test_it_is_the_same_on_the_callers_loop(name: str) -> None:
     assert recheck.why_ended == "1 round was made; rounds= allows more"
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize("name", ["a retriever of a store", "an index", "a plain function"])
 def test_a_text_is_replaced_where_it_stood_and_others_are_added(name: str) -> None:
     added: Any = {"id": "X", "text": "fact 30: nothing is known of number 30 and of its friends"}
@@ -73,6 +74,7 @@ def test_a_text_is_replaced_where_it_stood_and_others_are_added(name: str) -> No
     assert "without D1, with D3 rewritten, with 1 added" in str(recheck)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("name", WITHOUT_K)
 def test_where_k_cannot_be_read_it_says_so_with_the_way_out(name: str) -> None:
     explainer = WITHOUT_K[name]()
@@ -145,6 +147,7 @@ def test_an_explanation_of_another_question_is_refused() -> None:
         explainer.recheck(QUESTION, before=before)
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize("name", ["a retriever with k", "an index", "a plain function"])
 def test_where_nothing_is_retrieved_any_more_the_answer_to_nothing_counts(name: str) -> None:
     recheck = FIVE[name]().recheck(QUESTION, exclude=list(TEXTS))

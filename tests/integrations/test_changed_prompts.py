@@ -105,6 +105,7 @@ def explained(request: pytest.FixtureRequest, base_url: str) -> Iterator[Callabl
         ).explain(given(asked))
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize(
     ("change", "asked", "kind", "blamed"),
     [
@@ -123,6 +124,7 @@ def test_what_is_left_of_a_part_is_left_out_of_later_requests(
     assert explanation.ended
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("change", [quoted, shortened])
 def test_a_turn_is_left_out_of_later_requests_that_hold_it_in_another_form(
     explained: Callable[..., Explanation], change: Change

@@ -46,6 +46,7 @@ def the_first_question_decides(search: Search, ask: Ask) -> Answer:
     return Greeting(search, ask).answer
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("of", [of_langchain, of_llama_index, of_plain])
 @pytest.mark.parametrize("build", [what_is_new_decides, the_first_question_decides])
 def test_nothing_is_proved_of_what_was_refused(of: Callable[..., Any], build: Any) -> None:
@@ -71,6 +72,7 @@ def a_session_of_the_first_question(search: Search, ask: Ask) -> Answer:
     return answer
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("of", [of_langchain, of_llama_index, of_plain])
 @pytest.mark.parametrize("build", [a_session_of_the_first_question, what_is_new_decides])
 def test_an_estimate_leaves_nothing(of: Callable[..., Any], build: Any) -> None:
@@ -119,6 +121,7 @@ def by_a_file_of_notes(folder: Path) -> Leaving:
     return _by_a_mark(note, bool)
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("of", [of_langchain, of_llama_index])
 @pytest.mark.parametrize("made", [by_a_file, by_a_list_of_a_library])
 def test_what_an_estimate_leaves_outside_leaves_nothing_proved(
@@ -142,6 +145,7 @@ def test_notes_of_an_estimate_do_no_harm(of: Callable[..., Any], tmp_path: Path)
     assert {rule.claim for rule in explanation.rules} == {"proved"}, explanation.warnings
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("of", [of_langchain, of_llama_index, of_plain])
 @pytest.mark.parametrize("build", [a_log_in_memory, a_chat_of_each_run])
 def test_what_an_estimate_leaves_harmlessly_is_proved(of: Callable[..., Any], build: Any) -> None:

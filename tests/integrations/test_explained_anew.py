@@ -160,6 +160,7 @@ def test_nothing_is_proved_by_the_way_out_of_state_that_it_does_not_make_anew(
     assert not explanation.complete
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("kind", ["retention", "omission"])
 @pytest.mark.parametrize("state", STATES)
 def test_nothing_is_proved_after_an_explanation_of_one_kind_of_rule(

@@ -64,6 +64,7 @@ def searched(gate: Any, way: str) -> Any:
     }[way]
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("way", ["function", "method"])
 @pytest.mark.parametrize("framework", GATES)
 def test_a_decorated_search_is_explained(framework: str, way: str) -> None:
@@ -102,6 +103,7 @@ def first_two(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda each: each["id"], reverse=True)[:2]
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("inside", [False, True], ids=["around the cut", "inside the cut"])
 @pytest.mark.parametrize("framework", EVERY)
 def test_the_sources_are_what_a_function_returns_that_cuts(

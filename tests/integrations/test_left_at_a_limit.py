@@ -79,6 +79,7 @@ class Shop:
 ON_AN_OBJECT, ON_A_CLASS = _marked(SimpleNamespace()), _marked(Shop)
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("limit", [6, SUBSETS + 1, SUBSETS + 2, SUBSETS + 4, SUBSETS + 8])
 @pytest.mark.parametrize(
     ("of", "build"),
@@ -96,6 +97,7 @@ def test_nothing_is_proved_where_a_limit_ends_before_the_comparison(
         assert "Raise the limit" in explanation.warnings[0]
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("limit", [6, SUBSETS, SUBSETS + 2])
 @pytest.mark.parametrize(
     "build",

@@ -32,6 +32,7 @@ def a_byte_store() -> tuple[Callable[[], object], Callable[[], object]]:
     return lambda: store.mset([("two", b"1")]), lambda: store.mget(["two"])[0]
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("mode", [ever, rarely])
 @pytest.mark.parametrize(
     ("of", "channel"),

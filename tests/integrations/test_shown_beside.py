@@ -108,6 +108,7 @@ def test_nothing_is_proved_and_the_way_out_has_the_rules(
         assert follows(true, found)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("framework", GATES)
 def test_with_few_replays_left_it_is_not_tried_and_the_limit_holds(
     framework: str, models: Models

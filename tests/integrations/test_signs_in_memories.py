@@ -76,6 +76,7 @@ def in_a_buffer(text: str) -> Explanation:
     return explainer.explain(ASKED)
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.waits
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("signs", SIGNS)

@@ -284,19 +284,19 @@ def of_sections(later: Callable[[str], Messages], salt: int, kept: Sequence[str]
     return conversing(tell, later, system(kept)) == PAID
 
 
-@pytest.mark.parametrize(
-    ("name", "where"),
-    [
-        *(
-            (name, where)
-            for name in [*MADE_OF_SECTIONS, *FIXED_SYSTEM]
-            for where in ("input", "constant")
-        ),
-        ("renamed", "both"),
-        ("the same instructions", "both"),
-    ],
-)
+@pytest.mark.spread(fast="each")
+@pytest.mark.parametrize("where", ["input", "constant"])
+@pytest.mark.parametrize("name", [*MADE_OF_SECTIONS, *FIXED_SYSTEM])
 def test_what_an_application_makes_of_its_instructions(name: str, where: str) -> None:
+    check_made_of_instructions(name, where)
+
+
+@pytest.mark.parametrize("name", ["renamed", "the same instructions"])
+def test_what_it_makes_of_those_of_its_own_that_are_in_the_input_too(name: str) -> None:
+    check_made_of_instructions(name, "both")
+
+
+def check_made_of_instructions(name: str, where: str) -> None:
     later = {**MADE_OF_SECTIONS, **FIXED_SYSTEM}[name]
     subsets = [(), ("Refunds",), ("Tone",), ("Refunds", "Tone")]
     tables = {salt: [of_sections(later, salt, each) for each in subsets] for salt in range(16)}

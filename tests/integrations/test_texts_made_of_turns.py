@@ -237,4 +237,4 @@ def test_all_probes_of_all_frameworks_are(framework: Explained, omit: str) -> No
 
 @pytest.mark.parametrize(("omit", "first"), [("remove", 5), ("blank", 2)])
 def test_probes_of_the_openai_client_are_too(of_plain: Explained, omit: str, first: int) -> None:
-    assert not compare(of_plain, omit, some(ALL, first, 9))
+    assert not compare(of_plain, omit, some(ALL, first, 18))

@@ -90,6 +90,7 @@ LEFT_IN: dict[str, tuple[Callable[[Any], Messages], Any]] = {
 }
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("name", LEFT_IN)
 @pytest.mark.parametrize("answer", [with_a_flag, as_it_is])
 def test_what_stays_in_the_input_is_not_proved(name: str, answer: Callable[[Messages], str]) -> None:

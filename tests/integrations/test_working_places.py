@@ -31,6 +31,7 @@ from tests.integrations.working_places import (
     in_a_timer,
     loop,
 )
+from tests.representing import some
 
 pytestmark = [pytest.mark.waits, pytest.mark.filterwarnings("ignore")]
 
@@ -71,6 +72,7 @@ def worker(*, in_context: bool = False) -> Generator[Worker, None, None]:
         own.end()
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("kit", KITS)
 @pytest.mark.parametrize("place", CERTAIN)
 def test_a_call_that_is_certainly_of_the_run_is_answered(kit: Any, place: Any) -> None:
@@ -80,6 +82,7 @@ def test_a_call_that_is_certainly_of_the_run_is_answered(kit: Any, place: Any) -
     assert Counter(ran) == ONCE
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("kit", KITS)
 @pytest.mark.parametrize("place", [in_a_new_context_of_a_task, in_a_task_of_a_task])
 def test_so_is_one_in_a_task(kit: Any, place: Any) -> None:
@@ -89,7 +92,7 @@ def test_so_is_one_in_a_task(kit: Any, place: Any) -> None:
     assert Counter(ran) == ONCE
 
 
-@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("kit", some(KITS, 3, first=0))
 def test_so_is_one_of_a_sync_application_that_is_awaited(kit: Any) -> None:
     own = kit(functions(ran := []))
     explanation = asyncio.run(aexplained(own, loop(own, in_a_new_context)))
@@ -97,7 +100,7 @@ def test_so_is_one_of_a_sync_application_that_is_awaited(kit: Any) -> None:
     assert Counter(ran) == ONCE
 
 
-@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("kit", some(KITS, 3, first=1))
 def test_a_worker_that_was_there_before_is_refused(kit: Any) -> None:
     own = kit(functions(ran := []))
     with worker() as place, pytest.raises(InvalidInput, match=r"thread.*copy_context"):
@@ -105,7 +108,7 @@ def test_a_worker_that_was_there_before_is_refused(kit: Any) -> None:
     assert Counter(ran) == ONCE
 
 
-@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("kit", some(KITS, 3, first=2))
 def test_the_advice_is_right(kit: Any) -> None:
     own = kit(functions(ran := []))
     with worker(in_context=True) as place:
@@ -129,6 +132,7 @@ class Late:
         return self.worker(lambda: self.kit.run(name, given))
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("kit", KITS)
 @pytest.mark.parametrize("changes", [False, True])
 def test_a_worker_that_the_first_run_begins(kit: Any, changes: bool) -> None:
@@ -141,7 +145,7 @@ def test_a_worker_that_the_first_run_begins(kit: Any, changes: bool) -> None:
     assert Counter(ran) == ONCE
 
 
-@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("kit", some(KITS, 3, first=0))
 def test_the_advice_is_right_for_it_too(kit: Any) -> None:
     own = kit(functions(ran := []))
     place = Late(own, in_context=True, changes=False)
@@ -161,7 +165,7 @@ class Asking(Script):
         return calls or again
 
 
-@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("kit", some(KITS, 3, first=1))
 def test_a_worker_that_only_replays_use_runs_nothing(kit: Any) -> None:
     own = kit(functions(ran := []), Asking(ONE_BY_ONE.steps))
     with worker() as place:
@@ -175,7 +179,7 @@ def test_a_worker_that_only_replays_use_runs_nothing(kit: Any) -> None:
     assert Counter(ran) == ONCE
 
 
-@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("kit", some(KITS, 3, first=2))
 def test_a_task_that_only_replays_use_runs_it_once_at_most(kit: Any) -> None:
     own = kit(functions(ran := []), Asking(ONE_BY_ONE.steps))
 
@@ -198,7 +202,7 @@ def test_a_task_that_only_replays_use_runs_it_once_at_most(kit: Any) -> None:
     assert Counter(ran) == Counter(ONCE) + Counter(again)
 
 
-@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("kit", some(KITS, 3, first=0))
 def test_the_calls_of_others_at_the_same_time_are_left_alone(kit: Any) -> None:
     """As those that a server answers: they are made while a run waits for no other thread."""
     own, served = kit(functions(ran := [])), list[str]()
@@ -217,6 +221,7 @@ def test_the_calls_of_others_at_the_same_time_are_left_alone(kit: Any) -> None:
     assert len(set(served)) == 3, "each got the whole result of its tool"
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("kit", KITS)
 @pytest.mark.parametrize("in_context", [False, True])
 def test_a_task_that_was_there_before(kit: Any, in_context: bool) -> None:

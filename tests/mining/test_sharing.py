@@ -158,6 +158,7 @@ def test_all_subsets_from_several_slots(count: int, bar: float) -> None:
     assert took <= took_in_order
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("kind", RuleKind)
 @pytest.mark.parametrize(("count", "bar"), [(2, 1.1), (4, 1.2), (8, 1.35)], ids=["2", "4", "8"])
 def test_a_search_whose_subsets_are_known_late(kind: RuleKind, count: int, bar: float) -> None:

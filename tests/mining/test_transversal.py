@@ -322,6 +322,7 @@ def test_bad_statements_are_refused(wrong: dict[str, object], said: str) -> None
         Sampled(**wrong)  # pyright: ignore[reportArgumentType] -- on purpose
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("kind", RuleKind)
 @pytest.mark.parametrize("end", ["one more", "all but one"])
 def test_a_lone_neighbour_that_breaks_a_rule_is_found_where_they_are_tried(

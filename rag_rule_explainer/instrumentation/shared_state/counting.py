@@ -170,7 +170,7 @@ def _names_of(function: FunctionType, kind: type) -> set[str]:
         name
         for each in kind.__mro__
         for name, held in vars(each).copy().items()
-        if _function_of(held) is function
+        if (held if type(held) is FunctionType else _function_of(held)) is function
     }
 
 

@@ -6,8 +6,9 @@ Two signs together show such a value: the baseline left it, and the code writes 
 
 import ast
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from inspect import getattr_static
+from types import CodeType
 
 from .code import tree_of, users_functions
 from .contents import is_collection
@@ -74,9 +75,13 @@ def _is_cached(thing: object, name: str) -> bool:
 def _kept_names(holdings: Holdings) -> Iterator[str]:
     """Yields the names of the values that a function of the user's sets only if they are missing."""
     for _, function in users_functions(holdings):
-        tree = tree_of(function.__code__)
-        for node in () if tree is None else ast.walk(tree):
-            yield from _kept_by(node)
+        yield from _kept_in(function.__code__)
+
+
+@lru_cache(maxsize=1024)
+def _kept_in(code: CodeType) -> frozenset[str]:
+    tree = tree_of(code)
+    return frozenset(name for node in (ast.walk(tree) if tree else ()) for name in _kept_by(node))
 
 
 def _kept_by(node: ast.AST) -> Iterator[str]:

@@ -8,15 +8,16 @@ every run sets it anew, as ``self.mode = grade(documents)`` or ``seen.clear()`` 
 import ast
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from .asked_parts import KEYED, is_asked_by_key, is_asked_for_its_last
 from .certain_writes import ANY_KEY, ChangedPlace, is_certain, key_as_written
-from .code import tree_of, users_functions
+from .code import tree_of
 from .counting import is_read, is_read_by_models
-from .evicting import evicting_nodes, is_evicting
+from .evicting import is_evicting
 from .fresh_keys import has_fresh_key
 from .holdings import Holdings
 from .writing import Written, label_of, locals_of, writes_in
@@ -27,10 +28,6 @@ _PASSING = frozenset(
         *("sqlite3", "re", "io", "builtins", "collections", "anyio", "multiprocessing"),
     }
 )
-_KEYED = frozenset({"setdefault", "__setitem__", "add", "discard"})
-"""Methods that change one entry of a collection, which they find by its key. In a set, each entry is its
-own key."""
-_ASKING = frozenset({"get", "pop", "__getitem__", "__contains__", "move_to_end", *_KEYED})
 
 
 @dataclass(slots=True)
@@ -67,7 +64,7 @@ def sticking_in(holdings: Holdings, reading: Holdings, *, of_models: bool = Fals
         place = place_of(each)
         if is_evicting(each):
             continue
-        is_anew = _sets_anew(each) or (_appends(each) and _is_asked_for_its_last(holdings, place[0]))
+        is_anew = _sets_anew(each) or (_appends(each) and is_asked_for_its_last(holdings, place[0]))
         (anew.add(place) if is_anew else changes[place].append(each))
     found: dict[str, Sticking] = {}
     for (name, key), all_writes in changes.items():
@@ -80,7 +77,7 @@ def sticking_in(holdings: Holdings, reading: Holdings, *, of_models: bool = Fals
         sticking.keyed = sticking.keyed and key == ANY_KEY
         sticking.is_made = sticking.is_made and all(map(makes_it_of_constants, all_writes))
     for each in found.values():
-        each.keyed = each.keyed and _is_asked_by_key(holdings, each.name)
+        each.keyed = each.keyed and is_asked_by_key(holdings, each.name)
     return list(found.values())
 
 
@@ -156,7 +153,7 @@ def place_of(written: Written) -> ChangedPlace:
         return _place_of_call(node)
     if isinstance(node, ast.Attribute) and isinstance(target, ast.Attribute):
         # The changed expression is a method that changes its object, such as ``seen.append``.
-        is_keyed = target.attr in _KEYED or has_fresh_key(written, target.value)
+        is_keyed = target.attr in KEYED or has_fresh_key(written, target.value)
         return label_of(target.value), (ANY_KEY if is_keyed else "")
     return _place_at(target)
 
@@ -236,58 +233,3 @@ def _appends(written: Written) -> bool:
         return False
     is_called = any(isinstance(each, ast.Call) and each.func is node for each in ast.walk(tree))
     return is_called and is_certain(written)
-
-
-def _is_asked_for_its_last(holdings: Holdings, name: str) -> bool:
-    """Returns True iff the application's code only appends to the value of this name and reads its last
-    entry. If every run appends, no run then reads an entry of an earlier run."""
-    return _all_reads(holdings, name, _for_the_last)
-
-
-def _for_the_last(tree: ast.AST) -> Iterable[int]:
-    for node in ast.walk(tree):
-        if (isinstance(node, ast.Subscript) and ast.unparse(node.slice) == "-1") or (
-            isinstance(node, ast.Attribute) and node.attr == "append"
-        ):
-            yield id(node.value)
-
-
-def _is_asked_by_key(holdings: Holdings, name: str) -> bool:
-    """Returns True iff the application's code uses only single entries of the value of this name, by
-    their keys."""
-    return _all_reads(holdings, name, _by_key)
-
-
-def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Iterable[int]]) -> bool:
-    """Returns True iff the user's code uses ``name`` only at allowed places.
-
-    ``allowed``: returns, for a function's syntax tree, the ``id()`` of the nodes that may have this name.
-    Local variables, and assignments to attributes in ``__init__``, are ignored.
-    """
-    for _, function in users_functions(holdings):
-        tree, code = tree_of(function.__code__), function.__code__
-        if tree is None:
-            continue
-        known, local = set(allowed(tree)), set(locals_of(code)) - set(code.co_cellvars)
-        is_making = function.__name__ == "__init__"
-        for node in ast.walk(tree):
-            is_name = (
-                isinstance(node, ast.Attribute) and not (is_making and isinstance(node.ctx, ast.Store))
-            ) or (isinstance(node, ast.Name) and node.id not in local)
-            if is_name and label_of(node) == name and id(node) not in known:
-                return False
-    return True
-
-
-def _by_key(tree: ast.AST) -> Iterable[int]:
-    """Yields the ``id()`` of the nodes from which an entry is read, or in which one is set, by a key."""
-    for node in ast.walk(tree):
-        yield from evicting_nodes(node)
-        if isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in _ASKING):
-            yield id(node.value)
-        elif isinstance(node, ast.Compare):
-            yield from (
-                id(each)
-                for how, each in zip(node.ops, node.comparators, strict=True)
-                if isinstance(how, (ast.In, ast.NotIn))
-            )

@@ -81,8 +81,12 @@ def explained(store: str, **given: Any) -> Explanation:
     return explainer.explain({"messages": [HumanMessage("What is new?")]}, config)
 
 
+def told(**given: Any) -> dict[str, Any]:
+    """What is paid and taken from the store, and the rules."""
+    explanation = explained(**given)
+    counts, rules = explanation.counts, sorted(map(str, explanation.rules))
+    return {"paid": counts.replays, "stored": counts.stored, "rules": rules}
+
+
 if __name__ == "__main__":
-    explanation = explained(**json.loads(sys.argv[1]))
-    counts = explanation.counts
-    rules = sorted(map(str, explanation.rules))
-    sys.stdout.write(json.dumps({"paid": counts.replays, "stored": counts.stored, "rules": rules}))
+    sys.stdout.write(json.dumps(told(**json.loads(sys.argv[1]))))

@@ -165,6 +165,7 @@ def explained(application: Any, condition: Any = PAYS, **options: Any) -> Explan
     return explainer.explain(asked())
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_replays_end_at_the_reply_that_decides(shape: Any) -> None:
     ran = list[str]()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.store.memory import InMemoryStore
 
 from rag_rule_explainer import contains
+from tests.integrations.langchain.anew import told
 from tests.integrations.langchain.models import Telling
 from tests.integrations.langchain.zoo.remembered import retriever_of
 
@@ -42,21 +44,36 @@ def process(store: Path, **given: Any) -> Any:
     return json.loads(run.stdout)
 
 
-def test_a_second_process_with_the_same_memory_pays_nothing(tmp_path: Path) -> None:
-    first, second = process(tmp_path / "a.db"), process(tmp_path / "a.db")
-    assert first["stored"] == 0
-    assert first["paid"] > SUBSETS
-    assert (second["paid"], second["stored"]) == (ALWAYS_PAID, first["paid"] - ALWAYS_PAID)
-    assert second["rules"] == first["rules"]
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A store that another process has filled, and what it told. Each test takes a copy."""
+    store = tmp_path_factory.mktemp("first") / "a.db"
+    return store, process(store)
 
 
-def test_what_was_paid_before_a_kill_is_not_paid_again(tmp_path: Path) -> None:
-    whole = process(tmp_path / "whole.db")
-    process(tmp_path / "a.db", dies=25)
-    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
+@pytest.fixture
+def filled(first: tuple[Path, Any], tmp_path: Path) -> Path:
+    copytree(first[0].parent, tmp_path, dirs_exist_ok=True)
+    return tmp_path / first[0].name
+
+
+def test_a_second_process_with_the_same_memory_pays_nothing(
+    first: tuple[Path, Any], filled: Path
+) -> None:
+    once, second = first[1], process(filled)
+    assert once["stored"] == 0
+    assert once["paid"] > SUBSETS
+    assert (second["paid"], second["stored"]) == (ALWAYS_PAID, once["paid"] - ALWAYS_PAID)
+    assert second["rules"] == once["rules"]
+
+
+def test_what_was_paid_before_a_kill_is_not_paid_again(first: tuple[Path, Any], tmp_path: Path) -> None:
+    whole, store = first[1], tmp_path / "killed.db"
+    process(store, dies=25)
+    with closing(sqlite3.connect(store)) as database:
         ((kept,),) = database.execute("SELECT count(*) FROM rag_rules_answers WHERE answer IS NOT NULL")
     assert kept > 3  # the baseline, the replay that checks it, and others
-    after = process(tmp_path / "a.db")
+    after = told(store=str(store))
     assert after["stored"] == kept
     assert after["paid"] + after["stored"] == whole["paid"]
     # A model that kills its process after some requests counts them, so nothing is proved.
@@ -69,10 +86,13 @@ def test_what_was_paid_before_a_kill_is_not_paid_again(tmp_path: Path) -> None:
     "changed", [{"earlier": "It was Bob."}, {"thread": "2"}, {"about": "Reads letters."}]
 )
 def test_another_memory_thread_or_tool_gets_no_stored_answer(
-    changed: dict[str, str], tmp_path: Path
+    changed: dict[str, str], filled: Path
 ) -> None:
-    process(tmp_path / "a.db")
-    assert process(tmp_path / "a.db", **changed)["stored"] == 0
+    assert told(store=str(filled), **changed)["stored"] == 0
+
+
+def test_the_same_memory_gets_them_in_this_process_too(filled: Path) -> None:
+    assert told(store=str(filled))["paid"] == ALWAYS_PAID
 
 
 def saved(*messages: Any, identity: str = "1f1e", thread: str = "1", writes: Any = ()) -> CheckpointTuple:

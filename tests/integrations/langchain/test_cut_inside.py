@@ -121,6 +121,7 @@ CUTTING = [lambda: compressed(most=2), of_a_users_class, in_two_storeys]
 NAMES = ["compressed", "of a user's class", "in two storeys"]
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("awaited", [False, True])
 @pytest.mark.parametrize("made", CUTTING, ids=NAMES)
 def test_what_a_search_cut_takes_the_proof_away_if_it_moves_up(made: Any, awaited: bool) -> None:

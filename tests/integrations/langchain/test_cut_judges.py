@@ -73,6 +73,7 @@ def test_a_reply_that_is_cut_off_at_its_limit_counts_if_the_user_says_so() -> No
     check_accepted(explained, asking("invoke", "length"), "function")
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_whole_replies_are_judged_as_ever(kind: str) -> None:
     check_whole(explained, asking("invoke"), kind)

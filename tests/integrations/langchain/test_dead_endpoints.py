@@ -76,6 +76,7 @@ def unheard(request: pytest.FixtureRequest) -> Iterator[tuple[InMemorySpanExport
         instrumentor.uninstrument()
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("way", WAYS)
 def test_no_span_of_an_explanation_waits_for_an_exporter(unheard: Any, way: str) -> None:
     exporter, connected = unheard
@@ -88,6 +89,7 @@ def test_no_span_of_an_explanation_waits_for_an_exporter(unheard: Any, way: str)
     assert len(connected) <= 1  # it was asked whether it is there
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.waits
 @pytest.mark.parametrize("way", WAYS)
 def test_no_run_of_an_explanation_waits_for_a_client(way: str) -> None:

@@ -125,6 +125,7 @@ def explained(application: Any, condition: Any, entry: str, **options: Any) -> E
     return explainer.explain(GIVEN) if entry == "invoke" else asyncio.run(explainer.aexplain(GIVEN))
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("entry", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("way", ["whole_run", "next_action"])

@@ -57,6 +57,7 @@ def ran_in(way: Callable[[Any], Any], make: Any, *, always: bool) -> tuple[int, 
     return len(ran), verdicts.count(Verdict.UNKNOWN)
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("make", [StructuredTool.from_function, Tool])
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_a_function_taken_out_of_its_tool_runs_in_no_replay(way: Any, make: Any) -> None:

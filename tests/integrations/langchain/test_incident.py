@@ -28,6 +28,7 @@ def is_the_truth(explanation: Explanation) -> bool:
     return (retention(explanation), omission(explanation)) == (sets("bd"), sets("b", "d"))
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("awaiting", [False, True])
 def test_an_incident_that_was_logged_as_json_has_the_rules_of_the_live_run(awaiting: bool) -> None:
     retriever = retriever_of()

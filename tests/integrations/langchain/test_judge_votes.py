@@ -69,8 +69,9 @@ def blocks(count: Count, answers: Sequence[str]) -> int:
         number += 1
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
-    ("vote", "samples"), [("border", 10), ("every", 5), ("every", 10), ("sequential", 10)]
+    ("vote", "samples"), [("border", 10), ("every", 5), ("sequential", 10), ("every", 10)]
 )
 def test_a_block_of_samples_is_one_request(vote: Vote, samples: int) -> None:
     noise = Noise(samples=samples, vote=vote, margin=0.4)

@@ -111,12 +111,14 @@ def loops(how: str) -> Iterator[Loop]:
 @pytest.mark.parametrize("entry", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("kind", range(3), ids=["read whole", "left", "left and held"])
 class TestAToolThatRunsDuringTheReply:
+    @pytest.mark.spread(fast="each")
     def test_is_refused_where_it_is_a_plain_function(self, kind: int, entry: str) -> None:
         loop = list(loops("function"))[kind]
         with pytest.raises(InvalidInput, match="run 'pay' again"):
             explained(loop, entry)
         assert loop.ran == {"read": 1, "pay": 1}
 
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize("how", ["func", "invoke"])
     def test_is_served_where_it_is_a_tool(self, how: str, kind: int, entry: str) -> None:
         loop = list(loops(how))[kind]
@@ -124,6 +126,7 @@ class TestAToolThatRunsDuringTheReply:
         assert {each.sources for each in explanation.rules} == ITEMS
         assert loop.ran == {"read": 1, "pay": 1}
 
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize("how", ["function", "func", "invoke"])
     def test_does_not_run_in_replays_of_the_next_action(self, how: str, kind: int, entry: str) -> None:
         loop = list(loops(how))[kind]

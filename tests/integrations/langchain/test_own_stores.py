@@ -240,6 +240,7 @@ class Talk(TypedDict, total=False):
     answer: str
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("explaining", ["explain", "invoke"])
 def test_the_store_of_a_graph(explaining: str) -> None:
     store = LongTermStore()

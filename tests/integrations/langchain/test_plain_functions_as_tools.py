@@ -183,6 +183,7 @@ def test_a_function_that_failed_ran() -> None:
     assert ran == {"read": 1, "pay": 1}
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("how", ["func", "_run"])
 def test_the_functions_of_a_tool_are_the_tool(how: str) -> None:
     for named in (("read", "pay", "warn"), ("pay",)):

@@ -80,6 +80,7 @@ def explained(change: Any, is_bad: Any, *, awaited: bool = False, **parameters: 
     return explanation
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("scope", ["seen", "retrieved"])
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape[0].__name__)
 def test_what_depends_on_what_is_found_beside_is_made_anew(shape: Any, scope: str) -> None:

@@ -48,6 +48,7 @@ def blamed(explanation: Explanation) -> tuple[set[tuple[str, ...]], set[tuple[st
     return first, second
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("ends", EARLIER)
 @pytest.mark.parametrize("replay_of", ["whole_run", "next_action"])
@@ -88,6 +89,7 @@ def telling(repeating: Callable[[Sequence[BaseMessage]], str]) -> Any:
     return prompt
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("repeating", [whole, of_the_reply])
 @pytest.mark.parametrize("replay_of", ["whole_run", "next_action"])
 def test_an_application_repeats_only_turns_that_are_there(

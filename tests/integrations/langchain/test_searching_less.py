@@ -94,6 +94,7 @@ def test_what_is_not_searched_for_is_what_the_application_does(make: Any) -> Non
     assert all("the application did not search for it" in each.answers[0].note for each in without_b)
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize("size", range(5))
 def test_every_replay_answers_as_the_application_would(size: int) -> None:
     application, given = asking(a_function)

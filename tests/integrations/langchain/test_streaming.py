@@ -118,6 +118,7 @@ def test_between_chunks_the_consumer_takes_part_in_nothing(retriever: Counting, 
     assert retriever.live.count("?") == 1
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("awaiting", [False, True])
 def test_a_stream_that_is_given_up_leaves_nothing_behind(retriever: Counting, awaiting: bool) -> None:
     explainer = RuleExplainer(chain_over(retriever, StrOutputParser()), predicate=BAD, concurrency=1)

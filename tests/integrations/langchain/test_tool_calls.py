@@ -212,6 +212,7 @@ def chain_of(model: Runnable[Any, Any]) -> Runnable[Any, Any]:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 class TestProviders:
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize(("kind", "calls"), [("one call", ONE), ("text and two calls", TWO)])
     def test_what_a_reply_calls(self, provider: str, kind: str, calls: tuple[ToolCall, ...]) -> None:
         model = Provider(calling=reply_of(f"{provider}: {kind}"), saying=reply_of(f"{provider}: text"))
@@ -220,6 +221,7 @@ class TestProviders:
         assert explanation.baseline.calls == calls
         assert next(each for each in explanation.probes if not each.kept).answers[0].calls == ()
 
+    @pytest.mark.spread(fast=4)
     def test_order_and_number(self, provider: str) -> None:
         model = Provider(
             calling=reply_of(f"{provider}: text and two calls"), saying=reply_of(f"{provider}: text")
@@ -233,6 +235,7 @@ class TestProviders:
         backwards = RuleExplainer(chain_of(model), ~calls_in_order("send_email", "look"))
         assert retention(backwards.explain("why?")) == sets("")
 
+    @pytest.mark.spread(fast=2)
     def test_text_beside_a_call_is_no_answer(self, provider: str) -> None:
         model = Provider(
             calling=reply_of(f"{provider}: text and two calls"), saying=reply_of(f"{provider}: text")
@@ -270,6 +273,7 @@ class TestOpenAI:
         ):
             return RuleExplainer(chain_of(model), predicate).explain("why?")
 
+    @pytest.mark.spread(fast=2)
     @pytest.mark.waits
     @pytest.mark.parametrize("streaming", [False, True])
     def test_what_a_reply_calls(self, streaming: bool) -> None:
@@ -277,8 +281,9 @@ class TestOpenAI:
         assert blames_b_and_d(explanation)
         assert explanation.baseline.calls == ONE
 
+    @pytest.mark.spread(fast=2)
     @pytest.mark.waits
-    @pytest.mark.parametrize("streaming", [False, True])
+    @pytest.mark.parametrize("streaming", [True, False])
     def test_what_a_response_calls(self, streaming: bool) -> None:
         """Of the API of responses, which has items in place of messages."""
 
@@ -356,13 +361,14 @@ class TestAgents:
 
         return create_agent(Agent(), [search, send_email]), sent
 
+    @pytest.mark.spread(fast=2)
     @pytest.mark.parametrize(
         "predicate",
         [
-            SENDS,
             calls_in_order("search", "send_email"),
-            number_of_calls(at_least=2),
+            SENDS,
             contains("done") & calls_tool("send_email"),
+            number_of_calls(at_least=2),
         ],
         ids=str,
     )

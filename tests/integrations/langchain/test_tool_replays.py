@@ -123,6 +123,7 @@ def by_hand(model: BaseChatModel, tools: list[Any]) -> Any:
 
 @pytest.mark.parametrize("made_by", [create_agent, by_hand])
 class TestTheRecord:
+    @pytest.mark.spread(fast=2)
     def test_answers_the_calls_of_replays(self, made_by: Any) -> None:
         ran = Counter[str]()
         agent = made_by(Agent(acts=when_told), tools_of(ran))
@@ -130,6 +131,7 @@ class TestTheRecord:
         assert blames_b_and_d(RuleExplainer(agent, told).explain(ASKED))
         assert ran == {"look_up": 1, "pay": 1}
 
+    @pytest.mark.spread(fast=2)
     async def test_answers_them_in_async_replays(self, made_by: Any) -> None:
         ran = Counter[str]()
         agent = made_by(Agent(acts=when_told), tools_of(ran))

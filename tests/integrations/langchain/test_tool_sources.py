@@ -151,6 +151,7 @@ OF_TWO_TOOLS = {frozenset(WHOLE.values())}, {frozenset([each]) for each in WHOLE
 
 @pytest.mark.parametrize("made_by", MADE_BY)
 class TestOfAgents:
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize("omit", ["remove", "blank"])
     def test_items_and_whole_results(self, made_by: Any, omit: Any) -> None:
         explanation, ran = explained(
@@ -165,6 +166,7 @@ class TestOfAgents:
             "pay #1",
         ]
 
+    @pytest.mark.spread(fast=3)
     async def test_of_async_runs(self, made_by: Any) -> None:
         if made_by is loop:
             pytest.skip("the loop is sync")
@@ -227,6 +229,7 @@ def test_rules_are_those_of_a_search_that_tries_everything(
 
 
 class TestTheNextAction:
+    @pytest.mark.spread(fast=3)
     @pytest.mark.parametrize("made_by", MADE_BY)
     def test_is_one_request_a_replay(self, made_by: Any) -> None:
         ran, model = list[str](), Gullible(obeys=both)
@@ -300,6 +303,7 @@ class TestTheNextAction:
 
 
 class TestEstimates:
+    @pytest.mark.spread(fast=2)
     @pytest.mark.parametrize(
         ("replay_of", "requests", "sources"), [("whole_run", 3, 4), ("next_action", 1, 3)]
     )

@@ -73,6 +73,7 @@ def tools(ran: list[str], found: str) -> list[BaseTool]:
     return [StructuredTool.from_function(look), StructuredTool.from_function(pay)]
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("kinds", [["turns"], ["instructions"], ["documents", "turns"]])
 @pytest.mark.parametrize("condition", [contains("is paid"), calls_tool("pay")], ids=str)
 def test_no_tool_runs_again_whatever_is_a_source(kinds: Any, condition: Any) -> None:

@@ -61,6 +61,7 @@ def explained(engine: Any, *, awaited: bool = False, **parameters: Any) -> Expla
 CUTTING = [postprocessed, fused, of_a_users_class]
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("awaited", [False, True])
 @pytest.mark.parametrize("made", CUTTING, ids=lambda made: made.__name__)
 def test_what_a_search_cut_takes_the_proof_away_if_it_moves_up(made: Any, awaited: bool) -> None:

@@ -51,6 +51,7 @@ class Writing:
             await self.write("at the end")
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("how", ["fn", "async_fn", "real_fn", "_fn", "vars"])
 def test_no_replay_runs_it(how: str) -> None:
     application = Writing(how)
@@ -59,6 +60,7 @@ def test_no_replay_runs_it(how: str) -> None:
     assert Counter(application.ran) == {**ONCE, "write": 2}
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("how", ["fn", "real_fn"])
 def test_the_functions_of_a_tool_are_the_tool(how: str) -> None:
     class OwnLoop(Loop):

@@ -85,18 +85,21 @@ def explained(loop: Loop, **options: Any) -> Any:
 @pytest.mark.parametrize("entry", ["stream_chat", "astream_chat"])
 @pytest.mark.parametrize("kind", ["read whole", "left", "left and held"])
 class TestAToolThatRunsDuringTheReply:
+    @pytest.mark.spread(fast="each")
     def test_is_refused_where_it_is_a_plain_function(self, kind: str, entry: str) -> None:
         loop = Loop("function", kind, entry)
         with pytest.raises(InvalidInput, match="run 'pay' again"):
             explained(loop)
         assert Counter(loop.ran) == ONCE
 
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize("how", ["fn", "call"])
     def test_is_served_where_it_is_a_tool(self, how: str, kind: str, entry: str) -> None:
         loop = Loop(how, kind, entry)
         assert rules_of(explained(loop)) == rules_of(explained(Loop("call", "read whole", entry)))
         assert Counter(loop.ran) == ONCE
 
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize("how", ["function", "fn", "call"])
     def test_does_not_run_in_replays_of_the_next_action(self, how: str, kind: str, entry: str) -> None:
         loop = Loop(how, kind, entry)

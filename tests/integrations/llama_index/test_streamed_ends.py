@@ -170,6 +170,7 @@ def uncounted(cutting: Cutting) -> Streaming:
     return Bedrock(cutting=cutting, counts_tokens=False)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("way", ["sync", "async"])
 def test_why_bedrock_stopped_is_read_from_its_stream(way: str) -> None:
     told = {"guardrail_intervened": "content filter", "max_tokens": "length limit", "half": HALF}
@@ -178,6 +179,7 @@ def test_why_bedrock_stopped_is_read_from_its_stream(way: str) -> None:
     assert "length limit" in unknown_of(explained(uncounted, way), "max_tokens")
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("way", ["sync", "async"])
 def test_no_reply_that_bedrock_cut_off_becomes_a_verdict(way: str) -> None:
     cut = explained_all(explained(Bedrock, way), (*BEDROCK, "half"), 4, start=40)

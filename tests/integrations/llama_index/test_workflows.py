@@ -145,6 +145,7 @@ SEVERAL = "may be started in more than one way; pass the arguments of its run() 
 NEEDED = "pass all arguments of its run() as a dict, such as "
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     ("kind", "given", "said", "right"),
     [
@@ -161,16 +162,16 @@ NEEDED = "pass all arguments of its run() as a dict, such as "
             {"topic": "why?", "tags": ["a"]},
         ),
         (
-            Tagged,
-            "why?",
-            f"ByTagged {SEVERAL}{{'topic': '...', 'tags': ...}} (--input-key or --input)",
-            {"topic": "why?", "tags": ["a"]},
-        ),
-        (
             Styled,
             "why?",
             f"ByStyled {SEVERAL}{{'claim': '...', 'style': '...'}} (--input-key or --input)",
             {"claim": "why?", "style": "short"},
+        ),
+        (
+            Tagged,
+            "why?",
+            f"ByTagged {SEVERAL}{{'topic': '...', 'tags': ...}} (--input-key or --input)",
+            {"topic": "why?", "tags": ["a"]},
         ),
     ],
 )

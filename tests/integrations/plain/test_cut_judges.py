@@ -84,6 +84,7 @@ def test_a_reply_that_is_cut_off_at_its_limit_counts_if_the_user_says_so(client:
     check_accepted(explaining(client), asking(client, "length"), "function")
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_whole_replies_are_judged_as_ever(client: OpenAI, kind: str) -> None:
     check_whole(explaining(client), asking(client, "stop"), kind)

@@ -111,6 +111,7 @@ def explained(agent: Agent, condition: Any, **options: Any) -> Explanation:
     )
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("swallows", ["", "raises", "returns", "exits"])
 @pytest.mark.parametrize("miner", ["exact", "quick"])
 def test_a_tool_that_is_also_run_without_its_mark_ends_the_explanation(miner: Any, swallows: str) -> None:

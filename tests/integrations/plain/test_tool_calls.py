@@ -77,6 +77,7 @@ def streamed(create: Callable[..., Any], **asked: Any) -> str:
 
 
 class TestTheNextAction:
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize("ask", [whole, streamed])
     @pytest.mark.parametrize(
         "predicate", [SENDS, next_call("send_email"), number_of_calls(at_least=1)], ids=str
@@ -94,6 +95,7 @@ class TestTheNextAction:
         assert explanation.baseline.calls == (ToolCall("send_email", EVIL, 1),)
         assert explanation.baseline.finish_reason == "tool_calls"
 
+    @pytest.mark.spread(fast=2)
     @pytest.mark.parametrize("is_streamed", [False, True])
     async def test_of_async_chat_completions(self, base_url: str, is_streamed: bool) -> None:
         index = Index()
@@ -115,7 +117,8 @@ class TestTheNextAction:
             explanation = await RuleExplainer(application, SENDS).aexplain(QUESTION)
         assert blames_b_and_d(explanation)
 
-    @pytest.mark.parametrize("is_streamed", [False, True])
+    @pytest.mark.spread(fast=2)
+    @pytest.mark.parametrize("is_streamed", [True, False])
     def test_of_responses(self, is_streamed: bool) -> None:
         index = Index()
 
@@ -211,6 +214,7 @@ class TestTheWholeRun:
             application = agent_of(client, index, look, send_email)
             return RuleExplainer(application, predicate).explain(question)
 
+    @pytest.mark.spread(fast=2)
     @pytest.mark.parametrize(
         "predicate",
         [

@@ -30,6 +30,7 @@ def gullible(body: Body) -> Completion:
     return Completion("All of it is done.")
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.waits
 @pytest.mark.parametrize("dump", [json.dumps, str])
 def test_items_and_whole_results(dump: Any) -> None:

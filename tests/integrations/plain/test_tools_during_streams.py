@@ -178,6 +178,7 @@ KINDS: dict[str, dict[str, bool]] = {
 @pytest.mark.parametrize("entry", ["answer", "aanswer"])
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 class TestAToolThatRunsDuringTheReply:
+    @pytest.mark.spread(fast="each")
     @pytest.mark.parametrize("way", ["whole_run", "next_action"])
     def test_is_explained(self, kind: Any, entry: str, way: Any) -> None:
         loop = Loop(**kind)
@@ -193,6 +194,7 @@ class TestAToolThatRunsDuringTheReply:
             explained(loop, entry)
         assert loop.ran.count("pay 4711") == 1
 
+    @pytest.mark.spread(fast="each")
     def test_without_a_mark_only_in_replays_runs_at_most_once(self, kind: Any, entry: str) -> None:
         loop = Loop(unmarked=(5,), model="pays somebody", **kind)
         with pytest.raises(UntrueReplay, match="'pay' was called in a replay"):
@@ -277,6 +279,7 @@ class ResponsesLoop(Loop):
                     return text
 
 
+@pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("leaves", [False, True])
 @pytest.mark.parametrize("way", ["whole_run", "next_action"])
 def test_a_tool_that_runs_during_a_streamed_response(leaves: bool, way: Any) -> None:

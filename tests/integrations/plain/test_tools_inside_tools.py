@@ -72,6 +72,7 @@ def explained(agent: Agent, condition: Any, **options: Any) -> Explanation:
     return explainer.explain("What is new?")
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("way", ["whole_run", "next_action"])
 def test_a_call_that_is_carried_out_inside_another_tool(way: Any) -> None:
     agent = Agent("pay", asks=True)
@@ -88,6 +89,7 @@ def test_a_tool_that_the_model_calls_and_what_it_runs_inside() -> None:
     assert agent.ran == dict.fromkeys(("read_inbox", "pay", "confirm"), 1)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("way", ["whole_run", "next_action"])
 def test_a_condition_on_what_ran_inside_is_refused_with_a_way_out_that_works(way: Any) -> None:
     agent = Agent("confirm", asks=False)

@@ -109,6 +109,7 @@ def explained(application: Any, condition: Any = PAYS, **options: Any) -> Explan
     return explainer.explain(QUESTION)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_replays_end_at_the_reply_that_decides(clients: Clients, shape: Any) -> None:
     ran = list[str]()

@@ -42,6 +42,7 @@ def of_all(found: Any) -> list[str]:
     return list(dict.fromkeys(text for row in found["documents"] for text in row))
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_each_query_of_a_request_has_its_own_documents_left(framework: str) -> None:
     collection = Collection()
@@ -86,6 +87,7 @@ def test_a_new_request_is_served_all_that_is_kept_unless_it_has_several_queries(
     assert filtered.ended
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_documents_need_a_response_to_be_put_into_and_an_item_to_become(framework: str) -> None:
     def points(names: str) -> Any:

@@ -136,6 +136,7 @@ async def test_the_way_out_leads_to_the_known_rules(name: str) -> None:
     assert blames_b_and_d(await aexplained(ASYNC, search, told.shown))
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize(
     "name", [name for name in TOLD if isinstance(TOLD[name].put(TOLD[name].items), str)]
 )
