@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ...probing.wholeness import Said, fault_of
 from ...tool_calls import ToolCall
@@ -76,6 +76,29 @@ class ArrivingReply(Protocol):
     def note_left(self) -> None:
         """Records that the application may have stopped reading the reply. A replay that gets this reply
         from the record gets only the part that has arrived."""
+        ...
+
+
+class JoinedChunks(Protocol):
+    """This class joins the chunks of a streamed reply.
+
+    ``is_partial``: True until the stream is read to its end, or to the chunk that completes the reply.
+    """
+
+    is_partial: bool
+
+    @property
+    def arguments(self) -> Sequence[str]:
+        """Returns the arguments of the tool calls in the chunks, each as the text that the model
+        wrote."""
+        ...
+
+    def take(self, chunk: Any, /) -> object:
+        """Adds the next chunk."""
+        ...
+
+    def reply(self) -> ModelReply:
+        """Returns the reply that consists of the chunks added so far."""
         ...
 
 
