@@ -47,12 +47,9 @@ _CLIENT = GeneratedClient(_asks_a_model, _asked, edited, _replied, Streamed)
 _ADDED_ALONE = re.compile("(?!)")
 """A pattern that matches no name, so no method is replaced that the client's classes define themselves.
 They inherit ``request``, and get a method ``request`` of their own in its place (see ``added``)."""
-interception = Patches(
-    [
-        Interception("openai", "OpenAI", _ADDED_ALONE, _CLIENT.sending, added=("request",)),
-        Interception("openai", "AsyncOpenAI", _ADDED_ALONE, _CLIENT.asending, added=("request",)),
-        *_HTTP.interceptions,
-        *handing.INTERCEPTIONS,
-        *connections.INTERCEPTIONS,
-    ]
-)
+INTERCEPTIONS = [
+    Interception("openai", "OpenAI", _ADDED_ALONE, _CLIENT.sending, added=("request",)),
+    Interception("openai", "AsyncOpenAI", _ADDED_ALONE, _CLIENT.asending, added=("request",)),
+    *_HTTP.interceptions,
+]
+interception = Patches([*INTERCEPTIONS, *handing.INTERCEPTIONS, *connections.INTERCEPTIONS])

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from ..beginnings import ends_at_next_action, note_reply, recorded_reply
 from .client_watch import ClientWatch, JoinedChunks, ModelReply, ModelRequest, current_watch
 from .http_replies import ReplyByHttp
+from .nested_calls import is_within_no_model
 
 _client_sends: ContextVar[bool] = ContextVar("rag_rule_client_sends", default=False)
 
@@ -99,9 +100,11 @@ class GeneratedClient:
 
     def _asking(self, options: Any) -> _Asking | None:
         """Records the request with these options, and returns it. Returns None, and records nothing,
-        outside of runs and for a request that asks no model."""
+        outside of runs, for a request that asks no model, and inside of another call that is recorded,
+        such as that of a framework's model."""
         watch = current_watch()
-        if watch is None or not self.asks_a_model(options):
+        inside = is_sent_by_client() or not is_within_no_model()
+        if watch is None or inside or not self.asks_a_model(options):
             return None
         options = self.edited(options)
         key = watch.asked(self.asked(options))

@@ -18,6 +18,7 @@ from ..copies.patching import Interception, Wrapping
 from .client_watch import ClientWatch, JoinedChunks, ModelReply, ModelRequest, current_watch
 from .generated_clients import is_sent_by_client, sent_by_client
 from .http_replies import ReplyByHttp, object_in
+from .nested_calls import is_within_no_model
 
 _ADDED_ALONE = re.compile("(?!)")
 """A pattern that matches no name, so that subclasses keep methods of their own, which call these."""
@@ -89,7 +90,7 @@ class HttpProtocols:
         """Records the request, and returns it. Returns None, and records nothing, outside of runs, for a
         request that asks no model, and where a client sends it that has recorded it itself."""
         watch = current_watch()
-        if watch is None or is_sent_by_client():
+        if watch is None or is_sent_by_client() or not is_within_no_model():
             return None
         body = _body_of(request)
         if body is None or not self.asks_a_model(urlsplit(str(request.url)).path.rstrip("/"), body):
