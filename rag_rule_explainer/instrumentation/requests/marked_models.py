@@ -128,12 +128,13 @@ def _replied(asked: _Asking, result: Any) -> Any:
             "a function that model() marks returned a stream that is not read; make it yield texts, or "
             "return the whole reply"
         )
-    is_streamed = isinstance(result, list) and all(isinstance(each, str) for each in result)
-    text = "".join(result) if is_streamed else _text_of(result)
+    pieces = cast("list[Any]", result) if isinstance(result, list) else []
+    is_streamed = bool(pieces) and all(isinstance(each, str) for each in pieces)
+    text = "".join(pieces) if is_streamed else _text_of(result)
     said = Said(text)
     note_reply(asked.key, result, said)
     asked.watch.replied(asked.key, ModelReply(said, text, (), "", {}))
-    return result
+    return cast("Any", result)
 
 
 def _text_of(result: Any) -> str:

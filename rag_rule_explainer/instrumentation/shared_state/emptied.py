@@ -12,7 +12,8 @@ from typing import Any, cast
 from .holdings import Holdings
 
 _LRU: Any = type(lru_cache(len))
-_CLEARS: Any = (dict.clear, list.clear, set.clear, deque.clear, OrderedDict.clear)
+_COLLECTIONS: tuple[Any, ...] = (dict, list, set, deque, OrderedDict)
+_CLEARS = tuple(each.clear for each in _COLLECTIONS)
 _BEGINNING = frozenset(
     {
         *("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "PUSH_NULL", "PRECALL", "CACHE", "NOP", "POP_TOP"),
@@ -72,7 +73,7 @@ def _empties(thing: object, method: str) -> bool:
     attributes beside its entries, or ``cache_clear`` of a function's cache."""
     if isinstance(thing, _LRU):
         return method == "cache_clear"
-    kind = cast("type[object]", type(thing))
+    kind = type(thing)
     return (
         method == "clear"
         and any(getattr_static(kind, "clear", None) is each for each in _CLEARS)
@@ -88,9 +89,9 @@ def _attributes_of(thing: object) -> Mapping[str, object]:
         return {}
 
 
-def cached_code(caches: Iterable[object]) -> frozenset[CodeType]:
+def cached_code(caches: Iterable[Any]) -> frozenset[CodeType]:
     """Returns the code of the functions whose caches are among these objects."""
-    wrapped = (each.__wrapped__ for each in caches if isinstance(each, _LRU))
+    wrapped: list[Any] = [each.__wrapped__ for each in caches if type(each) is _LRU]
     return frozenset(each.__code__ for each in wrapped if isinstance(each, FunctionType))
 
 

@@ -68,7 +68,7 @@ def test_a_stream_that_nobody_has_read_is_told() -> None:
 
     with pytest.raises(InvalidInput, match="make it yield texts"):
         explained(model(ask))
-    with pytest.raises(InvalidInput, match="model is .a name.; give a function"):
+    with pytest.raises(InvalidInput, match=r"model is 'a name'; give a function"):
         model("a name")  # type: ignore[type-var] -- what is wrong with it
     assert model(local)("nothing") == local("nothing")
 

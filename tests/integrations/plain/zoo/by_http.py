@@ -51,7 +51,7 @@ def by_requests_streamed(models: Models) -> Built:
             for line in reply.iter_lines(decode_unicode=True):
                 if line == "data: [DONE]":
                     break
-                yield text_in(line)
+                yield text_in(str(line))
 
     return Built(answer, live(index))
 
