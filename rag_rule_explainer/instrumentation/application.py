@@ -18,6 +18,7 @@ from ..probing.tracing.traced import heard, is_sent, own_root, unheard
 from ..sources import Source
 from .copies.copying import copied
 from .copies.patching import Patches
+from .doubts import OF_FRAMEWORKS
 from .options import CallInput
 from .recording.captured import Captured
 from .run_context import ModelWatch, Participation
@@ -51,6 +52,11 @@ class Application(Protocol[Item]):
         """Returns advice for messages: how to pass a function that makes a new application for
         every run."""
         ...
+
+    @property
+    def seeing(self) -> str:
+        """Returns advice for messages: how to ask models so that their requests are seen."""
+        return OF_FRAMEWORKS
 
     @property
     def async_only(self) -> bool:

@@ -3,6 +3,7 @@ baseline in more than its sources."""
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ..printable import plain_id, shortened
 from ..sources import Source
@@ -13,10 +14,11 @@ NOTHING_COMPARED = (
     "fidelity not checked: nothing shows that a replay differs from the baseline in its sources alone, "
     "since "
 )
-NO_REQUESTS = (
-    "no model reported what it was sent in the baseline. Call models through the framework, so that "
-    "their requests can be compared; and where a thread calls one that began before the run, hand the "
-    "run on to it: contextvars.copy_context().run(model.invoke, prompt), with the copy made in the run"
+NO_REQUESTS = "no model reported what it was sent in the baseline. "
+OF_FRAMEWORKS = (
+    "Call models through the framework, so that their requests can be compared; and where a thread calls "
+    "one that began before the run, hand the run on to it: contextvars.copy_context().run(model.invoke, "
+    "prompt), with the copy made in the run"
 )
 ANOTHER_MODEL = (
     "another model may have written it, such as one in a process of its own, or in a thread that began "
@@ -64,7 +66,15 @@ IGNORE = (
 )
 
 
-def why_not_compared(*, sampled: bool, no_requests: bool, failed: str) -> str:
+class Advice(NamedTuple):
+    """An ``Advice`` holds advice for messages. ``making``: how to pass a function that makes a new
+    application for every run; ``seeing``: how to ask models so that their requests are seen."""
+
+    making: str
+    seeing: str
+
+
+def why_not_compared(advice: Advice, *, sampled: bool, no_requests: bool, failed: str) -> str:
     """Returns the note which says that replays were not compared with the baseline, and why.
 
     ``sampled``: True if a model replied differently to the same request in a replay, so that later
@@ -75,7 +85,7 @@ def why_not_compared(*, sampled: bool, no_requests: bool, failed: str) -> str:
     if sampled:
         return NOTHING_COMPARED + SAMPLED
     if no_requests:
-        return NOTHING_COMPARED + NO_REQUESTS
+        return NOTHING_COMPARED + NO_REQUESTS + advice.seeing
     if not failed:
         return NOTHING_COMPARED + NO_REPLAY
     way_out = way_out_of(failed)

@@ -12,7 +12,7 @@ from ..errors import StateShared
 from ..sources import Source
 from ..verdicts import Answer
 from .baseline_memory import BaselineMemory
-from .doubts import BASELINE, NOTHING_COMPARED, SHORT_TEXTS, named, why_not_compared
+from .doubts import BASELINE, NOTHING_COMPARED, SHORT_TEXTS, Advice, named, why_not_compared
 from .refusals import Refusals
 from .requests.answering import Answers
 from .requests.authorship import Authorship
@@ -36,10 +36,9 @@ from .shared_state.lasting import EVERYTHING
 class Fidelity:
     """A ``Fidelity`` checks the replays of one baseline. Thread-safe.
 
-    ``steady``: replaces the parts of texts that may differ. ``making``: advice, for messages, on how to
-    pass a function that makes a new application. ``lasting``: returns state that one run left and that
-    may influence later runs, or None. ``has_changed``: returns True if the application's state has
-    changed since the first replay began. ``rewinding``: restores the state before the baseline.
+    ``steady``: replaces the parts of texts that may differ. ``lasting``: returns state that one run left
+    and that may influence later runs, or None. ``has_changed``: returns True if the application's state
+    has changed since the first replay began. ``rewinding``: restores the state before the baseline.
     ``first``: the baseline's requests and replies. ``doubt``: the reason to doubt all rules, or empty.
 
     Findings from replays on all sources: ``compared``: a replay equalled the baseline. ``reordered``: a
@@ -49,7 +48,7 @@ class Fidelity:
     """
 
     steady: Steady
-    making: str
+    advice: Advice
     lasting: Callable[[], Left | None]
     has_changed: Callable[[], bool]
     rewinding: Rewinding
@@ -76,7 +75,7 @@ class Fidelity:
         self._repeated = Repeated(self.steady)
         self._authorship = Authorship(self.steady)
         self._answers = Answers(self.steady)
-        self._refusals = Refusals(self.making)
+        self._refusals = Refusals(self.advice.making)
         self._memory = BaselineMemory(self.steady, self._refusals)
 
     def begin(
@@ -283,8 +282,8 @@ class Fidelity:
         doubt = self.doubt or self._lasting_state_in_words()
         if doubt or self.is_comparable:
             return doubt or self._authorship.doubt
-        no_requests = self.first is not None and not self.first.steps
-        return why_not_compared(sampled=self.compared, no_requests=no_requests, failed=self.failed)
+        none = self.first is not None and not self.first.steps
+        return why_not_compared(self.advice, sampled=self.compared, no_requests=none, failed=self.failed)
 
     def _inconstant(self) -> list[Left]:
         return [each for each in self._found if not self.rewinding.is_constant(each.place)]

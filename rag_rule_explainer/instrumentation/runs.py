@@ -16,7 +16,7 @@ from ..verdicts import Answer
 from .application import Application
 from .beginnings import begin_baseline
 from .copies.state import State
-from .doubts import BASELINE
+from .doubts import BASELINE, Advice
 from .explainable import explainable, first_answer
 from .fidelity import Fidelity
 from .first_run_faults import (
@@ -77,7 +77,7 @@ class ApplicationRun(Generic[Item]):
         self._recorded: Replays[Item] | None = None
         self._fidelity = Fidelity(
             manner.steady,
-            application.making,
+            Advice(application.making, application.seeing),
             self._state.lasting_state,
             self._state.has_changed,
             self._state.rewinding,

@@ -10,6 +10,7 @@ from .requests.leftovers import Leftovers
 from .requests.volatile import Steady
 from .rewinding.rewinding import Rewinding
 from .shared_state.counting import Counted, deciding
+from .shared_state.emptied import emptied_by
 from .shared_state.files import Left
 from .shared_state.holdings import Holdings
 from .shared_state.lasting import Lasting
@@ -49,7 +50,8 @@ class StateWatch:
         self.contexts = Contexts()
         self.leftovers = Leftovers(application, steady)
         written = written_by(self.leftovers.before)
-        self.lasting = Lasting(self.leftovers.before, self._is_settled)
+        emptied = emptied_by(root)
+        self.lasting = Lasting(self.leftovers.before, self._is_settled, emptied=emptied)
         self.outside = self.lasting.outside
         services = self.outside.services
         self._is_written = bool(written)
@@ -173,7 +175,8 @@ class StateWatch:
         def is_harmless(place: str, key: str) -> bool:
             return (bool(key) and is_a_sources_own(key)) or self._steady.is_ignored(place)
 
-        found(first_made(self.leftovers.before, before, after, is_harmless))
+        start, emptied = self.leftovers.before, self.lasting.emptied
+        found(first_made(start, before, after, is_harmless, emptied))
         counted(deciding(before, after, self._steady.is_ignored))
 
     def lasting_state(self) -> Left | None:

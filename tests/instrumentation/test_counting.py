@@ -1,6 +1,7 @@
 """Numbers and flags that every run changes: harmless unless code goes by them."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import pytest
 
@@ -8,11 +9,18 @@ from rag_rule_explainer.instrumentation.shared_state.counting import deciding, i
 from rag_rule_explainer.instrumentation.shared_state.holdings import Holdings
 
 
+@dataclass(frozen=True)
+class Reply:
+    number: int = 3
+
+
 class Service:
     def __init__(self) -> None:
         self.number = 0
         self.limit = 1000
         self.seen: dict[str, int] = {}
+        self.reply = Reply()
+        self.said = ""
 
     def only_counts(self) -> None:
         self.number += 1
@@ -40,6 +48,19 @@ class Service:
         self.number += 1
         return f"{'odd' if self.number % 2 else 'even'}"
 
+    def adds_what_a_reply_counts(self) -> None:
+        self.number += self.reply.number
+
+    def adds_what_may_be_missing(self) -> None:
+        self.number = self.number + (getattr(self.reply, "number", None) or 0)
+
+    def adds_what_depends_on_it(self) -> None:
+        self.number += self.asked(self.number)
+
+    def asked(self, number: int) -> int:
+        self.said = str(number)
+        return 1
+
 
 class Reported(Service):
     @property
@@ -57,7 +78,8 @@ def counted(run: Callable[[], object]) -> str:
 
 # Each in a class of its own: any code of a class may be what a run calls.
 def alone(name: str, base: type[Service] = Service) -> Callable[[], object]:
-    made = type("Alone", (), {name: vars(Service)[name], "__module__": __name__})()
+    methods = {each: vars(Service)[each] for each in (name, "asked")}
+    made = type("Alone", (), {**methods, "__module__": __name__})()
     vars(made).update(vars(Service()))
     if base is Reported:
         type(made).share = Reported.share  # type: ignore[attr-defined] -- a new attribute, on purpose
@@ -65,13 +87,17 @@ def alone(name: str, base: type[Service] = Service) -> Callable[[], object]:
 
 
 @pytest.mark.parametrize(
-    "name", ["only_counts", "counts_in_full", "counts_by_key", "fails_beyond", "tells"]
+    "name",
+    [
+        *("only_counts", "counts_in_full", "counts_by_key", "fails_beyond", "tells"),
+        *("adds_what_a_reply_counts", "adds_what_may_be_missing"),
+    ],
 )
 def test_what_is_only_counted_or_told_is_harmless(name: str) -> None:
     assert not counted(alone(name))
 
 
-@pytest.mark.parametrize("name", ["goes_by", "goes_by_inside_a_text"])
+@pytest.mark.parametrize("name", ["goes_by", "goes_by_inside_a_text", "adds_what_depends_on_it"])
 def test_what_code_goes_by_is_told(name: str) -> None:
     assert counted(alone(name)) == "Alone.number"
 

@@ -8,6 +8,7 @@ except ImportError as error:
     raise MissingExtra.naming("llama-index", "llama_index_rag_rule_explainer") from error
 
 from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained
+from rag_rule_explainer.instrumentation.requests.marked_models import model
 
 from .attaching import ExplainedQueryEngine, explained
 from .explained_chat import ExplainedChatEngine
@@ -34,4 +35,5 @@ __all__ = [
     "gate",
     "judge_of",
     "lexical_engine",
+    "model",
 ]

@@ -26,6 +26,7 @@ from rag_rule_explainer import Source
 from rag_rule_explainer.instrumentation.application import Application
 from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.copies.patching import Patches
+from rag_rule_explainer.instrumentation.doubts import OF_FRAMEWORKS
 from rag_rule_explainer.instrumentation.engine import (
     BASELINE_TAG,
     REPLAY_TAG,
@@ -107,6 +108,11 @@ class LlamaIndexApplication(Application[Found]):
                 "given a fresh Context, or none"
             )
         return "RuleExplainer(make_engine), where make_engine() returns a new engine or workflow"
+
+    @property
+    @override
+    def seeing(self) -> str:
+        return f"{OF_FRAMEWORKS}. Or put model on the function that asks one: ask = model(ask)"
 
     @property
     @override

@@ -2,6 +2,7 @@
 
 from rag_rule_explainer.instrumentation.copies.patching import Patches
 from rag_rule_explainer.instrumentation.isolation import handing
+from rag_rule_explainer.instrumentation.registered import client_interceptions
 from rag_rule_explainer.instrumentation.services import connections
 
 from . import (
@@ -42,5 +43,6 @@ interception = Patches(
         *connections.INTERCEPTIONS,
         *predictions.INTERCEPTIONS,
         *bedrock_streams.INTERCEPTIONS,
+        *client_interceptions(),
     ]
 )

@@ -24,6 +24,8 @@ from llama_index.core.instrumentation.events.span import SpanDropEvent
 
 from rag_rule_explainer.instrumentation.beginnings import note_reply
 from rag_rule_explainer.instrumentation.engine import Said, fault_of
+from rag_rule_explainer.instrumentation.requests.client_watch import ClientWatch, RunRecord
+from rag_rule_explainer.instrumentation.requests.client_watch import watched_by as clients_watched_by
 from rag_rule_explainer.instrumentation.requests.exchanges import Exchanges
 from rag_rule_explainer.instrumentation.requests.nested_calls import (
     Nesting,
@@ -78,8 +80,10 @@ class Watch:
         during_reply: list[Callable[[], None]] = []
         self._sent = Exchanges(before_sending, after_reply, during_reply)
         self._predicted = Exchanges(before_sending, after_reply, during_reply)
-        self._replies: list[str] = []
         self._spent: dict[str, dict[str, int]] = {}
+        # Applications may also ask models by clients of their own, without a class of LlamaIndex.
+        record = RunRecord(self._sent, self._said, self.failures, self._spent)
+        self.clients = ClientWatch(accepts=accepts, record=record)
         self.ends = StreamedEnds()
         self._asking: set[str | None] = set()
         # The spans of model calls that were made inside another model call or inside a retrieval.
@@ -100,16 +104,16 @@ class Watch:
     def said(self) -> list[Said]:
         """Returns the replies, in order. Of a stream that has not ended, returns what has arrived."""
         left = {key: self._left(key, each) for key, each in self._streams.open()}
-        return list({**self._said, **left}.values())
+        return list({**self._said, **left, **self.clients.arrived_so_far()}.values())
 
     @property
     def fault(self) -> str:
         """Returns why the replies cannot be used; an empty text if they can be. If models only raised
         errors, this is the first error. Otherwise it is the fault of the first unusable reply, such as
         that it was cut off."""
-        if self.failures and not self._replies:
+        if self.failures and not self._said:
             return f"{MODEL_FAILED}: {self.failures[0]}"
-        return self._fault
+        return self._fault or self.clients.fault
 
     @property
     def failed(self) -> bool:
@@ -153,11 +157,11 @@ class Watch:
         """Records what had arrived of the streams that the application did not read to their ends. Must
         be called at the end of the run. ``of_this_reader``: True for only the streams that this thread
         and task has read."""
+        self.clients.end_streams(of_this_reader=of_this_reader)
         for span, arrived in self._streams.open(of_this_reader=of_this_reader):
             self._streams.end(span)
             said, response = self._left(span, arrived), arrived.reply
             self._said[span] = said
-            self._replies.append(reply_text(response))
             note_reply(span, RecordedReply(response, said.reason), said)
             self._sent.note_reply(span, reply_text(response), reply_with_role(response))
 
@@ -258,7 +262,6 @@ class Watch:
                 within=tools_in_use.get(),
                 run_elsewhere=structured,
             )
-            self._replies.append(reply_text(response))
             self._said[object() if span is None else span] = said
             account = self._spent.setdefault(model_of(response), {}) if usage else {}
             for kind, count in usage.items():
@@ -286,7 +289,8 @@ def watched_by(watch: Watch) -> Generator[None, None, None]:
     """Passes the events of the current context to ``watch`` during the block."""
     token = _watching.set(watch)
     try:
-        yield
+        with clients_watched_by(watch.clients):
+            yield
         watch.end_streams()
     finally:
         # The garbage collector may end an abandoned stream in another context, in which the variable was

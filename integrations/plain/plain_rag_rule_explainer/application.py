@@ -37,6 +37,15 @@ class PlainApplication(FunctionApplication):
             import openai  # noqa: F401  # pyright: ignore[reportUnusedImport]
         return interception
 
+    @property
+    @override
+    def seeing(self) -> str:
+        return (
+            "Ask models by the OpenAI client, by requests or by httpx, or put model on the function that "
+            "asks one: ask = model(ask). If none is asked, put it on the function that makes the answer "
+            "of the texts that were found"
+        )
+
     @override
     def whole(self, pieces: Sequence[Any]) -> Any:
         return whole(pieces)

@@ -45,9 +45,9 @@ class RuleExplainer(ApplicationExplainer[Found, Source | Mapping[str, Any] | str
     ``application``: a function of one input, sync or async, which may stream its answer. For an
     application that keeps state between runs, pass a function without parameters. It is called for each
     run, and must return such a function of one input. Searches are recorded if they are wrapped in
-    ``gate``. Requests to models are recorded if they are sent by the official OpenAI client, sync or
-    async, streamed or not: chat completions, responses and completions. Other requests are not recorded;
-    the explanation says so.
+    ``gate``. Requests to models are recorded if they are sent by the official OpenAI client, or by
+    ``requests`` or ``httpx`` in OpenAI's or Ollama's protocol, sync or async, streamed or not: chat
+    completions, responses and completions. Other requests are not recorded; the explanation says so.
 
     ``question_of`` and ``answer_of`` read the question from the input and the answer from the output; by
     default they understand str, messages, replies of the client, and dicts with the usual keys.

@@ -1,5 +1,6 @@
-"""This module removes omitted turns and instructions from the requests of the OpenAI client."""
+"""This module removes omitted turns and instructions from requests in OpenAI's protocols."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from rag_rule_explainer.instrumentation.beginnings import prompt_editing
@@ -14,10 +15,15 @@ _LISTS = ("messages", "input")
 
 def edited(options: Any) -> Any:
     """Returns the options of a request to a model, without the sources that the current replay omits."""
+    body = edited_body(options.json_data)
+    return options if body is options.json_data else options.model_copy(update={"json_data": body})
+
+
+def edited_body(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the body of a request to a model, without the sources that the current replay omits."""
     editing = prompt_editing()
     if editing is None:
-        return options
-    body: Any = options.json_data
+        return body
     key = next((each for each in _LISTS if isinstance(body.get(each), list)), None)
     listed: list[Any] = [] if key is None else body[key]
     own = body.get(_INSTRUCTIONS)
@@ -26,14 +32,14 @@ def edited(options: Any) -> Any:
         messages.insert(0, PromptMessage("system", own))
     texts = list(editing.edited(messages))
     if texts == [each.text for each in messages]:
-        return options
+        return body
     changed = dict(body)
     if isinstance(own, str):
         changed[_INSTRUCTIONS] = texts.pop(0)
     if key is not None:
         pairs = zip(listed, texts, strict=True)
         changed[key] = [_with_text(each, text) for each, text in pairs if text is not None]
-    return options.model_copy(update={"json_data": {k: v for k, v in changed.items() if v is not None}})
+    return {key: each for key, each in changed.items() if each is not None}
 
 
 def _role_of(message: Any) -> str:

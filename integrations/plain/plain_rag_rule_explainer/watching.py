@@ -1,4 +1,5 @@
-"""This module records the requests and replies of the official OpenAI client in each run."""
+"""This module records the requests to models in each run, and the replies: those of the official OpenAI
+client, and those that are sent by HTTP in OpenAI's protocols or in Ollama's."""
 
 import re
 from collections.abc import Mapping
@@ -9,14 +10,16 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception, Pat
 from rag_rule_explainer.instrumentation.isolation import handing
 from rag_rule_explainer.instrumentation.requests.client_watch import ModelReply, ModelRequest
 from rag_rule_explainer.instrumentation.requests.generated_clients import GeneratedClient
+from rag_rule_explainer.instrumentation.requests.http_clients import HttpProtocols
 from rag_rule_explainer.instrumentation.services import connections
 
-from .prompts import edited
-from .wire import Streamed, asked_in, plain, reply_in
+from .prompts import edited, edited_body
+from .wire import KEYS_SHOWN, Streamed, asked_in, plain, reply_in
 
 _MODELS = ("/completions", "/responses")
 """The ends of the URL paths of requests to a model. Requests to other paths, such as those for
 embeddings, are not recorded."""
+_OF_OLLAMA = ("/api/chat", "/api/generate")
 
 
 def _asks_a_model(options: Any) -> bool:
@@ -35,15 +38,18 @@ def _replied(result: Any) -> ModelReply | None:
     return reply_in(cast("Mapping[str, Any]", body)) if isinstance(body, Mapping) else None
 
 
+def _is_posted_to_a_model(path: str, body: Mapping[str, Any]) -> bool:
+    return path.endswith((*_MODELS, *_OF_OLLAMA)) and not KEYS_SHOWN.isdisjoint(body)
+
+
+_HTTP = HttpProtocols(_is_posted_to_a_model, asked_in, edited_body, reply_in, Streamed)
 _CLIENT = GeneratedClient(_asks_a_model, _asked, edited, _replied, Streamed)
 _ADDED_ALONE = re.compile("(?!)")
 """A pattern that matches no name, so no method is replaced that the client's classes define themselves.
 They inherit ``request``, and get a method ``request`` of their own in its place (see ``added``)."""
-interception = Patches(
-    [
-        Interception("openai", "OpenAI", _ADDED_ALONE, _CLIENT.sending, added=("request",)),
-        Interception("openai", "AsyncOpenAI", _ADDED_ALONE, _CLIENT.asending, added=("request",)),
-        *handing.INTERCEPTIONS,
-        *connections.INTERCEPTIONS,
-    ]
-)
+INTERCEPTIONS = [
+    Interception("openai", "OpenAI", _ADDED_ALONE, _CLIENT.sending, added=("request",)),
+    Interception("openai", "AsyncOpenAI", _ADDED_ALONE, _CLIENT.asending, added=("request",)),
+    *_HTTP.interceptions,
+]
+interception = Patches([*INTERCEPTIONS, *handing.INTERCEPTIONS, *connections.INTERCEPTIONS])

@@ -1,4 +1,5 @@
-"""This module reads requests and replies in OpenAI's protocols: chat completions and responses."""
+"""This module reads requests and replies in OpenAI's protocols, chat completions and responses, and in
+Ollama's."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -16,9 +17,9 @@ from rag_rule_explainer.instrumentation.requests.reported_tokens import reported
 _LAST = frozenset({"response.completed", "response.incomplete"})
 """The types of the last event of a streamed response. A stream that was read up to such an event is
 complete, even if the application does not read on."""
-_SHOWN = ("instructions", "prompt", "messages", "input")
+KEYS_SHOWN = dict.fromkeys(("instructions", "system", "prompt", "messages", "input")).keys()
 """Keys of a request's body whose content the model reads. The other keys hold parameters."""
-_OF_TRANSPORT = frozenset({"stream", "stream_options", *_SHOWN})
+_OF_TRANSPORT = frozenset({"stream", "stream_options", *KEYS_SHOWN})
 _NO_TEXT = frozenset(
     {"role", "type", "id", "call_id", "tool_call_id", "name", "status", "arguments", "tool_calls"}
 )
@@ -44,7 +45,7 @@ Entries = Mapping[str, Any]
 
 def asked_in(body: Entries) -> ModelRequest:
     """Returns the texts, the parameters and the tool results in the body of a request."""
-    items = [plain(each) for key in _SHOWN for each in items_of_list(body.get(key))]
+    items = [plain(each) for key in KEYS_SHOWN for each in items_of_list(body.get(key))]
     parameters = described({key: each for key, each in body.items() if key not in _OF_TRANSPORT})
     # The parameters come last, after a blank line, because the code that compares requests expects this.
     sent = "\n\n".join([*map(_spoken, items), parameters])
@@ -59,6 +60,7 @@ def asked_in(body: Entries) -> ModelRequest:
 def reply_in(body: Entries, *, is_partial: bool = False) -> ModelReply:
     """Returns the content of a reply. ``is_partial``: True if the stream of the reply was not read to
     its end."""
+    body = _as_choices(body)
     choices = [mapping_in(each) for each in items_of_list(body.get("choices"))]
     messages = [mapping_in(each.get("message") or each) for each in choices] or [
         mapping_in(each) for each in items_of_list(body.get("output"))
@@ -87,6 +89,20 @@ def reply_in(body: Entries, *, is_partial: bool = False) -> ModelReply:
         str(model or ""),
         reported_tokens(body.get("usage"), _TOKENS, _CACHED),
     )
+
+
+def _as_choices(body: Entries) -> Entries:
+    """Returns a reply or a chunk of Ollama in the form of a chat completion; others unchanged."""
+    if "done" not in body:
+        return body
+    message = dict(mapping_in(body.get("message")) or {"content": body.get("response")})
+    calls = enumerate(items_of_list(message.get("tool_calls")))
+    message["tool_calls"] = [{**mapping_in(each), "index": place} for place, each in calls]
+    # Older releases give no reason.
+    reason = body.get("done_reason") or ("stop" if body["done"] else None)
+    counts = {"prompt_tokens": body.get("prompt_eval_count"), "completion_tokens": body.get("eval_count")}
+    choice = {"message": message, "delta": message, "finish_reason": reason}
+    return {**body, "choices": [choice], "usage": {key: n for key, n in counts.items() if n}}
 
 
 def plain(given: Any) -> Any:
@@ -126,7 +142,8 @@ class Streamed:
 
     def take(self, chunk: Any) -> str:
         """Adds the next chunk, and returns the text in the chunk."""
-        body = mapping_in(plain(chunk))
+        body = _as_choices(mapping_in(plain(chunk)))
+        self.is_partial = self.is_partial and not body.get("done")
         if "type" in body:
             # In the Responses API, some events, such as the first and the last, contain the whole
             # response up to that moment.

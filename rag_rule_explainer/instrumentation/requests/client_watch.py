@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import replace
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
 
 from ...probing.wholeness import Said, fault_of
 from ...tool_calls import ToolCall
@@ -79,24 +79,60 @@ class ArrivingReply(Protocol):
         ...
 
 
+class JoinedChunks(Protocol):
+    """This class joins the chunks of a streamed reply.
+
+    ``is_partial``: True until the stream is read to its end, or to the chunk that completes the reply.
+    """
+
+    is_partial: bool
+
+    @property
+    def arguments(self) -> Sequence[str]:
+        """Returns the arguments of the tool calls in the chunks, each as the text that the model
+        wrote."""
+        ...
+
+    def take(self, chunk: Any, /) -> object:
+        """Adds the next chunk."""
+        ...
+
+    def reply(self) -> ModelReply:
+        """Returns the reply that consists of the chunks added so far."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class RunRecord:
+    """A ``RunRecord`` stores what one run's models were sent and replied. ``said``: the replies by their
+    keys; ``failures``: the errors that models raised; ``spent``: the tokens by model and kind."""
+
+    exchanges: Exchanges = field(default_factory=Exchanges)
+    said: dict[object, Said] = field(default_factory=dict[object, Said])
+    failures: list[str] = field(default_factory=list[str])
+    spent: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+
+
 class ClientWatch:
     """This class records the requests and replies of one run, the tokens spent, and why a reply is
     unusable, for example because it was cut off.
 
     ``accepts``: finish reasons (the reasons why a model stopped) with which the user accepts a reply.
-    ``failures``: the errors that models raised, even if the application caught them.
+    ``failures``: the errors that models raised, even if the application caught them. ``record``: where
+    requests and replies are stored, if a framework's own watch stores its models' there as well.
     """
 
-    def __init__(self, *, accepts: Collection[str] = ()) -> None:
-        self.exchanges = Exchanges()
+    def __init__(self, *, accepts: Collection[str] = (), record: RunRecord | None = None) -> None:
+        record = record or RunRecord()
+        self.exchanges = record.exchanges
         self.streams = OpenStreams[ArrivingReply]()
-        self.failures: list[str] = []
+        self.failures = record.failures
         self.steps = 0
         self.before_step: list[Callable[[int], None]] = []
-        self._spent: dict[str, dict[str, int]] = {}
+        self._spent = record.spent
         self._accepts = frozenset(accepts)
         self._fault = ""
-        self._said: dict[object, Said] = {}
+        self._said = record.said
         self._guard = threading.Lock()
         self._apart: set[object] = set()
 
@@ -109,8 +145,11 @@ class ClientWatch:
     def said(self) -> list[Said]:
         """Returns the models' replies, in order. Of a streamed reply that has not ended, the part that
         has arrived is returned."""
-        left = {key: self._left(key, each) for key, each in self.streams.open()}
-        return list({**self._said, **left}.values())
+        return list({**self._said, **self.arrived_so_far()}.values())
+
+    def arrived_so_far(self) -> dict[object, Said]:
+        """Returns what has arrived of the streamed replies that have not ended, by their keys."""
+        return {key: self._left(key, each) for key, each in self.streams.open()}
 
     @property
     def fault(self) -> str:

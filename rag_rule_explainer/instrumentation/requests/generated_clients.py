@@ -7,37 +7,35 @@ an object that holds the iterator of its chunks. An integration describes the cl
 that sends a request.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ..beginnings import ends_at_next_action, note_reply, recorded_reply
-from .client_watch import ClientWatch, ModelReply, ModelRequest, current_watch
+from .client_watch import ClientWatch, JoinedChunks, ModelReply, ModelRequest, current_watch
+from .http_replies import ReplyByHttp
+from .nested_calls import is_within_no_model
+
+_client_sends: ContextVar[bool] = ContextVar("rag_rule_client_sends", default=False)
 
 
-class JoinedChunks(Protocol):
-    """This class joins the chunks of a streamed reply.
+@contextmanager
+def sent_by_client() -> Generator[None, None, None]:
+    """Marks what is sent in the block as part of a request that is recorded already."""
+    token = _client_sends.set(True)
+    try:
+        yield
+    finally:
+        _client_sends.reset(token)
 
-    ``is_partial``: True until the stream is read to its end, or to the chunk that completes the reply.
-    """
 
-    is_partial: bool
-
-    @property
-    def arguments(self) -> Sequence[str]:
-        """Returns the arguments of the tool calls in the chunks, each as the text that the model
-        wrote."""
-        ...
-
-    def take(self, chunk: Any, /) -> object:
-        """Adds the next chunk."""
-        ...
-
-    def reply(self) -> ModelReply:
-        """Returns the reply that consists of the chunks added so far."""
-        ...
+def is_sent_by_client() -> bool:
+    """Returns True iff what is sent now belongs to a request that is recorded already."""
+    return _client_sends.get()
 
 
 class _Asking(NamedTuple):
@@ -78,9 +76,9 @@ class GeneratedClient:
                 return _bound(request, client)(cast_to, options, *args, **kwargs)
             if asking.served is not None:
                 return self._served(asking)
-            with asking.watch.failing():
+            with asking.watch.failing(), sent_by_client():
                 result = _bound(request, client)(cast_to, asking.options, *args, **kwargs)
-            return self._answered(asking, result)
+            return self._answered(asking, result, is_async=False)
 
         return sent
 
@@ -94,23 +92,25 @@ class GeneratedClient:
                 return await _bound(request, client)(cast_to, options, *args, **kwargs)
             if asking.served is not None:
                 return self._served(asking)
-            with asking.watch.failing():
+            with asking.watch.failing(), sent_by_client():
                 result = await _bound(request, client)(cast_to, asking.options, *args, **kwargs)
-            return self._answered(asking, result)
+            return self._answered(asking, result, is_async=True)
 
         return sent
 
     def _asking(self, options: Any) -> _Asking | None:
         """Records the request with these options, and returns it. Returns None, and records nothing,
-        outside of runs and for a request that asks no model."""
+        outside of runs, for a request that asks no model, and inside of another call that is recorded,
+        such as that of a framework's model."""
         watch = current_watch()
-        if watch is None or not self.asks_a_model(options):
+        inside = is_sent_by_client() or not is_within_no_model()
+        if watch is None or inside or not self.asks_a_model(options):
             return None
         options = self.edited(options)
         key = watch.asked(self.asked(options))
         return _Asking(watch, key, options, recorded_reply(key))
 
-    def _answered(self, asking: _Asking, result: Any) -> Any:
+    def _answered(self, asking: _Asking, result: Any, *, is_async: bool) -> Any:
         """Returns the client's result. Records the reply that the result contains.
 
         A streamed reply is recorded while the application reads it.
@@ -121,9 +121,11 @@ class GeneratedClient:
             if reply is not None:
                 note_reply(asking.key, result, reply.said)
                 asking.watch.replied(asking.key, reply)
+            elif hasattr(result, "http_response"):  # a raw response, whose body is not yet read
+                unread = ReplyByHttp(asking.watch, asking.key, self.joined(), self.replied)
+                unread.follow(result.http_response, is_async=is_async)
         else:
             # Clients have no public hook for the chunks of a stream, so a private attribute is replaced.
-            is_async = hasattr(chunks, "__anext__")
             read = self._aread if is_async else self._read
             asking.watch.streams.hold(asking.key, result.close, is_async=is_async)
             result._iterator = read(_Reading(asking, result, self.joined()), chunks)

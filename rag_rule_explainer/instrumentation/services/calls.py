@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ..shared_state.statements import Statements
 from .wording import Purpose, form_apart_from, is_about, phrases_of, purpose_of, unescaped
 
+_FIRST_WORDS = 40
 _MOST = 65_536
 """The maximum number of bytes of a request that are stored. Further bytes are dropped."""
 _HTTP = re.compile(rb"^([A-Z]{3,8}) (\S+) HTTP/1\.[01]\r\n")
@@ -169,8 +170,14 @@ def _of_redis(commands: Collection[str]) -> Effects:
 
 
 def _is_mostly_in(request: str, said: str) -> bool:
-    words = re.findall(r"\w+", request.casefold())[:40]
-    return bool(words) and " ".join(words[: len(words) // 2 + 1]) in said
+    """Returns True iff most of the first words of a request occur in the words that were sent. Other
+    words may stand between its messages, which blank lines separate."""
+    known = found = 0
+    for part in request.casefold().split("\n\n"):
+        words = re.findall(r"\w+", part)[: _FIRST_WORDS - known]
+        known += len(words)
+        found += len(words) if words and " ".join(words[: len(words) // 2 + 1]) in said else 0
+    return 2 * found > known
 
 
 def influencing_call(effects: Iterable[Effects]) -> str:

@@ -5,7 +5,7 @@ values that are written during runs, the cached result is wrong in a later run.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType, FrameType, FunctionType
@@ -34,11 +34,12 @@ class Caches:
     _functions: dict[CodeType, FunctionType] = field(default_factory=dict[CodeType, FunctionType])
 
     @classmethod
-    def among(cls, holdings: Holdings) -> "Caches":
+    def among(cls, holdings: Holdings, emptied: Collection[CodeType]) -> "Caches":
         """Returns a ``Caches`` with the cached functions in an application. ``holdings``: the
-        application's state."""
+        application's state. ``emptied``: the code of those whose cache every run empties first."""
         functions = [_function_of(each) for each in holdings.all]
-        return cls(_functions={each.__code__: each for each in functions if each is not None})
+        known = {each.__code__: each for each in functions if each is not None}
+        return cls(_functions={code: each for code, each in known.items() if code not in emptied})
 
     def note_search(self) -> None:
         """Records in ``searched`` the cached function that is running now, if any. Must be called at each

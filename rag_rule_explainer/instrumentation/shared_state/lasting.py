@@ -17,8 +17,10 @@ from .caching import Caches
 from .code import users_functions
 from .contents import is_collection, names_in
 from .counting import is_read, place_in
+from .emptied import cached_code
 from .files import Left
-from .held import Held, Plain
+from .framework_values import differ, of_frameworks
+from .held import Plain
 from .holdings import Holdings, changed_values
 from .outside import Outside
 from .statements import Statements
@@ -66,12 +68,14 @@ class Lasting:
 
     ``before``: the application's state before the baseline. ``is_harmless``: returns True iff the user
     ignores changes of the state with this name. ``outside``: records the use of files and environment
-    variables by the runs. ``caches``: the cached functions of the application.
+    variables by the runs. ``emptied``: the collections and caches that every run empties first.
+    ``caches``: the cached functions of the application, but for these.
     """
 
     before: Holdings
     is_harmless: Callable[[str], bool]
     outside: Outside = field(default_factory=Outside)
+    emptied: Collection[object] = ()
     caches: Caches = field(init=False)
     _sticking: list[Sticking] | None = None
     _start: dict[str, Contents] = field(default_factory=dict[str, Contents])
@@ -83,7 +87,7 @@ class Lasting:
     _weak: list[tuple[Left, Any]] = field(default_factory=list[tuple[Left, Any]])
 
     def __post_init__(self) -> None:
-        self.caches = Caches.among(self.before)
+        self.caches = Caches.among(self.before, cached_code(self.emptied))
 
     def begin(
         self,
@@ -101,7 +105,7 @@ class Lasting:
         ``variables``: context variables that cannot be reset. ``is_missed``: True if the state was first
         read after the baseline had run; every value then counts as changed by the baseline.
         """
-        self._sticking = sticking_in(after, reading)
+        self._sticking = sticking_in(after, reading, self.emptied)
         self._start = {each.name: _contents(after, each.name) for each in self._sticking}
         for each in self._sticking:
             # If the baseline changed the value, this is recorded now. The replays may not change it
@@ -145,7 +149,7 @@ class Lasting:
         A difference means that the baseline changed the object, and that the replay did not get a copy of
         the object's earlier state."""
         for each in self._sticking or ():
-            if not each.keyed and any(_differ(held) for held in _of_frameworks(self.before, each.name)):
+            if not each.keyed and any(differ(held) for held in of_frameworks(self.before, each.name)):
                 self._changed.setdefault(each.name, each)
 
     def found(self) -> Left | None:
@@ -251,36 +255,6 @@ class Lasting:
             not names.isdisjoint(names_in(function.__code__))
             for _, function in users_functions(self.before)
         )
-
-
-def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
-    """Yields each framework's object that has an attribute of this name, perhaps with a leading
-    underscore. Also yields each framework's object that is, or is inside, a value of this name."""
-    for held in holdings.all:
-        if held.values and (
-            {name, f"_{name}"} & held.values.keys()
-            or any(each.name == name for each in (held, *holdings.above(held)))
-        ):
-            yield held
-
-
-def _differ(held: Held) -> bool:
-    """Returns True iff an attribute of this framework's object has a different value now than when
-    ``held`` was made. Ignored are attributes that were None, because a framework may compute a value
-    later and keep it, and attributes that were fractional numbers, lists, dicts or sets."""
-    return any(
-        _has_another(held.thing, name, was)
-        for name, was in held.values.items()
-        if was is not None and not isinstance(was, (float, list, dict, set))
-    )
-
-
-def _has_another(thing: object, name: str, was: object) -> bool:
-    try:
-        now = getattr(thing, name)
-        return now is not None and now is not was and bool(now != was)
-    except Exception:  # an object may raise any error when it is read
-        return False
 
 
 def _contents(holdings: Holdings, name: str) -> Contents:

@@ -64,6 +64,12 @@ def only_logs(call: ast.Call) -> bool:
     )
 
 
+def logs(statement: ast.stmt) -> bool:
+    """Returns True iff the statement is a call that only prints or logs values."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and only_logs(call)
+
+
 def only_logged_in(function: ast.AST) -> frozenset[str]:
     """Returns the local variables of a function whose values are only printed or logged."""
     every = [*ast.walk(function)]

@@ -5,7 +5,7 @@ Two signs together show such a value: the baseline left it, and the code writes 
 """
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property, lru_cache
 from inspect import getattr_static
 from types import CodeType
@@ -20,21 +20,28 @@ from .writing import label_of
 
 
 def first_made(
-    start: Holdings, after: Holdings, later: Holdings, is_harmless: Callable[[str, str], bool]
+    start: Holdings,
+    after: Holdings,
+    later: Holdings,
+    is_harmless: Callable[[str, str], bool],
+    emptied: Collection[object] = (),
 ) -> Iterator[Left]:
     """Yields the values that the baseline left and that later runs reuse.
 
     ``start``, ``after``, ``later``: the holdings before the baseline, after it, and after a later run.
     ``is_harmless``: a function that returns True iff the user ignores the value. Its arguments are the
     value's name in messages, such as ``'cut' of Chain``, and its key; the key is empty for a value that
-    is no entry of a dict.
+    is no entry of a dict. ``emptied``: collections that every run empties first, so that nothing in them
+    is reused.
     """
     kept = set(_kept_names(after))
     for held, name, _ in changed_values(start, after, after.is_in_users):
         thing: object = held.thing
         label = held.name if is_collection(thing) else name
+        around = (held, *after.above(held))
         if (
-            (_is_dict(thing) and not name)
+            any(each.thing is one for each in around for one in emptied)
+            or (_is_dict(thing) and not name)
             or not label
             or (start.of(thing) is None and not _holder_was_there(start, after, held))
         ):

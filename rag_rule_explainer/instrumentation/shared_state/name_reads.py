@@ -8,8 +8,9 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any, cast
 
+from .adding_up import names_added_to, set_alone, takes_next
 from .contents import names_in
-from .logging_calls import called_name, only_logged_in, only_logs, only_waits
+from .logging_calls import called_name, logs, only_logged_in, only_logs, only_waits
 from .parsing import syntax_tree
 
 _WRITING = frozenset(
@@ -136,6 +137,7 @@ class _Reading(ast.NodeVisitor):
         self.wholes: dict[str, list[int]] = {}
         self.matches: list[int] = []
         self._updated: list[str] = []
+        self._added: frozenset[str] = frozenset()
         self._logged: frozenset[str] = frozenset()
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -153,7 +155,8 @@ class _Reading(ast.NodeVisitor):
             self.lines.setdefault(node.id, []).append(node.lineno)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        if isinstance(node.ctx, ast.Load) and ast.dump(node) not in self._updated:
+        is_read = isinstance(node.ctx, ast.Load) and node.attr not in self._added
+        if is_read and ast.dump(node) not in self._updated:
             self.lines.setdefault(node.attr, []).append(node.lineno)
             self.attributes.setdefault(node.attr, []).append(node.lineno)
         self.visit(node.value)
@@ -168,13 +171,25 @@ class _Reading(ast.NodeVisitor):
                 self._note_whole(each)
         elif called_name(node) in {"getattr", "hasattr"} and len(node.args) > 1:
             name = getattr(node.args[1], "value", None)
-            if isinstance(name, str):
+            if isinstance(name, str) and name not in self._added:
                 self.lines.setdefault(name, []).append(node.lineno)
         self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self._visit_keys(node.target)
-        self.visit(node.value)
+        self._visit_apart(node.value, [], names_added_to(node))
+
+    def _visit_apart(
+        self, node: ast.expr, updated: list[str], added: frozenset[str] = frozenset()
+    ) -> None:
+        """Visits an expression whose reads of what is ``updated`` (syntax trees as texts), and of
+        attributes with the names ``added``, only change these."""
+        before, around = len(self._updated), self._added
+        self._updated += updated
+        self._added = around | added
+        self.visit(node)
+        del self._updated[before:]
+        self._added = around
 
     def visit_For(self, node: ast.For) -> None:
         self._note_whole(node.iter)
@@ -206,7 +221,7 @@ class _Reading(ast.NodeVisitor):
     def visit_Assign(self, node: ast.Assign) -> None:
         for each in node.targets:
             self._visit_keys(each)
-        if _takes_next(node.value) and {getattr(each, "id", "") for each in node.targets} <= self._logged:
+        if takes_next(node.value) and {getattr(each, "id", "") for each in node.targets} <= self._logged:
             return  # as in ``number = next(counter)``, if the number is only logged
         # ``x = x + 1`` only changes x, so it is no read; ``y = x = x + 1`` is one.
         if len(node.targets) > 1:
@@ -214,9 +229,7 @@ class _Reading(ast.NodeVisitor):
             return
         changed = [each.value if isinstance(each, ast.Subscript) else each for each in node.targets]
         targets = [ast.dump(each).replace("Store()", "Load()") for each in changed]
-        self._updated += targets
-        self.visit(node.value)
-        del self._updated[len(self._updated) - len(targets) :]
+        self._visit_apart(node.value, targets, names_added_to(node))
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> None:
         """Records in ``in_texts`` the names whose values an f-string only puts into its text."""
@@ -231,9 +244,7 @@ class _Reading(ast.NodeVisitor):
     def visit_If(self, node: ast.If) -> None:
         if node.orelse or not all(map(_fails_or_logs, node.body)):
             # ``if n > self.most: self.most = n`` reads the old value only to update it. This is no read.
-            self._updated += (changed := _set_alone(node))
-            self.visit(node.test)
-            del self._updated[len(self._updated) - len(changed) :]
+            self._visit_apart(node.test, set_alone(node))
         else:
             lines, attributes = self.lines, self.attributes
             self.lines, self.attributes = self.limits, {}
@@ -267,29 +278,8 @@ class _Reading(ast.NodeVisitor):
                 self.visit(each)
 
 
-def _takes_next(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and called_name(value) == "next" and len(value.args) == 1
-
-
 def _fails_or_logs(statement: ast.stmt) -> bool:
-    return _logs(statement) or isinstance(statement, ast.Raise)
-
-
-def _logs(statement: ast.stmt) -> bool:
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and only_logs(call)
-
-
-def _set_alone(branch: ast.If) -> list[str]:
-    """Returns a list with the variable or attribute that the branch sets, if the branch sets only one and
-    otherwise only logs; else an empty list."""
-    targets = {
-        ast.dump(each).replace("Store()", "Load()")
-        for statement in branch.body
-        if not _logs(statement)
-        for each in (statement.targets if isinstance(statement, ast.Assign) else [statement])
-    }
-    return list(targets) if len(targets) == 1 and not branch.orelse else []
+    return logs(statement) or isinstance(statement, ast.Raise)
 
 
 def _goes_into_text(node: ast.AST) -> bool:

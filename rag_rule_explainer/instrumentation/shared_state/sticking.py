@@ -17,7 +17,8 @@ from .asked_parts import KEYED, is_asked_by_key, is_asked_for_its_last
 from .certain_writes import ANY_KEY, ChangedPlace, is_certain, key_as_written
 from .code import tree_of
 from .counting import is_read, is_read_by_models
-from .evicting import is_evicting
+from .emptied import is_one_of
+from .evicting import evicting_nodes, is_evicting
 from .fresh_keys import has_fresh_key
 from .holdings import Holdings
 from .writing import Written, label_of, locals_of, writes_in
@@ -48,13 +49,16 @@ class Sticking:
     is_made: bool = True
 
 
-def sticking_in(holdings: Holdings, reading: Holdings, *, of_models: bool = False) -> list[Sticking]:
+def sticking_in(
+    holdings: Holdings, reading: Holdings, emptied: Collection[object] = (), *, of_models: bool = False
+) -> list[Sticking]:
     """Returns the values that a run changes, that not every run sets anew, and that code of ``reading``
     reads.
 
     ``holdings``: the application's objects, whose code is searched for changes. ``reading``: those of
     them whose code runs in replays. ``of_models``: if True, only changes in the code of the user's own
-    models are found; otherwise only changes in other code.
+    models are found; otherwise only changes in other code. ``emptied``: collections that each run
+    empties first.
     """
     changes = defaultdict[ChangedPlace, list[Written]](list)
     anew: set[ChangedPlace] = set()
@@ -62,7 +66,7 @@ def sticking_in(holdings: Holdings, reading: Holdings, *, of_models: bool = Fals
         if each.is_of_model is not of_models:
             continue
         place = place_of(each)
-        if is_evicting(each):
+        if is_evicting(each) or is_one_of(holders_of(each), holdings, emptied):
             continue
         is_anew = _sets_anew(each) or (_appends(each) and is_asked_for_its_last(holdings, place[0]))
         (anew.add(place) if is_anew else changes[place].append(each))

@@ -140,6 +140,19 @@ def test_a_models_server_is_no_service(sent: tuple[Services, Callable[..., None]
     assert not services.asked(lambda _: False)
 
 
+@pytest.mark.parametrize(("shown", "asked"), [(3, ""), (1, "service:80")])
+def test_a_models_server_is_known_by_a_request_of_several_messages(
+    sent: tuple[Services, Callable[..., None]], shown: int, asked: str
+) -> None:
+    """Between the messages, other words are sent than the request has."""
+    services, send = sent
+    said = ("Hello.", "Eat fish.", "Why should we eat fish?")
+    messages = [{"role": "user", "content": each} for each in said]
+    body = {"messages": messages[:shown]}
+    send(Line(), http("POST", "/v1/chat", body), waiting=("\n\n".join(said),))
+    assert services.asked(lambda _: False) == asked
+
+
 def test_encrypted_bytes_are_left_to_what_is_seen_before(
     sent: tuple[Services, Callable[..., None]],
 ) -> None:

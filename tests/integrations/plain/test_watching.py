@@ -136,19 +136,24 @@ def test_a_stream_that_is_left_early_counts_as_far_as_it_was_read(models: Models
     assert all(rule.proved for rule in explanation.rules)
 
 
-def test_a_reply_that_is_read_off_the_wire_is_not_seen_and_proves_nothing(models: Models) -> None:
+@pytest.mark.parametrize("is_decoded", [True, False])
+def test_a_reply_that_is_read_off_the_wire_is_seen_unless_its_raw_bytes_are(
+    is_decoded: bool, models: Models
+) -> None:
     index = Index()
 
     def application(question: str) -> str:
         with models.client.chat.completions.with_streaming_response.create(
             model="m", messages=user(shown(index.search(question)))
         ) as response:
-            return json.loads(response.read())["choices"][0]["message"]["content"]
+            raw = response.http_response.iter_raw
+            body = response.read() if is_decoded else b"".join(raw())
+            return json.loads(body)["choices"][0]["message"]["content"]
 
     explanation = RuleExplainer(application, predicate=BAD).explain("why?")
     assert explanation.scope == "seen"
     assert explanation.rules
-    assert not any(rule.proved for rule in explanation.rules)
+    assert {rule.proved for rule in explanation.rules} == {is_decoded}
 
 
 def test_tokens_are_those_that_the_replies_report(models: Models) -> None:

@@ -3,8 +3,10 @@
 import asyncio
 from typing import Any, Literal
 
+import httpx
 import openai
 import pytest
+import requests
 from plain_rag_rule_explainer import RuleExplainer
 from plain_rag_rule_explainer.watching import interception
 
@@ -16,7 +18,13 @@ from tests.integrations.plain.zoo.shapes import QUESTION, Built, Shape
 from tests.integrations.plain.zoo.table import SHAPES
 from tests.integrations.stateful import renamed
 
-ROOTS: tuple[type, ...] = (openai.OpenAI, openai.AsyncOpenAI)
+ROOTS: tuple[type, ...] = (
+    openai.OpenAI,
+    openai.AsyncOpenAI,
+    requests.Session,
+    httpx.Client,
+    httpx.AsyncClient,
+)
 Mode = Literal["sync", "async"]
 
 

@@ -94,14 +94,8 @@ def a_counter_that_means_nothing(models: Models) -> Built:
 
 
 def answers_kept(models: Models) -> Built:
-    index, kept = Index(), dict[str, str]()
-
-    def answer(question: str) -> str:
-        if question not in kept:
-            kept[question] = chat(models, shown(index.search(question), question))
-        return kept[question]
-
-    return Built(answer, live(index))
+    index = Index()
+    return Built(answers_kept_of(models, index), live(index))
 
 
 def answers_kept_for_one_run(models: Models) -> Built:
@@ -110,14 +104,65 @@ def answers_kept_for_one_run(models: Models) -> Built:
 
 
 def answers_kept_of(models: Models, index: Index) -> Callable[[str], str]:
-    kept = dict[str, str]()
+    return answers_kept_in({}, models, index)
 
+
+def answers_kept_in(kept: dict[str, str], models: Models, index: Index) -> Callable[[str], str]:
     def answer(question: str) -> str:
         if question not in kept:
             kept[question] = chat(models, shown(index.search(question), question))
         return kept[question]
 
     return answer
+
+
+class Session(dict[str, Any]):
+    """The state of a session, whose entries are attributes as well."""
+
+    __getattr__ = dict.__getitem__
+    __setattr__ = dict.__setitem__  # type: ignore[assignment] -- as many applications write it
+
+
+def kept_in_a_session(models: Models) -> Built:
+    index, session = Index(), Session()
+    return Built(lambda question: in_session(models, index, session, question), live(index))
+
+
+def in_session(models: Models, index: Index, session: Session, question: str) -> str:
+    if "messages" not in session:
+        session.messages = user("Hello.")
+    session.messages += user(shown(index.search(question), question))
+    reply: Any = models.client.chat.completions.create(model="m", messages=session.messages)
+    session.messages.append(reply.choices[0].message)
+    return reply.choices[0].message.content
+
+
+def a_session_emptied_first(models: Models) -> Built:
+    index, session = Index(), Session()
+
+    def answer(question: str) -> str:
+        session.clear()
+        return in_session(models, index, session, question)
+
+    return Built(answer, live(index))
+
+
+def a_cached_function(models: Models) -> Built:
+    index = Index()
+    answer = lru_cache(lambda question: chat(models, shown(index.search(question), question)))
+    return Built(lambda question: answer(question.strip()), live(index))
+
+
+def a_cached_function_emptied_first(models: Models) -> Built:
+    index = Index()
+    answer = lru_cache(lambda question: chat(models, shown(index.search(question), question)))
+    return Built(lambda question: [answer.cache_clear(), answer(question)][1], live(index))
+
+
+def answers_emptied_first(models: Models) -> Built:
+    index, kept = Index(), dict[str, str]()
+    answer = answers_kept_in(kept, models, index)
+    return Built(lambda question: [kept.clear(), answer(question)][1], live(index))
 
 
 def found_kept(models: Models) -> Built:
@@ -168,6 +213,17 @@ SHAPES = (
         a_counter_that_means_nothing,
     ),
     Stateful("answers kept", answers_kept, StateShared, "make_app", answers_kept_for_one_run),
+    Stateful("answers kept, emptied", answers_kept, StateShared, "clear", answers_emptied_first),
+    Stateful(
+        "a cached function that searches",
+        a_cached_function,
+        StateShared,
+        "clear",
+        a_cached_function_emptied_first,
+    ),
+    Stateful(
+        "messages of a session", kept_in_a_session, StateShared, "make_app", a_session_emptied_first
+    ),
     Stateful("found documents kept", found_kept, ReplayMissedGate, "gate", found_kept_behind_the_gate),
     Stateful(
         "documents read beside the gate",
