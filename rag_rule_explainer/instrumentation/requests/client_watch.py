@@ -99,6 +99,12 @@ class ClientWatch:
         self._said: dict[object, Said] = {}
         self._guard = threading.Lock()
         self._apart: set[object] = set()
+        self._unread: dict[object, tuple[Callable[[], ModelReply | None], tuple[str, ...]]] = {}
+
+    @property
+    def is_listening(self) -> bool:
+        """Returns True iff requests that are sent now are to be recorded here."""
+        return True
 
     @property
     def requests(self) -> list[Request]:
@@ -148,6 +154,19 @@ class ClientWatch:
         """Records the reply to a request. ``key``: the value that ``asked`` returned."""
         self._note(key, reply, tools_in_use.get())
         self.exchanges.reply(key, reply.said.text, reply.spoken)
+
+    def await_reading(self, key: object, read: Callable[[], ModelReply | None]) -> None:
+        """Records the reply to a request as soon as the application has read it, at the latest at the end
+        of the run. ``read``: returns the reply; None as long as only the application may read it."""
+        self._unread[key] = read, tools_in_use.get()
+
+    def _take_read(self) -> None:
+        for key, (read, within) in list(self._unread.items()):
+            reply = read()
+            if reply is not None:
+                del self._unread[key]
+                self._note(key, reply, within)
+                self.exchanges.note_reply(key, reply.said.text, reply.spoken)
 
     def _note(self, key: object, reply: ModelReply, within: tuple[str, ...]) -> None:
         with self._guard:
@@ -205,6 +224,7 @@ class ClientWatch:
     def end_streams(self, *, of_this_reader: bool = False) -> None:
         """Records the replies of streams that the application did not read to their end, as far as they
         arrived. Must be called at the end of the run. ``of_this_reader``: see ``OpenStreams.open``."""
+        self._take_read()
         for key, arrived in self.streams.open(of_this_reader=of_this_reader):
             self.streams.end(key)
             reply = arrived.reply.reply()

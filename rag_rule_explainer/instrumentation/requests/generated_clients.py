@@ -104,7 +104,7 @@ class GeneratedClient:
         """Records the request with these options, and returns it. Returns None, and records nothing,
         outside of runs and for a request that asks no model."""
         watch = current_watch()
-        if watch is None or not self.asks_a_model(options):
+        if watch is None or not watch.is_listening or not self.asks_a_model(options):
             return None
         options = self.edited(options)
         key = watch.asked(self.asked(options))
@@ -118,7 +118,9 @@ class GeneratedClient:
         chunks = getattr(result, "_iterator", None)
         if chunks is None:
             reply = self.replied(result)
-            if reply is not None:
+            if reply is None:
+                asking.watch.await_reading(asking.key, lambda: self.replied(result))
+            else:
                 note_reply(asking.key, result, reply.said)
                 asking.watch.replied(asking.key, reply)
         else:
