@@ -58,7 +58,12 @@ words of an answer, a model whose requests were not seen may have written it."""
 CACHED = (
     "Where the application keeps replies in a cache of its own, switch that off, or empty it for each "
     "run, as in RuleExplainer(lambda given: [cache.clear(), app(given)][1]): replies from there "
-    "cannot be seen"
+    "cannot be seen. Make a cache on disk anew in each run, in a folder of its own: "
+    "tempfile.mkdtemp()"
+)
+FOLDERS = (
+    " Where it is a cache or other files of the application, make them anew in each run, in a folder of "
+    "its own: tempfile.mkdtemp()."
 )
 IGNORE = (
     "Where the difference means nothing, such as a request number or something drawn at random, name it: "

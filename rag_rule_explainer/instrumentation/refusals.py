@@ -3,11 +3,12 @@ says why the rules may be wrong: replays may differ from the baseline in more th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from ..errors import StateShared
 from ..printable import plain_id, shortened
 from ..sources import Source
-from .doubts import BASELINE, CACHED, IGNORE, NOTHING_COMPARED, listed, named, pattern_of
+from .doubts import BASELINE, CACHED, FOLDERS, IGNORE, NOTHING_COMPARED, listed, named, pattern_of
 from .requests.answering import Changed
 from .requests.carrying import Carried
 from .requests.courses import Difference
@@ -164,4 +165,6 @@ class Refusals:
         )
 
     def _unless(self, place: str) -> str:
-        return f"{self.ways_out}. Where no answer depends on it, name it: ignore=[{pattern_of(place)!r}]"
+        folders = FOLDERS if PurePath(place).is_absolute() else ""
+        ignoring = f"Where no answer depends on it, name it: ignore=[{pattern_of(place)!r}]"
+        return f"{self.ways_out}.{folders} {ignoring}"

@@ -12,11 +12,9 @@ Group ``rag_rule_explainer.judges`` maps a method or attribute of a framework's 
 that makes a judge from such a model; see ``predicates.judge``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any
 
 _GROUP = "rag_rule_explainer"
 
@@ -31,13 +29,3 @@ def integrations() -> Mapping[str, str]:
 def frameworks() -> Mapping[str, str]:
     """Returns a mapping from each framework's package to the package of the integration for it."""
     return {each.name: each.value for each in entry_points(group=f"{_GROUP}.frameworks")}
-
-
-def client_interceptions() -> Sequence[Any]:
-    """Returns the interceptions of the integration that registers no framework. It records requests to
-    models that an application of a framework may send as well, by clients of its own. Returns none if it
-    is not installed."""
-    found = set(integrations().values()) - set(frameworks().values())
-    return [
-        each for package in sorted(found) for each in import_module(f"{package}.watching").INTERCEPTIONS
-    ]

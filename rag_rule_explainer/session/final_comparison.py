@@ -97,14 +97,26 @@ class FinalComparison:
         """Repeats replays from the state before the baseline. If one that a proof rests on cannot be
         made, ``fidelity.doubt`` then says so. ``why``: why no more replays can be made; empty if they
         can. ``lacking``: the number of other replays that could not be made."""
-        keys = self._subsets(fidelity).to_rewind()
+        subsets = self._subsets(fidelity)
+        keys = subsets.to_rewind()
+        may_settle = bool(keys) and subsets.prove_all(keys) and fidelity.may_settle()
+        answered = await self._rewind(fidelity, keys, why, lacking)
+        if not (fidelity.doubt or may_settle) and keys and fidelity.may_settle():
+            may_settle = True
+            answered = await self._rewind(fidelity, subsets.to_settle(), "", 0)
+        if may_settle and not fidelity.doubt and subsets.prove_all(answered):
+            fidelity.settle()
+
+    async def _rewind(
+        self, fidelity: ReplayFidelity, keys: Sequence[ArrangementKey], why: str, lacking: int
+    ) -> set[ArrangementKey]:
+        """Repeats these replays as ``_compare_rewound`` says. Returns those that got an answer."""
+        answered = set[ArrangementKey]()
         for made, key in enumerate(keys):
             if not why:
                 with fidelity.rewound():
-                    why = await self._replay(key, fidelity)
-            if fidelity.doubt:
-                return
-            if why:
+                    why = await self._replay(key, fidelity, answered)
+            if why and not fidelity.doubt:
                 fidelity.doubt = NOT_REWOUND.format(
                     places=fidelity.dependent_places or "what earlier runs have changed",
                     made=made,
@@ -112,12 +124,20 @@ class FinalComparison:
                     why=why,
                     way_out=_more(len(keys) - made + lacking),
                 )
-                return
+            if fidelity.doubt:
+                break
+        return answered
 
-    async def _replay(self, key: ArrangementKey, fidelity: ReplayFidelity) -> str:
+    async def _replay(
+        self,
+        key: ArrangementKey,
+        fidelity: ReplayFidelity,
+        answered: set[ArrangementKey] | None = None,
+    ) -> str:
         """Replays a subset once more. During the replay, ``fidelity`` compares it with the earlier one,
         and sets its ``doubt`` (a warning for the user) if they differ. Returns why no more replays can be
-        made: the limit that is reached; empty if they can."""
+        made: the limit that is reached; empty if they can. ``answered``: the subsets that got an answer;
+        this one is added if it does."""
         arrangement = Arrangement.of(self.sources, key)
 
         def begin() -> None:
@@ -131,6 +151,8 @@ class FinalComparison:
         except LimitReached as limit:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {limit}")
             return str(limit)
+        if answered is not None and reply.answer is not None:
+            answered.add(key)
         if reply.cause is not None:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
         return ""

@@ -10,9 +10,9 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_rag_rule_explainer import RuleExplainer as OfLangChain
 from openai import OpenAI
+from openai_rag_rule_explainer.wire import Streamed
 from plain_rag_rule_explainer import RuleExplainer as OfPlain
 from plain_rag_rule_explainer import gate
-from plain_rag_rule_explainer.wire import Streamed
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, InvalidInput, ToolCall, calls_tool, contains

@@ -56,7 +56,7 @@ def test_the_plain_integration_is_a_small_user_of_the_kit() -> None:
     files = list((HERE / "integrations/plain/plain_rag_rule_explainer").glob("*.py"))
     used = {name for file in files for name in imported_by(file) if name.startswith(PACKAGE.name)}
     assert not {name for name in used if not name.startswith(f"{PACKAGE.name}.instrumentation")}
-    assert sum(len(file.read_text().splitlines()) for file in files) <= 640
+    assert sum(len(file.read_text().splitlines()) for file in files) <= 600
 
 
 def test_only_miners_of_subsets_read_masks() -> None:
@@ -84,11 +84,13 @@ def test_few_layers_say_who_may_know_whom() -> None:
 
 @pytest.mark.parametrize("integration", INTEGRATIONS, ids=lambda path: path.name)
 def test_integrations_do_not_know_each_other(integration: Path) -> None:
-    others = tuple(each.name for each in INTEGRATIONS if each != integration)
+    """They share what reads OpenAI's client, which applications of any framework may use."""
+    others = tuple(each.name for each in INTEGRATIONS if each != integration and each.name != SHARED)
     used = {name for file in integration.rglob("*.py") for name in imported_by(file)}
     assert not {name for name in used if name.startswith(others)}
 
 
+SHARED = "openai_rag_rule_explainer"
 MOST_LINES, MOST_IN_A_FUNCTION, MOST_PARAMETERS = 300, 40, 7
 OF_THE_PAGE = [
     (file.relative_to(PACKAGE.parent).as_posix(), file)

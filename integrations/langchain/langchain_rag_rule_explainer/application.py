@@ -30,6 +30,7 @@ from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultC
 from .ambient import completed_config, without_streams
 from .breakpoints import asked_a_human
 from .brought import as_documents
+from .clients import load_client_of
 from .finding import Found, documents_found, identify
 from .graphs import GraphStream, aended, ended, graph_in
 from .interception import interception
@@ -59,6 +60,7 @@ class LangChainApplication(Application[Found]):
     @property
     @override
     def interception(self) -> Patches:
+        load_client_of(self.runnable)
         return interception
 
     @property

@@ -7,6 +7,7 @@ from rag_rule_explainer.instrumentation.services import connections
 from . import (
     caches,
     checkpoints,
+    clients,
     conversations,
     docstores,
     histories,
@@ -42,6 +43,7 @@ interception = Patches(
         *nodecaches.INTERCEPTIONS,
         *silencing.INTERCEPTIONS,
         *watching.INTERCEPTIONS,
+        *clients.INTERCEPTIONS,
         *streamed_refusals.INTERCEPTIONS,
         *conversations.INTERCEPTIONS,
         *loops.INTERCEPTIONS,

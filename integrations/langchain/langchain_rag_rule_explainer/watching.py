@@ -1,7 +1,6 @@
 """This module records the requests to models and their replies in one run, from LangChain's events."""
 
 import itertools
-import logging
 import re
 import sys
 import threading
@@ -26,10 +25,9 @@ from langchain_core.runnables.config import ensure_config
 from langchain_core.tracers.context import register_configure_hook
 from typing_extensions import override
 
-from rag_rule_explainer.instrumentation.bounds import BeyondBaseline
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.engine import EMPTY, Said, fault_of
-from rag_rule_explainer.instrumentation.requests.exchanges import Exchanges
+from rag_rule_explainer.instrumentation.requests import client_watch
 from rag_rule_explainer.instrumentation.requests.nested_calls import (
     Nesting,
     calls_noted,
@@ -40,9 +38,9 @@ from rag_rule_explainer.instrumentation.requests.open_streams import Arrived, Op
 from rag_rule_explainer.instrumentation.requests.source_recognition import Request
 from rag_rule_explainer.instrumentation.requests.tools_in_use import tools_in_use
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
-from rag_rule_explainer.instrumentation.stopping import Enough
-from rag_rule_explainer.instrumentation.tool_replay import NewToolCall
 
+from . import news as _  # noqa: F401 -- it filters LangChain's log
+from .clients import ClientsBeside, tokens_of_both
 from .conversations import note_chat_reply
 from .message_calls import CallsOfModels
 from .reading import tokens
@@ -61,9 +59,9 @@ class Watch(UsageMetadataCallbackHandler):
 
     def __init__(self, *, accepts: Collection[str] = ()) -> None:
         super().__init__()
-        self.exchanges = Exchanges()
-        self.fault = ""
-        self.failed = False
+        self.clients = ClientsBeside(accepts=accepts)
+        self.exchanges = self.clients.exchanges
+        self._fault, self._has_failed = "", False
         self.tools: set[str] = set()
         # The key is the id of a model's run and the place of the reply among its replies.
         self._said: dict[tuple[object, int], Said] = {}
@@ -93,6 +91,16 @@ class Watch(UsageMetadataCallbackHandler):
         return True
 
     @property
+    def fault(self) -> str:
+        """Returns the reason why the replies cannot be used; empty if they can be used."""
+        return self._fault or self.clients.fault_beside(bool(self._said))
+
+    @property
+    def failed(self) -> bool:
+        """Returns True iff at least one call of a model raised an error."""
+        return self._has_failed or self.clients.failed
+
+    @property
     def requests(self) -> list[Request]:
         """Returns all requests to models, in order."""
         return self.exchanges.requests
@@ -103,14 +111,15 @@ class Watch(UsageMetadataCallbackHandler):
         left = [(key, self._left(key, arrived)) for key, arrived in self._streams.open()]
         recorded = dict(self._said)
         recorded.update({(key, 0): said for key, said in left})
-        return list(recorded.values())
+        return [*recorded.values(), *self.clients.said]
 
     @property
     def models(self) -> dict[str, dict[str, int]]:
         """Returns the tokens spent: for each model's name the sums of its input, output, total and cached
         tokens. A model that reported no tokens is left out."""
         spent = {model: tokens([usage]) for model, usage in list(self.usage_metadata.items())}
-        return {model: counts for model, counts in spent.items() if counts}
+        own = {model: counts for model, counts in spent.items() if counts}
+        return tokens_of_both(own, self.clients.models)
 
     @override
     def on_chat_model_start(
@@ -176,7 +185,7 @@ class Watch(UsageMetadataCallbackHandler):
         replies = itertools.count()
         for batch in response.generations:
             if not batch:  # LangChain allows a reply without generations, which counts as empty.
-                self.fault = self.fault or EMPTY
+                self._fault = self._fault or EMPTY
             for generation in batch:
                 read = self._read(generation, response.llm_output, run_id)
                 self._replied(read, run_id, next(replies))
@@ -194,7 +203,7 @@ class Watch(UsageMetadataCallbackHandler):
         # any point in the code, so nothing is recorded here. What has arrived is kept and recorded later.
         if isinstance(error, GeneratorExit):
             return
-        self.failed = True
+        self._has_failed = True
         if isinstance(error, Exception):
             self._streams.end(kwargs.get("run_id"))
 
@@ -244,20 +253,8 @@ class Watch(UsageMetadataCallbackHandler):
         with self._guard:
             key = (object() if run_id is None else run_id, place)
             self._said[key] = replace(read, apart=apart, within=within)
-            self.fault = self.fault or fault_of(read, self._accepts)
+            self._fault = self._fault or fault_of(read, self._accepts)
 
-
-_ENDING = (BeyondBaseline.__name__, NewToolCall.__name__)
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    # LangChain logs a warning for an error in a callback. These errors end an estimate or a replay on
-    # purpose, so their warnings are dropped.
-    message = record.getMessage()
-    return not any(each in message for each in (repr(Enough()), *_ENDING))
-
-
-logging.getLogger("langchain_core.callbacks.manager").addFilter(_is_news)
 
 watching: ContextVar[Watch | None] = ContextVar("rag_rule_watch", default=None)
 register_configure_hook(watching, inheritable=True)
@@ -268,7 +265,8 @@ def watched_by(watch: Watch) -> Generator[None, None, None]:
     """Makes ``watch`` record the models that are called in this context during the block."""
     token = watching.set(watch)
     try:
-        yield
+        with client_watch.watched_by(watch.clients):
+            yield
         watch.end_streams()
     finally:
         # The garbage collector may end an abandoned stream in another context, in which the variable was

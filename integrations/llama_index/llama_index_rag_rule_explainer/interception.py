@@ -1,8 +1,9 @@
 """This module lists the methods of LlamaIndex that are replaced during explanations."""
 
+from openai_rag_rule_explainer import watching as clients
+
 from rag_rule_explainer.instrumentation.copies.patching import Patches
 from rag_rule_explainer.instrumentation.isolation import handing
-from rag_rule_explainer.instrumentation.registered import client_interceptions
 from rag_rule_explainer.instrumentation.services import connections
 
 from . import (
@@ -43,6 +44,6 @@ interception = Patches(
         *connections.INTERCEPTIONS,
         *predictions.INTERCEPTIONS,
         *bedrock_streams.INTERCEPTIONS,
-        *client_interceptions(),
+        *clients.INTERCEPTIONS,
     ]
 )

@@ -8,14 +8,14 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
+from openai_rag_rule_explainer.wire import plain
 from typing_extensions import override
 
 from rag_rule_explainer.instrumentation.copies.patching import Patches
 from rag_rule_explainer.instrumentation.function_application import FunctionApplication
 
+from .interception import interception
 from .reading import whole
-from .watching import interception
-from .wire import plain
 
 
 @cache

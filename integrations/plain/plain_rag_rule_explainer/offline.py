@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from openai_rag_rule_explainer.wire import asked_in
+
 from rag_rule_explainer.instrumentation.engine import MissingExtra
 from rag_rule_explainer.instrumentation.offline import offline_answer, word_by_word
-
-from .wire import asked_in
 
 if TYPE_CHECKING:
     from openai import OpenAI

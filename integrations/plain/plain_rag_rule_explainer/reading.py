@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from openai_rag_rule_explainer.wire import Streamed, plain, reply_in
+
 from rag_rule_explainer.instrumentation.engine import Answer
 from rag_rule_explainer.instrumentation.function_values import answer_of_output
 from rag_rule_explainer.instrumentation.function_values import question_of_input as question_in
-
-from .wire import Streamed, plain, reply_in
 
 __all__ = ["answer_in", "question_in", "whole"]
 

@@ -3,7 +3,7 @@ the application's code reads the value."""
 
 import dis
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import is_dataclass
 from functools import cached_property, lru_cache, partial
 from inspect import getattr_static
@@ -20,6 +20,7 @@ from ..shared_state.reaching import is_ours
 from ..shared_state.writing import written_names
 from .companies import is_of_own
 from .data import is_data
+from .members import class_members, code_of_member
 from .named import under_usual_names
 from .owners import OF_MODELS, Node, Owner
 from .parts import OF_A_FUNCTION
@@ -72,11 +73,12 @@ class Bearing:
 
     ``named``: the names in the code of the user's functions; methods of a language model that the user
     wrote are left out. ``texts``: the string constants in the code that a run may execute, including code
-    of models.
+    of models. ``is_thorough``: True if also state counts that code names without going by it, as far as
+    can be told, such as the tokens of a rate limiter and clients that are made once.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+        self._snapshot, self.is_thorough = snapshot, False
         self._codes = [*_running(snapshot.functions, set(_asked_for(snapshot.things)))]
         of_others = [node for node in snapshot.functions if node.owner not in OF_MODELS]
         self._not_of_models = [node.thing.__code__ for node in of_others]
@@ -96,7 +98,9 @@ class Bearing:
         """Returns True iff a change of the value ``name`` may influence a later run. ``kept``: the object
         that has the value, with its content before the baseline."""
         was, now = kept.values(name)
-        if is_ours(was) or is_ours(now) or (_is_nothing(was) and not is_data(now)):
+        if is_ours(was) or is_ours(now):
+            return False
+        if not self.is_thorough and _is_nothing(was) and not is_data(now):
             # A client or an index that is made once and then kept behaves the same in every run. So this
             # change has no influence.
             return False
@@ -166,7 +170,7 @@ class Bearing:
         if node.owner in OF_MODELS or not {*node.names()} & self.named.union(variables):
             return False
         kind = cast("type[object]", type(node.thing))
-        codes = map(_code_of, _members(kind, self.named - _RUNNING))
+        codes = map(code_of_member, class_members(kind, self.named - _RUNNING))
         return any(code is not None and name in names_in(code) for code in codes)
 
     def _properties_of(self, thing: object, name: str) -> Iterator[str]:
@@ -222,6 +226,8 @@ class Bearing:
         """Returns True iff the code may read an attribute, an entry or a variable of this name.
         ``of_a_model``: True if it belongs to a model whose class the user wrote. Calls that read all
         attributes, such as ``vars()``, then count only if they are in the code of models."""
+        if self.is_thorough and self.is_named(name):
+            return True
         key = (name, of_a_model)
         if key not in self._read:
             named = self._named_by_models if of_a_model else self.named
@@ -236,24 +242,6 @@ class Bearing:
                 or is_computed(self._codes, name, of_a_method=True)
             )
         return self._read[key]
-
-
-def _members(kind: type[object], names: frozenset[str]) -> Iterator[object]:
-    """Yields the members of a class (or of its bases or metaclass) that have one of these names. A
-    property is yielded itself, as by ``getattr_static``, and not its value."""
-    # This runs for each replay. To search each class once for all names is far faster than to search all
-    # classes for each name.
-    for each in (*kind.__mro__, *type(kind).__mro__):
-        members: Mapping[str, object] = vars(each)
-        found = names & members.keys()
-        yield from (members[name] for name in found)
-        names -= found
-
-
-def _code_of(member: Any) -> CodeType | None:
-    """Returns the code of a method or of a property; None for any other attribute of a class."""
-    function = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
-    return getattr(function, "__code__", None)
 
 
 def _asked_for(things: Iterable[object]) -> Iterator[str]:

@@ -31,6 +31,7 @@ from .own_servers import OwnServers
 from .remembered import remember_left, remembered
 from .renewed_caches import renewed
 from .snapshot import KeptPart, Snapshot, with_what_was_added
+from .tried import TriedWithout
 
 _MOST_NAMED = 3
 _SEVERAL: Any = (list, tuple, set, ValuesView)
@@ -68,7 +69,7 @@ class Rewinding:
         self._is_missed = self.is_wanted = self.is_live = False
         self._places: tuple[str, ...] = ()
         self.was_useful = False
-        self._made = MadeAgain()
+        self._made, self.tried = MadeAgain(), TriedWithout()
 
     def miss_the_baseline(self) -> None:
         """Records that the baseline had already run when the state was stored. The state before the
@@ -86,6 +87,13 @@ class Rewinding:
             found or self._changes.new_modules() or self._changes.grown_caches()
         )
         return self.was_useful
+
+    def be_thorough(self) -> None:
+        """Makes later replays from the state before the baseline begin without everything that runs have
+        changed and that code names. Only then does their equality show that no run goes by it."""
+        if not self._bearing.is_thorough:
+            self._bearing.is_thorough = True
+            self.tried.begin()
 
     @property
     def dependent_places(self) -> str:
@@ -184,6 +192,7 @@ class Rewinding:
                 sys.modules.pop(name, None)
             for kept, content in writes:
                 _write(kept, content)
+            self.tried.note(changes)
             yield
         finally:
             for change in changes:
@@ -213,6 +222,10 @@ class Rewinding:
         again, and always got the value that the application held already. Each source must have been
         omitted in one of these replays."""
         return self._made.is_constant(name)
+
+    def is_settled(self, name: str) -> bool:
+        """Returns True iff the value of this name is constant, or runs do not go by it."""
+        return self.is_constant(name) or self.tried(name)
 
     @property
     def clause(self) -> str:

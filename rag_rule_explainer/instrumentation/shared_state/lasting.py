@@ -8,7 +8,7 @@ then does not show it.
 from collections.abc import Callable, Collection, Hashable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 from .ambient import left_on_loop_or_thread
@@ -19,9 +19,9 @@ from .contents import is_collection, names_in
 from .counting import is_read, place_in
 from .emptied import cached_code
 from .files import Left
-from .framework_values import differ, of_frameworks
-from .held import Plain
+from .framework_attributes import is_otherwise, of_frameworks
 from .holdings import Holdings, changed_values
+from .named_contents import Contents, contents_of
 from .outside import Outside
 from .statements import Statements
 from .sticking import Sticking, holders_of, is_of_threads, keeps, place_of, set_at_times, sticking_in
@@ -49,40 +49,31 @@ EVERYTHING = "all sources"
 retain."""
 
 
-class Contents(NamedTuple):
-    """A ``Contents`` holds the values of all attributes and variables that have one name, such as
-    ``turn``, at one moment.
-
-    ``plain``: the values that are texts or numbers; each key is a pair of the ``id()`` of the object that
-    holds the value and the value's name there. ``size``: the number of entries of all values that are
-    collections, added up.
-    """
-
-    plain: dict[tuple[int, str], tuple[type, Plain]]
-    size: int
-
-
 @dataclass(slots=True, eq=False)
 class Lasting:
     """This class finds state that lasts from one run to the next.
 
     ``before``: the application's state before the baseline. ``is_harmless``: returns True iff the user
-    ignores changes of the state with this name. ``outside``: records the use of files and environment
-    variables by the runs. ``emptied``: the collections and caches that every run empties first.
-    ``caches``: the cached functions of the application, but for these.
+    ignores changes of the state with this name. ``is_tried``: returns True iff runs without the state of
+    this name were seen to be the same (see ``rewinding.tried``). ``outside``: records the use of files
+    and environment variables by the runs. ``emptied``: the collections and caches that every run empties
+    first. ``caches``: the cached functions of the application, but for these.
     """
 
     before: Holdings
     is_harmless: Callable[[str], bool]
+    is_tried: Callable[[str], bool] = lambda _: False
     outside: Outside = field(default_factory=Outside)
     emptied: Collection[object] = ()
     caches: Caches = field(init=False)
     _sticking: list[Sticking] | None = None
     _start: dict[str, Contents] = field(default_factory=dict[str, Contents])
     _changed: dict[str, Sticking] = field(default_factory=dict[str, Sticking])
+    _in_frameworks: set[str] = field(default_factory=set[str])
     _grown: dict[str, int] = field(default_factory=dict[str, int])
     _replayed: set[Hashable] = field(default_factory=set[Hashable])
     _by_code: list[Left] = field(default_factory=list[Left])
+    _unexplained: dict[str, Left] = field(default_factory=dict[str, Left])
     _statements: Statements | None = None
     _weak: list[tuple[Left, Any]] = field(default_factory=list[tuple[Left, Any]])
 
@@ -106,14 +97,15 @@ class Lasting:
         read after the baseline had run; every value then counts as changed by the baseline.
         """
         self._sticking = sticking_in(after, reading, self.emptied)
-        self._start = {each.name: _contents(after, each.name) for each in self._sticking}
+        self._start = {each.name: contents_of(after, each.name) for each in self._sticking}
         for each in self._sticking:
             # If the baseline changed the value, this is recorded now. The replays may not change it
             # again, and then no later comparison would show it.
-            was = _contents(self.before, each.name)
+            was = contents_of(self.before, each.name)
             if not each.keyed and (is_missed or was != self._start[each.name]):
                 self._changed.setdefault(each.name, each)
         self._by_code = list(self._left_by_code(after, reading, variables))
+        self._unexplained = dict(self._without_code(after, reading))
 
     def _left_by_code(
         self, after: Holdings, reading: Holdings, variables: Collection[ContextVar[Any]]
@@ -125,7 +117,6 @@ class Lasting:
             yield Left(name, f"{clause} in a thread or task that nobody waits for")
         yield from left_on_loop_or_thread(after, reading)
         yield from self._of_others(after)
-        yield from self._unexplained(after, reading)
         for each in set_at_times(after, variables):
             yield Left(place_of(each)[0], f"{each.clause}, where the next run finds it")
 
@@ -138,7 +129,7 @@ class Lasting:
         holdings = now()
         self._replayed |= {sources} - {EVERYTHING}
         for each in self._sticking:
-            now_there, start = _contents(holdings, each.name), self._start[each.name]
+            now_there, start = contents_of(holdings, each.name), self._start[each.name]
             if each.keyed and now_there.plain.items() >= start.plain.items():
                 self._grown[each.name] = now_there.size - start.size
             elif now_there != start:
@@ -149,8 +140,16 @@ class Lasting:
         A difference means that the baseline changed the object, and that the replay did not get a copy of
         the object's earlier state."""
         for each in self._sticking or ():
-            if not each.keyed and any(differ(held) for held in of_frameworks(self.before, each.name)):
+            if not each.keyed and any(
+                is_otherwise(held) for held in of_frameworks(self.before, each.name)
+            ):
                 self._changed.setdefault(each.name, each)
+                self._in_frameworks.add(each.name)
+
+    @property
+    def changed_names(self) -> frozenset[str]:
+        """Returns the names of state that runs have changed and that code reads."""
+        return frozenset((*self._changed, *self._unexplained))
 
     def found(self) -> Left | None:
         """Returns lasting state that is known so far and that the user does not ignore; None if there is
@@ -158,7 +157,8 @@ class Lasting:
         return next((each for each in self._all() if not self.is_harmless(each.place)), None)
 
     def _all(self) -> list[Left]:
-        found = [*self._by_code, *self._of_databases()]
+        unexplained = (left for name, left in self._unexplained.items() if not self.is_tried(name))
+        found = [*self._by_code, *unexplained, *self._of_databases()]
         if self.caches.searched:
             clause = f"{self.caches.searched} keeps what it gave before, and searches"
             found.append(Left(self.caches.searched, clause))
@@ -179,6 +179,8 @@ class Lasting:
             )
         found += (left for left, thing in self._weak if len(thing))
         for each in self._sticking or ():
+            if self.is_tried(each.name) and each.name not in self._in_frameworks:
+                continue
             grown = self._grown.get(each.name, 0)
             # If every subset of sources got its own entry, no run reads the entry of a different run.
             if each.name in self._changed or 0 < grown < len(self._replayed):
@@ -203,10 +205,10 @@ class Lasting:
             if each.changes and any(keeps(thing) and not is_of_threads(thing, each) for thing in outer):
                 yield left
 
-    def _unexplained(self, after: Holdings, reading: Holdings) -> Iterator[Left]:
+    def _without_code(self, after: Holdings, reading: Holdings) -> Iterator[tuple[str, Left]]:
         """Yields state that the baseline changed and that code in ``reading`` reads, although no code was
-        found that writes it. ``after``: the application's state after the baseline. ``reading``: the
-        objects in it whose code may run in replays."""
+        found that writes it, each with the name by which code reads it. ``after``: the application's
+        state after the baseline. ``reading``: the objects in it whose code may run in replays."""
         written = {place_of(each)[0] for each in writes_in(after)}
         for held, name, value in changed_values(self.before, after, after.is_in_users_or_models):
             known = self.before.of(held.thing)
@@ -219,7 +221,8 @@ class Lasting:
             # count too.
             if is_read(reading, label, in_texts=held.is_of_model):
                 place = place_in(after, held, name)
-                yield Left(place, f"the baseline changed {place}, where the next run finds it")
+                left = Left(place, f"the baseline changed {place}, where the next run finds it")
+                yield label, left
 
     @property
     def asks_for_files(self) -> bool:
@@ -255,20 +258,3 @@ class Lasting:
             not names.isdisjoint(names_in(function.__code__))
             for _, function in users_functions(self.before)
         )
-
-
-def _contents(holdings: Holdings, name: str) -> Contents:
-    """Returns the texts, numbers and sizes of all values that have this name."""
-    plain, size = dict[tuple[int, str], tuple[type, Plain]](), 0
-    for held in holdings.all:
-        # Attributes of a framework's objects are left out: either each run has its own copy of them, or
-        # another check raises an error for the application.
-        is_inside = is_collection(held.thing) and name in holdings.names(held)
-        size += held.size if is_inside else 0
-        for inner, value in held.plain:
-            if is_inside or (inner == name and held.is_users and not held.is_code):
-                # An entry of a set is identified by its text, because a set has no order. If an object
-                # and its class have an attribute of the same name, the object's own value is used, as
-                # Python does.
-                plain.setdefault((id(held.thing), inner or repr(value)), (type(value), value))
-    return Contents(plain, size)

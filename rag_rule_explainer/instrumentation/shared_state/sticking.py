@@ -18,7 +18,7 @@ from .certain_writes import ANY_KEY, ChangedPlace, is_certain, key_as_written
 from .code import tree_of
 from .counting import is_read, is_read_by_models
 from .emptied import is_one_of
-from .evicting import evicting_nodes, is_evicting
+from .evicting import is_evicting
 from .fresh_keys import has_fresh_key
 from .holdings import Holdings
 from .writing import Written, label_of, locals_of, writes_in

@@ -20,6 +20,7 @@ OURS = (
     "rag_rule_explainer",
     "langchain_rag_rule_explainer",
     "llama_index_rag_rule_explainer",
+    "openai_rag_rule_explainer",
     "plain_rag_rule_explainer",
     "scorers_rag_rule_explainer",
 )

@@ -8,7 +8,7 @@ import openai
 import pytest
 import requests
 from plain_rag_rule_explainer import RuleExplainer
-from plain_rag_rule_explainer.watching import interception
+from plain_rag_rule_explainer.interception import interception
 
 from rag_rule_explainer import Explanation
 from tests.integrations.classes import changed, entries

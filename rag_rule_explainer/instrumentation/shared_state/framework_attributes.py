@@ -1,4 +1,4 @@
-"""This module compares the values that objects of frameworks hold with what they held before."""
+"""This module finds attributes of the frameworks' objects that have changed since they were read."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ def of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
             yield held
 
 
-def differ(held: Held) -> bool:
+def is_otherwise(held: Held) -> bool:
     """Returns True iff an attribute of this framework's object has a different value now than when
     ``held`` was made. Ignored are attributes that were None, because a framework may compute a value
     later and keep it, and attributes that were fractional numbers, lists, dicts or sets."""

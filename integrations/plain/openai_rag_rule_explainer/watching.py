@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from rag_rule_explainer.instrumentation.copies.patching import Interception, Patches
-from rag_rule_explainer.instrumentation.isolation import handing
+from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.requests.client_watch import ModelReply, ModelRequest
 from rag_rule_explainer.instrumentation.requests.generated_clients import GeneratedClient
 from rag_rule_explainer.instrumentation.requests.http_clients import HttpProtocols
-from rag_rule_explainer.instrumentation.services import connections
 
 from .prompts import edited, edited_body
 from .wire import KEYS_SHOWN, Streamed, asked_in, plain, reply_in
@@ -47,9 +45,8 @@ _CLIENT = GeneratedClient(_asks_a_model, _asked, edited, _replied, Streamed)
 _ADDED_ALONE = re.compile("(?!)")
 """A pattern that matches no name, so no method is replaced that the client's classes define themselves.
 They inherit ``request``, and get a method ``request`` of their own in its place (see ``added``)."""
-INTERCEPTIONS = [
+INTERCEPTIONS = (
     Interception("openai", "OpenAI", _ADDED_ALONE, _CLIENT.sending, added=("request",)),
     Interception("openai", "AsyncOpenAI", _ADDED_ALONE, _CLIENT.asending, added=("request",)),
     *_HTTP.interceptions,
-]
-interception = Patches([*INTERCEPTIONS, *handing.INTERCEPTIONS, *connections.INTERCEPTIONS])
+)

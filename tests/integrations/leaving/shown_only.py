@@ -1,0 +1,217 @@
+"""What applications count and keep to show it (costs, a history, a log, a budget, calls of a minute, one
+service for all), by which no run goes; and the twins of each, in which it decides."""
+
+import time
+from collections import deque
+from dataclasses import dataclass, field
+
+from tests.integrations.leaving.parts import Answer, Ask, Search, mode_of, written
+
+_LIMIT = 10_000_000
+
+
+@dataclass
+class Costs:
+    spent: float = 0.0
+
+    def add(self, text: str) -> None:
+        self.spent += len(text) * 0.001
+
+
+def costs_that_are_printed(search: Search, ask: Ask) -> Answer:
+    costs = Costs()
+
+    def answer(question: str) -> str:
+        found = search(question)
+        reply = written(ask, mode_of(found), found)
+        costs.add(reply)
+        print(f"{costs.spent:.3f} so far")
+        return reply
+
+    return answer
+
+
+def costs_that_decide(search: Search, ask: Ask) -> Answer:
+    costs = Costs()
+
+    def answer(question: str) -> str:
+        found = search(question)
+        reply = written(ask, "Warn" if costs.spent else mode_of(found), found)
+        costs.add(reply)
+        return reply
+
+    return answer
+
+
+class Session(dict[str, list[str]]):
+    """Its keys are attributes, as Streamlit's are."""
+
+    def __getattr__(self, name: str) -> list[str]:
+        return self[name]
+
+
+def a_history_on_the_screen(search: Search, ask: Ask) -> Answer:
+    session = Session(messages=[])
+
+    def answer(question: str) -> str:
+        if "first" not in session:
+            session["first"] = [question]
+        found = search(question)
+        session.messages.append(question)
+        session.messages.append(written(ask, mode_of(found), found))
+        return session.messages[-1]
+
+    return answer
+
+
+def a_history_that_decides(search: Search, ask: Ask) -> Answer:
+    session = Session(messages=[])
+
+    def answer(question: str) -> str:
+        mode = "Warn" if "messages" in session and session.messages[:1] else ""
+        found = search(question)
+        session.messages.append(question)
+        return written(ask, mode or mode_of(found), found)
+
+    return answer
+
+
+class Service:
+    def __init__(self, search: Search, ask: Ask, most: int) -> None:
+        self.search, self.ask, self.most = search, ask, most
+        self.log = list[str]()
+
+    def answer(self, question: str) -> str:
+        found = self.search(question)
+        mode = mode_of(found)
+        self.log.append(mode)
+        if len(self.log) > self.most:
+            self.log.pop(0)
+            mode = mode if self.most > 1 else "Warn"
+        return written(self.ask, mode, found)
+
+
+def a_log_that_is_kept_short(search: Search, ask: Ask) -> Answer:
+    return Service(search, ask, most=1000).answer
+
+
+def a_log_whose_length_decides(search: Search, ask: Ask) -> Answer:
+    return Service(search, ask, most=1).answer
+
+
+@dataclass
+class Budget:
+    most: int
+    used: int = 0
+
+    def is_left(self, text: str) -> bool:
+        self.used += len(text)
+        return self.used <= self.most
+
+
+def a_budget_that_is_large(search: Search, ask: Ask) -> Answer:
+    budget = Budget(_LIMIT)
+
+    def answer(question: str) -> str:
+        found = search(question)
+        reply = written(ask, mode_of(found), found)
+        return reply if budget.is_left(reply) else "the budget is used up"
+
+    return answer
+
+
+def a_budget_that_is_used_up(search: Search, ask: Ask) -> Answer:
+    budget = Budget(len("why?"))
+
+    def answer(question: str) -> str:
+        found = search(question)
+        mode = mode_of(found) if budget.is_left("why?") else "Warn"
+        return written(ask, mode, found)
+
+    return answer
+
+
+@dataclass
+class Window:
+    most: int
+    calls: deque[float] = field(default_factory=deque[float])
+
+    def admits(self) -> bool:
+        now = time.monotonic()
+        while self.calls and now - self.calls[0] > 60:
+            self.calls.popleft()
+        self.calls.append(now)
+        return len(self.calls) <= self.most
+
+
+def calls_in_a_minute(search: Search, ask: Ask) -> Answer:
+    window = Window(_LIMIT)
+
+    def answer(question: str) -> str:
+        found = search(question)
+        return written(ask, mode_of(found) if window.admits() else "Warn", found)
+
+    return answer
+
+
+def calls_in_a_minute_that_are_too_many(search: Search, ask: Ask) -> Answer:
+    window = Window(1)
+
+    def answer(question: str) -> str:
+        found = search(question)
+        return written(ask, mode_of(found) if window.admits() else "Warn", found)
+
+    return answer
+
+
+class Single:
+    is_ready = False
+
+    def __init__(self) -> None:
+        self.mode = ""
+
+    def load(self, mode: str) -> None:
+        if not self.is_ready:
+            self.mode, self.is_ready = mode, True
+
+
+def one_for_all_runs(search: Search, ask: Ask) -> Answer:
+    made = dict[str, Single]()
+
+    def answer(question: str) -> str:
+        service = made.setdefault("it", Single())
+        found = search(question)
+        service.load("")
+        return written(ask, service.mode or mode_of(found), found)
+
+    return answer
+
+
+def one_for_all_runs_that_keeps_a_mode(search: Search, ask: Ask) -> Answer:
+    made = dict[str, Single]()
+
+    def answer(question: str) -> str:
+        service = made.setdefault("it", Single())
+        found = search(question)
+        service.load(mode_of(found))
+        return written(ask, service.mode, found)
+
+    return answer
+
+
+SHOWN_ONLY = (
+    costs_that_are_printed,
+    a_history_on_the_screen,
+    a_log_that_is_kept_short,
+    a_budget_that_is_large,
+    calls_in_a_minute,
+    one_for_all_runs,
+)
+SHOWN_AND_DECIDING = (
+    costs_that_decide,
+    a_history_that_decides,
+    a_log_whose_length_decides,
+    a_budget_that_is_used_up,
+    calls_in_a_minute_that_are_too_many,
+    one_for_all_runs_that_keeps_a_mode,
+)
