@@ -81,7 +81,10 @@ def _begin_omitting(
     known, ids = first.prompt_sources, frozenset(each.id for each in kept)
     of_prompts = {each.id for each in known.sources}
     taking_out = TakingOut(
-        known, frozenset(of_prompts - ids), lambda each, text: note(copied_beside(each, text))
+        known,
+        frozenset(of_prompts - ids),
+        lambda each, copy: note(copied_beside(each, copy)),
+        manner.steady.is_ignored,
     )
     run.state.edit = _edit_noted(taking_out, run.tool_record.tools.made)
     results = [text for each in first.tool_record.noted for text in forms_of(each.result)]

@@ -1,7 +1,10 @@
 """This module holds the texts for doubts about turns and sections that are data of the application."""
 
+import re
+
 from ...printable import printable, shortened
 from .kinds import SourceKind
+from .turn_remains import Copy
 
 _HELD: dict[SourceKind, str] = {
     "turns": (
@@ -17,8 +20,14 @@ _HELD: dict[SourceKind, str] = {
     ),
 }
 _COPIED = (
-    "{source!r} was taken out of the messages, but the application's input or memory has its text a "
-    "second time ({text}), so the application may go by it. Leave the second one out"
+    "{source!r} was taken out of the messages, but {where} has its text a second time ({text}), so the "
+    "application may go by it. Leave the second one out, or, if it has nothing to do with the "
+    "conversation, name it: ignore=[{pattern!r}]"
+)
+_UNREADABLE = (
+    "{source!r} was taken out of the messages, but {where} cannot be read, so it may have its text a "
+    "second time. Leave it out, or, if it has nothing to do with the conversation, name it: "
+    "ignore=[{pattern!r}]"
 )
 
 
@@ -28,7 +37,10 @@ def still_held(identity: str, kind: SourceKind) -> str:
     return _HELD[kind].format(source=identity)
 
 
-def copied_beside(identity: str, text: str) -> str:
-    """Returns the note that an omitted turn was taken out of the messages alone. ``text``: the text that
-    has the turn a second time."""
-    return _COPIED.format(source=identity, text=shortened(printable(text), 80))
+def copied_beside(identity: str, copy: Copy) -> str:
+    """Returns the note that an omitted turn was taken out of the messages alone. ``copy``: the place that
+    has, or may have, the turn a second time."""
+    told = {"source": identity, "where": repr(printable(copy.path)), "pattern": re.escape(copy.path)}
+    if not copy.text:
+        return _UNREADABLE.format(**told)
+    return _COPIED.format(text=shortened(printable(copy.text), 80), **told)

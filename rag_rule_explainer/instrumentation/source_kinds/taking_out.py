@@ -5,9 +5,7 @@ A replay without a turn is then a run to which the turn was never given. Whateve
 its conversation, such as a summary or a number of messages, it makes without the turn.
 """
 
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, is_dataclass
 from itertools import chain
@@ -18,12 +16,15 @@ from .kinds import Omit
 from .listed_messages import Spoken, as_spoken, listed_text, spoken_in, with_text, without_text
 from .prompt_sections import is_system, sections_in
 from .prompt_sources import PromptSources
-from .turn_remains import TurnRemains, continues
+from .turn_copies import TurnCopies
+from .turn_remains import Copy, TurnRemains, continues
 
 _LEVELS = 12
 """The number of nested levels in which lists of messages are searched for in an input. Deeper ones stay
 as they are."""
 _GONE: Any = object()
+BESIDE = "beside"
+"""The name under which fields beside the messages are named, such as "beside.log"."""
 
 
 @dataclass(slots=True, eq=False)
@@ -32,17 +33,18 @@ class TakingOut:
 
     ``known``: the sources in the first request of the baseline; ``omitted``: the ids of those to take
     out. ``taken``: the ids of the sources that were taken out. ``copied``: the ids of turns that are also
-    written elsewhere, such as in a transcript, each with that text. It stays as it is, so they do not
-    count as taken out. ``note_copy``: is called with the id of such a turn and the text, if the turn is
-    no longer among its messages.
+    held elsewhere, such as in a transcript, each with that place. It stays as it is, so they do not
+    count as taken out. ``note_copy``: is called with the id of such a turn and the place, if the turn is
+    no longer among its messages. ``is_ignored``: see ``TurnRemains``.
     ``constant``: the ids of sections that were taken out, and that the application has in its code too.
     """
 
     known: PromptSources
     omitted: frozenset[str]
-    note_copy: Callable[[str, str], None] = lambda _identity, _text: None
+    note_copy: Callable[[str, Copy], None] = lambda _identity, _copy: None
+    is_ignored: Callable[[str], bool] = lambda _: False
     taken: set[str] = field(default_factory=set[str])
-    copied: dict[str, str] = field(default_factory=dict[str, str])
+    copied: dict[str, Copy] = field(default_factory=dict[str, Copy])
     constant: set[str] = field(default_factory=set[str])
     _groups: dict[tuple[Spoken, ...], list[str]] = field(
         default_factory=dict[tuple[Spoken, ...], list[str]], init=False
@@ -55,11 +57,9 @@ class TakingOut:
     def __post_init__(self) -> None:
         turns, gone = self.known.groups, self.omitted
         omitted = {each: [one.text for one in turns[each]] for each in turns if each in gone}
-        left = Counter(self.known.spoken)
-        left.subtract(chain.from_iterable(turns[each] for each in omitted))
-        sections = self.known.sections
+        sections, asked = self.known.sections, [each.text for each in self.known.spoken[-1:]]
         omitted |= {each: [sections[each]] for each in gone.intersection(sections, self.known.held)}
-        self._remains = TurnRemains(omitted, [each.text for each, times in left.items() if times > 0])
+        self._remains = TurnRemains(TurnCopies(omitted, "".join(asked)), self.is_ignored)
         for identity, group in self.known.groups.items():
             said = tuple(as_spoken(*each) for each in group)
             self._groups.setdefault(said, []).append(identity)
@@ -87,15 +87,14 @@ class TakingOut:
         if not self.omitted:
             return given
         left = self._edited(given, frozenset())
-        for identity, text in self._remains.found_in(left).items():
-            self._add_copies([identity], text)
+        for identity, place in self._remains.found_in(left, BESIDE).items():
+            self.copied.setdefault(identity, place)
+            self.taken.discard(identity)
         for identity in sorted(self._cut & set(self.copied)):
             self.note_copy(identity, self.copied[identity])
         return left
 
     def _edited(self, value: Any, above: frozenset[int]) -> Any:
-        if isinstance(value, str):
-            self._look_for_copies(value)
         is_plain = isinstance(value, (str, bytes, int, float, type(None)))
         if is_plain or len(above) > _LEVELS or id(value) in above:
             return value
@@ -109,20 +108,6 @@ class TakingOut:
         names = _attributes_of(value)
         changed = {name: self._edited(getattr(value, name), above) for name in names}
         return _with_attributes(value, changed)
-
-    def _look_for_copies(self, text: str) -> None:
-        """Adds to ``copied`` each omitted turn whose messages all stand in this text, in the order of the
-        turn."""
-        here = "".join(text.split())
-        for group, ids in self._groups.items():
-            said = ".*?".join(re.escape(each.text) for each in group if each.text)
-            if said and re.search(said, here):
-                self._add_copies(self.omitted.intersection(ids), text)
-
-    def _add_copies(self, ids: Iterable[str], text: str) -> None:
-        for each in ids:
-            self.copied.setdefault(each, text)
-            self.taken.discard(each)
 
     def _of_list(self, listed: Sequence[Any], above: frozenset[int]) -> Any:
         parts = [each if spoken_in(each) else self._edited(each, above) for each in listed]
@@ -161,7 +146,7 @@ class TakingOut:
                 continue
             for identity, start in zip(ids, starts, strict=True):
                 if identity in self.omitted:
-                    places = dict.fromkeys(place for place, _ in talk[start : start + len(group)])
+                    places = _places_of(listed, talk, start, len(group))
                     instead = [self._instead_of(listed[place]) for place in places]
                     if all(each is not None for each in instead):
                         self.taken.update({identity} - set(self.copied))
@@ -194,8 +179,24 @@ class TakingOut:
         return found
 
     def _instead_of(self, element: Any) -> Any:
+        """Returns what replaces an element of an omitted turn; None if it cannot be blanked, as an element
+        that is no message."""
         omit: Omit = self.known.omit
-        return without_text(element) if omit == "blank" else _GONE
+        if omit == "blank":
+            return without_text(element) if spoken_in(element) else None
+        return _GONE
+
+
+def _places_of(
+    listed: Sequence[Any], talk: Sequence[tuple[int, Spoken]], start: int, size: int
+) -> list[int]:
+    """Returns the places in a list of all that belongs to a turn: its messages, and the elements up to the
+    next message that are no messages, such as a feedback. ``talk``: the messages in the list, each with
+    the place of its element; ``start``, ``size``: the index of the first message in it, and their
+    number."""
+    own = [place for place, _ in talk[start : start + size]]
+    end = talk[start + size][0] if start + size < len(talk) else len(listed)
+    return [each for each in range(own[0], end) if each in own or not spoken_in(listed[each])]
 
 
 def _starts_of(group: Sequence[Spoken], talk: Sequence[tuple[int, Spoken]]) -> list[int]:

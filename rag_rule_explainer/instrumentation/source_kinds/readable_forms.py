@@ -1,0 +1,158 @@
+"""This module finds the texts that a value may stand for: a text in which signs are escaped, or that is
+encoded, compressed, or inside bytes."""
+
+import ast
+import base64
+import binascii
+import bz2
+import html
+import json
+import lzma
+import quopri
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any, NamedTuple
+from urllib.parse import unquote_plus
+
+_ROUNDS = 4
+"""The largest number of encodings, one inside the other, that are undone."""
+_LONGEST = 1_000_000
+"""The length of the longest value that is looked into."""
+_TOKEN = re.compile(r"[^\s\"'<>,;:]{12,}")
+"""A part of a text that may be encoded as a whole."""
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S)
+_SIGNS = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " "}
+_PERCENT, _QUOTED = re.compile(r"%[0-9a-fA-F]{2}"), re.compile(r"=[0-9A-F]{2}|=\r?\n")
+_LIKE_TEXT = 0.9
+"""The smallest share of printable characters in a text."""
+_MOST_OPAQUE = 400
+"""The length of the longest identifier or key that may be unreadable, such as the signature of a token.
+Nothing longer is taken to be independent of a conversation."""
+_MEDIA = (
+    *(b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF", b"ID3", b"OggS", b"fLaC", b"BM"),
+    *(b"\x00\x00\x00\x18ftyp", b"\x00\x00\x00\x1cftyp", b"\x00\x00\x00 ftyp"),
+)
+"""The beginnings of pictures, sounds, films and PDF files."""
+_UNPACKING: tuple[tuple[bytes, Callable[[bytes], bytes]], ...] = (
+    (b"\x1f\x8b", lambda packed: zlib.decompress(packed, 31)),
+    (b"x", zlib.decompress),
+    (b"BZh", bz2.decompress),
+    (b"\xfd7zXZ", lzma.decompress),
+)
+_DECODING: tuple[Callable[[str], bytes], ...] = (
+    lambda text: base64.b64decode(_padded(text, 4), validate=True),
+    lambda text: base64.b64decode(_padded(text, 4), altchars=b"-_", validate=True),
+    lambda text: base64.b32decode(_padded(text, 8)),
+    bytes.fromhex,
+    base64.b85decode,
+    base64.a85decode,
+)
+
+
+class Readable(NamedTuple):
+    """A ``Readable`` says what a value can be read as. ``texts``: the value in all forms that are texts.
+    ``parsed``: the content, if the value is JSON or written as Python writes values. ``is_opaque``: True
+    if some of it cannot be read, and is too long for an identifier."""
+
+    texts: tuple[str, ...]
+    parsed: tuple[Any, ...] = ()
+    is_opaque: bool = False
+
+
+@lru_cache(maxsize=512)
+def readable(value: str | bytes) -> Readable:
+    """Returns what a value can be read as."""
+    if len(value) > _LONGEST:
+        return Readable((), (), is_opaque=True)
+    opaque = list[str]()
+    first = [value] if isinstance(value, str) else list(_texts_in(value, opaque))
+    found, new = dict.fromkeys(first), first
+    for _ in range(_ROUNDS):
+        new = [each for text in new for each in _decoded(text, opaque) if each not in found]
+        found.update(dict.fromkeys(new))
+    parsed = tuple(content for text in found for content in _parsed(text))
+    return Readable(tuple(found), parsed, bool(opaque))
+
+
+def _texts_in(value: bytes, opaque: list[str]) -> Iterator[str]:
+    """Yields the texts in bytes. Adds to ``opaque`` if these are neither a text nor a picture or the
+    like."""
+    if value.startswith(_MEDIA):
+        return
+    for beginning, unpack in _UNPACKING:
+        if value.startswith(beginning):
+            with suppress(zlib.error, OSError, EOFError, ValueError, lzma.LZMAError):
+                yield from _texts_in(unpack(value), opaque)
+                return
+    for code in ("utf-16", "utf-8") if value[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8",):
+        with suppress(UnicodeDecodeError):
+            yield value.decode(code)
+            return
+    inside = value.decode("utf-8", "ignore")
+    yield inside
+    # Every other byte of UTF-16 without a mark is 0, in most languages.
+    yield value.replace(b"\0", b"").decode("utf-8", "ignore")
+    if len(value) > _MOST_OPAQUE and not _is_like_text(inside):
+        opaque.append("bytes")
+
+
+def _decoded(text: str, opaque: list[str]) -> Iterator[str]:
+    if "&" in text:
+        yield html.unescape(text)
+    if "\\" in text:
+        yield _ESCAPE.sub(_unescaped, text)
+    if _PERCENT.search(text):
+        yield unquote_plus(text)
+    if _QUOTED.search(text):
+        yield quopri.decodestring(text.encode()).decode("utf-8", "ignore")
+    whole = "".join(text.split())
+    lines = [whole] if "\n" in text.strip() and len(max(text.split(), key=len, default="")) > 60 else []
+    for token in (*lines, *_TOKEN.findall(text)):
+        meanings = [each for each in map(_bytes_of, _DECODING, [token] * len(_DECODING)) if each]
+        if any(each.startswith(_MEDIA) for each in meanings):
+            continue
+        found = [each for meant in meanings for each in _texts_in(meant, []) if _is_like_text(each)]
+        yield from found
+        if not found and len(token) > _MOST_OPAQUE and not re.search(r"[./\\|_-]{2}|/\w+/", token):
+            opaque.append(token)
+
+
+def _bytes_of(decode: Callable[[str], bytes], token: str) -> bytes:
+    """Returns what a part of a text is the encoded form of; empty if it is not encoded in this way."""
+    with suppress(ValueError, binascii.Error):
+        return decode(token.strip("."))
+    return b""
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    number = found[1] or found[2]
+    return chr(int(number, 16)) if number else _SIGNS.get(found[3], found[3])
+
+
+def _parsed(text: str) -> Iterator[Any]:
+    """Yields the content of a text that is JSON, or lines of JSON, or a value as Python writes it."""
+    begins = text.lstrip()[:1]
+    if not begins or begins not in "[{(\"'":
+        return
+    for read in (json.loads, _of_lines, ast.literal_eval):
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            content = read(text.strip())
+            if not isinstance(content, (str, bytes)) or content != text:
+                yield content
+                return
+
+
+def _of_lines(text: str) -> list[Any]:
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+def _is_like_text(text: str) -> bool:
+    printable = sum(each.isprintable() or each in "\n\r\t" for each in text)
+    return len(text) > 2 and printable >= _LIKE_TEXT * len(text)
+
+
+def _padded(text: str, size: int) -> str:
+    return text.rstrip("=") + "=" * (-len(text.rstrip("=")) % size)
