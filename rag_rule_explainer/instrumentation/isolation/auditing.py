@@ -4,12 +4,14 @@ Python raises such an event whenever code opens a file, connects to SQLite, or s
 variable, whichever library it uses.
 """
 
+import os
 import sys
 import threading
 from functools import cache
 from typing import Any
 
 from ..run_context import inside_retrieval, participation
+from .isolating import current_state
 
 _EVENTS = frozenset(
     {
@@ -19,6 +21,7 @@ _EVENTS = frozenset(
         *("subprocess.Popen", "os.system", "os.posix_spawn"),
     }
 )
+_OPENING = frozenset({"open", "sqlite3.connect"})
 _IMPORTING = "<frozen importlib._bootstrap_external>"
 _here = threading.local()
 
@@ -45,6 +48,8 @@ def _passed_on(event: str, given: tuple[Any, ...]) -> None:
         return
     _here.busy = True
     try:
+        if event in _OPENING and isinstance(given[0], (str, bytes, os.PathLike)) and current_state():
+            run.read.add(os.fsdecode(given[0]))
         run.outside.take(event, given)
     except Exception:  # noqa: S110 -- an error of the hook would be raised in the application
         pass

@@ -18,6 +18,14 @@ _HELD: dict[SourceKind, str] = {
         "class of the framework, such as a checkpointer, a chat history or a memory. Examples that never "
         "change are no memory in a prompt template or in a variable of the module"
     ),
+    "examples": (
+        "{source!r} stands neither in the input, nor in a memory, nor in code, so the application has "
+        "read it somewhere, and it may be a conversation. It was only left out of requests, and the "
+        "application may go by it in other ways. Keep a conversation in a class of the framework, such "
+        "as a checkpointer, a chat history or a memory, and examples that never change in a prompt "
+        "template or in a variable of the module; or, if the file that has them never changes, name it: "
+        "ignore=['examples.json']"
+    ),
 }
 _COPIED = (
     "{source!r} was taken out of the messages, but {where} has its text a second time ({text}), so the "
@@ -33,7 +41,7 @@ _UNREADABLE = (
 
 def still_held(identity: str, kind: SourceKind) -> str:
     """Returns the note that an omitted source was only left out of requests. ``kind``: "turns" if the
-    input has it, "memory" if the application remembers it."""
+    input has it, "memory" if the application remembers it, "examples" if it is read somewhere."""
     return _HELD[kind].format(source=identity)
 
 

@@ -56,10 +56,10 @@ class TakingOut:
 
     def __post_init__(self) -> None:
         turns, gone = self.known.groups, self.omitted
-        omitted = {each: [one.text for one in turns[each]] for each in turns if each in gone}
-        sections, asked = self.known.sections, [each.text for each in self.known.spoken[-1:]]
+        omitted = {each: self.known.texts_of(each) for each in turns if each in gone}
+        sections = self.known.sections
         omitted |= {each: [sections[each]] for each in gone.intersection(sections, self.known.held)}
-        self._remains = TurnRemains(TurnCopies(omitted, "".join(asked)), self.is_ignored)
+        self._remains = TurnRemains(TurnCopies(omitted, self.known.asked), self.is_ignored)
         for identity, group in self.known.groups.items():
             said = tuple(as_spoken(*each) for each in group)
             self._groups.setdefault(said, []).append(identity)
@@ -90,8 +90,9 @@ class TakingOut:
         for identity, place in self._remains.found_in(left, BESIDE).items():
             self.copied.setdefault(identity, place)
             self.taken.discard(identity)
-        for identity in sorted(self._cut & set(self.copied)):
-            self.note_copy(identity, self.copied[identity])
+        places = {**self.known.beside, **self.copied}
+        for identity in sorted(self._cut.intersection(places)):
+            self.note_copy(identity, places[identity])
         return left
 
     def _edited(self, value: Any, above: frozenset[int]) -> Any:
@@ -179,8 +180,8 @@ class TakingOut:
         return found
 
     def _instead_of(self, element: Any) -> Any:
-        """Returns what replaces an element of an omitted turn; None if it cannot be blanked, as an element
-        that is no message."""
+        """Returns what replaces an element of an omitted turn; None if it cannot be blanked, as is so for
+        an element that is no message."""
         omit: Omit = self.known.omit
         if omit == "blank":
             return without_text(element) if spoken_in(element) else None
@@ -190,8 +191,8 @@ class TakingOut:
 def _places_of(
     listed: Sequence[Any], talk: Sequence[tuple[int, Spoken]], start: int, size: int
 ) -> list[int]:
-    """Returns the places in a list of all that belongs to a turn: its messages, and the elements up to the
-    next message that are no messages, such as a feedback. ``talk``: the messages in the list, each with
+    """Returns the places in a list of all that belongs to a turn: its messages, and the elements up to
+    the next message that are no messages, such as a feedback. ``talk``: the messages in the list, each with
     the place of its element; ``start``, ``size``: the index of the first message in it, and their
     number."""
     own = [place for place, _ in talk[start : start + size]]
