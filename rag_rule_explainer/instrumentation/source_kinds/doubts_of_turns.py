@@ -33,9 +33,9 @@ _COPIED = (
     "conversation, name it: ignore=[{pattern!r}]"
 )
 _UNREADABLE = (
-    "{source!r} was taken out of the messages, but {where} cannot be read, so it may have its text a "
-    "second time. Leave it out, or, if it has nothing to do with the conversation, name it: "
-    "ignore=[{pattern!r}]"
+    "{source!r} was taken out of the messages, but {where} may have something of it: it cannot be "
+    "read, or was computed of the messages. Leave it out, or, if it has nothing to do with the "
+    "conversation, name it: ignore=[{pattern!r}]"
 )
 
 

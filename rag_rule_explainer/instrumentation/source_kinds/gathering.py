@@ -88,7 +88,7 @@ def _prompt_sources(
     data = {each: prompts.texts_of(each) for each in prompts.held if each in prompts.groups}
     more = {f"config.{name}": entries.get(name) for name in ("configurable", "metadata")}
     if data:
-        prompts.beside.update(found.memories.copies_of(data, prompts.asked, more))
+        prompts.beside.update(found.memories.copies_of(data, prompts.asked, more, case.objects))
     return prompts
 
 

@@ -8,6 +8,7 @@ stand neither in the input nor in a memory of the framework. It also finds what 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -16,15 +17,18 @@ from ..rewinding.companies import is_own
 from ..shared_state.contents import is_collection
 from ..shared_state.held import Held
 from ..shared_state.holdings import Holdings
-from .contents_beside import is_message
+from .contents_beside import ContentsBeside, is_message
 from .readable_forms import readable
 from .turn_copies import TurnCopies, told
 from .turn_remains import Copy, TurnRemains
 
 _PROMPTS = ("Prompt", "Template")
 """Parts of the names of the frameworks' classes of prompts."""
-_MEMORIES = re.compile("Memory|History|Store|Saver|Context|Retriever|Index|Tool|Model|LLM")
-"""Matches the names of the frameworks' classes whose objects lose turns themselves, or hold sources."""
+_MEMORIES = re.compile("Memory|History|Store|Saver|Context|Index|Model|LLM")
+"""Matches the names of the frameworks' classes whose objects lose turns themselves, or are no memory."""
+_SEARCHED = re.compile("(?:Tool|Retriever)$")
+"""Matches the names of the frameworks' classes of tools and retrievers. What they hold is what they
+return."""
 _LARGEST = 1_000_000
 """The size in bytes of the largest file of which all forms are compared. A larger one is searched for the
 messages as they are."""
@@ -72,14 +76,20 @@ class OwnMemories:
         return any(self.is_ignored(path) for path, _ in self._in_files(copies))
 
     def copies_of(
-        self, turns: Mapping[str, Sequence[str]], question: str, more: Mapping[str, Any]
+        self,
+        turns: Mapping[str, Sequence[str]],
+        question: str,
+        more: Mapping[str, Any],
+        given: Sequence[object] = (),
     ) -> dict[str, Copy]:
         """Returns the ids of the turns that the application has a second time, each with the place: in
         its objects, in variables that functions enclose, in collections of its modules, in files that the
-        run has read, or in ``more``, which are contents by name."""
+        run has read, or in ``more``, which are contents by name. ``given``: the objects in the input,
+        which are looked through elsewhere."""
         copies = TurnCopies(turns, question)
         remains, found = TurnRemains(copies, self.is_ignored), dict[str, Copy]()
-        for path, content in [*more.items(), *self._contents()]:
+        own = ((name, each) for name, each in self._contents(given) if _is_of_talk(each, copies))
+        for path, content in chain(more.items(), own):
             for identity, place in remains.found_in(content, path).items():
                 if place.text:
                     found.setdefault(identity, place)
@@ -92,19 +102,20 @@ class OwnMemories:
     def _all(self) -> Sequence[Held]:
         return () if self.before is None else self.before.all
 
-    def _contents(self) -> Iterator[tuple[str, Any]]:
+    def _contents(self, given: Sequence[object]) -> Iterator[tuple[str, Any]]:
         """Yields what the application holds that its runs may change, each with its name."""
+        left_out = {id(each) for each in given}
         for held in self._all:
-            thing, holder = held.thing, next(self._above(held), None)
+            thing, above = held.thing, [*self._above(held)]
             if held.is_of_model or isinstance(thing, (FunctionType, CodeType, ModuleType, type)):
                 continue
-            if any(is_of_prompts(each.thing) for each in (held, *self._above(held))):
+            if _loses_turns(thing) or any(_is_elsewhere(each.thing, left_out) for each in (held, *above)):
                 continue
             if is_collection(thing) and not isinstance(thing, (tuple, frozenset)):
-                function = holder.thing if holder is not None else None
+                function = above[0].thing if above else None
                 if isinstance(function, FunctionType) and is_own(_module_of(function)):
                     yield f"{function.__name__}.{held.name}", thing
-            elif held.is_users and not is_collection(thing) and not _loses_turns(thing):
+            elif held.is_users and not is_collection(thing):
                 attributes = {**getattr(thing, "__dict__", {})}
                 yield from ((f"{type(thing).__name__}.{name}", each) for name, each in attributes.items())
 
@@ -143,11 +154,40 @@ def is_of_prompts(thing: object) -> bool:
     return any(part in kind.__name__ for kind in type(thing).__mro__ for part in _PROMPTS)
 
 
+def _is_elsewhere(thing: object, left_out: Collection[int]) -> bool:
+    """Returns True iff an object is one of those with the ids ``left_out``, a prompt, a tool or a
+    retriever."""
+    is_searched = any(_SEARCHED.search(each.__name__) for each in type(thing).__mro__)
+    return id(thing) in left_out or is_of_prompts(thing) or is_searched
+
+
 def _loses_turns(thing: object) -> bool:
-    """Returns True iff an object of the user's is a memory of a framework, of which replays get a copy
-    without the omitted turns, or is a message, or holds sources."""
+    """Returns True iff an object is a memory of a framework, of which replays get a copy without the
+    omitted turns, or a message."""
     kinds = [each for each in type(thing).__mro__ if not is_own(each.__module__)]
-    return is_message(thing) or any(_MEMORIES.search(each.__name__) for each in kinds)
+    if any(_MEMORIES.search(each.__name__) for each in kinds):
+        return True
+    return not is_collection(thing) and is_message(thing)
+
+
+def _is_of_talk(content: Any, copies: TurnCopies) -> bool:
+    """Returns True iff a content may be a record of the conversation: all its texts are copies of
+    messages, or half of them are, of several ones. Other texts, such as documents, may be what a reply
+    was made of."""
+    said = {
+        f"{each} {place}": [one] for each, some in copies.turns.items() for place, one in enumerate(some)
+    }
+    single = TurnCopies(said, copies.question)
+    walk = ContentsBeside(lambda _: frozenset[str](), copies.says_only_messages)
+    texts = [each for each in walk.texts_in(content, "") if _size_of(each.value) > 1]
+    found = [single.in_text(each.value, is_field=each.is_field) for each in texts]
+    having = sum(map(bool, found))
+    several = len(set[str]().union(*found)) > 1
+    return bool(having) and (having == len(found) or (several and having * 2 >= len(found)))
+
+
+def _size_of(value: str | bytes) -> float:
+    return told(value).size if isinstance(value, str) else len(value)
 
 
 def _is_made_of(text: str, parts: Collection[str]) -> bool:

@@ -5,15 +5,14 @@ A replay without a turn is then a run to which the turn was never given. Whateve
 its conversation, such as a summary or a number of messages, it makes without the turn.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, cast
 
-from ..rewinding.companies import is_own
 from .kinds import Omit
 from .listed_messages import Spoken, as_spoken, listed_text, spoken_in, with_text, without_text
+from .made_anew import Made, fields_of, with_elements, with_entries, with_fields
 from .prompt_sections import is_system, sections_in
 from .prompt_sources import PromptSources
 from .turn_copies import TurnCopies
@@ -52,6 +51,7 @@ class TakingOut:
     _instructions: dict[str, str | None] = field(default_factory=dict[str, str | None], init=False)
     _ids: dict[str, list[str]] = field(default_factory=dict[str, list[str]], init=False)
     _cut: set[str] = field(default_factory=set[str], init=False)
+    _computed: set[str] = field(default_factory=set[str], init=False)
     _remains: TurnRemains = field(init=False)
 
     def __post_init__(self) -> None:
@@ -91,6 +91,9 @@ class TakingOut:
             self.copied.setdefault(identity, place)
             self.taken.discard(identity)
         places = {**self.known.beside, **self.copied}
+        for each in sorted(self._computed):
+            if not self.is_ignored(each):
+                places = {**dict.fromkeys(self._cut, Copy(each)), **places}
         for identity in sorted(self._cut.intersection(places)):
             self.note_copy(identity, places[identity])
         return left
@@ -103,12 +106,16 @@ class TakingOut:
         if isinstance(value, dict):
             entries = cast("dict[Any, Any]", value)
             made = {name: self._edited(each, above) for name, each in entries.items()}
-            return _with_entries(entries, made)
+            return self._of_made(with_entries(entries, made))
         if isinstance(value, (list, tuple)):
             return self._of_list(cast("Sequence[Any]", value), above)
-        names = _attributes_of(value)
-        changed = {name: self._edited(getattr(value, name), above) for name in names}
-        return _with_attributes(value, changed)
+        changed = {name: self._edited(getattr(value, name), above) for name in fields_of(value)}
+        return self._of_made(with_fields(value, changed))
+
+    def _of_made(self, made: Made) -> Any:
+        kind = type(made.thing).__name__
+        self._computed.update(f"{BESIDE}.{kind}.{name}" for name in made.computed)
+        return made.thing
 
     def _of_list(self, listed: Sequence[Any], above: frozenset[int]) -> Any:
         parts = [each if spoken_in(each) else self._edited(each, above) for each in listed]
@@ -121,13 +128,7 @@ class TakingOut:
         )
         if is_same:
             return listed
-        made: Any
-        if isinstance(listed, tuple):
-            make: Any = getattr(listed, "_make", tuple)
-            made = make(left)
-        else:
-            made = copy(listed)
-            made[:] = left
+        made = self._of_made(with_elements(listed, left))
         self._remains.note_cleared(made, cleared)
         return made
 
@@ -192,8 +193,8 @@ def _places_of(
     listed: Sequence[Any], talk: Sequence[tuple[int, Spoken]], start: int, size: int
 ) -> list[int]:
     """Returns the places in a list of all that belongs to a turn: its messages, and the elements up to
-    the next message that are no messages, such as a feedback. ``talk``: the messages in the list, each with
-    the place of its element; ``start``, ``size``: the index of the first message in it, and their
+    the next message that are no messages, such as a feedback. ``talk``: the messages in the list, each
+    with the place of its element; ``start``, ``size``: the index of the first message in it, and their
     number."""
     own = [place for place, _ in talk[start : start + size]]
     end = talk[start + size][0] if start + size < len(talk) else len(listed)
@@ -214,34 +215,3 @@ def _starts_of(group: Sequence[Spoken], talk: Sequence[tuple[int, Spoken]]) -> l
         if is_here and free and around.isdisjoint(place for place, _ in here):
             starts.append(start)
     return starts
-
-
-def _with_entries(entries: dict[Any, Any], made: Mapping[Any, Any]) -> Any:
-    if all(made[name] is each for name, each in entries.items()):
-        return entries
-    copied = copy(entries)
-    copied.update(made)
-    return copied
-
-
-def _attributes_of(value: Any) -> list[str]:
-    """Returns the names of the fields of an object in which messages are searched for. The object must be
-    of a dataclass or pydantic model of the user's; for any other object, the list is empty."""
-    if not is_own(type(value).__module__):
-        return []
-    if is_dataclass(value) and not isinstance(value, type):
-        return [each.name for each in fields(value) if hasattr(value, each.name)]
-    kind: Any = cast("object", type(value))
-    declared: Any = getattr(kind, "model_fields", None)
-    names = [*cast("dict[str, Any]", declared)] if isinstance(declared, dict) else []
-    return [each for each in names if hasattr(value, each)]
-
-
-def _with_attributes(value: Any, changed: Mapping[str, Any]) -> Any:
-    differing = {name: each for name, each in changed.items() if each is not getattr(value, name)}
-    if not differing:
-        return value
-    made = copy(value)
-    for name, each in differing.items():
-        object.__setattr__(made, name, each)
-    return made
