@@ -18,7 +18,7 @@ from .readable_forms import readable
 _LEVELS = 16
 _MOST = 20_000
 """The largest number of values that are visited."""
-_FEWEST_SIGNS = 8
+_FEWEST_SIGNS = 2
 """The smallest number of integers that may be the codes of a text's signs."""
 _OWN_PARTS = frozenset(
     {*TEXTS, *("role", "type", "parts", "tool_calls", "invalid_tool_calls", "function_call")}
@@ -79,7 +79,7 @@ class ContentsBeside:
     ) -> Iterator[Text]:
         parsed = readable(text).parsed if len(above) <= _LEVELS else ()
         for each in parsed:
-            yield from self._walk(each, path, above | {id(each)}, is_field=is_field)
+            yield from self._walk(each, path, above | {id(parsed)}, is_field=is_field)
         # A text that is JSON is looked through as a whole only for long messages.
         yield Text(path, text, is_field=is_field, is_prompt=bool(parsed))
 
@@ -181,9 +181,7 @@ def _held_by(thing: Any) -> Iterator[tuple[str, Any]]:
     elif _is_looked_into(kind) or not hasattr(thing, "__dict__"):
         yield from _fields_of(thing)
     if kind.__module__.partition(".")[0] in _DATA and not isinstance(thing, FunctionType):
-        stored = _stored(thing)
-        if stored:
-            yield "", stored
+        yield "", _stored(thing)
 
 
 def _enclosed(function: Any) -> Iterator[Any]:
@@ -212,9 +210,10 @@ def _is_looked_into(kind: type) -> bool:
     return is_own(module) or module == "types" or (is_dataclass(kind) and module in _DATA)
 
 
-def _stored(thing: Any) -> bytes:
-    """Returns the form in which Python stores an object; empty if it cannot be stored."""
+def _stored(thing: Any) -> Any:
+    """Returns the elements of an array, or the form in which Python stores an object; None if it cannot
+    be stored."""
     try:
-        return pickle.dumps(thing, 4)
+        return thing.tolist() if hasattr(thing, "tolist") else pickle.dumps(thing, 4)
     except Exception:  # an object may refuse this in any way
-        return b""
+        return None

@@ -113,7 +113,7 @@ class OwnMemories:
                 continue
             if is_collection(thing) and not isinstance(thing, (tuple, frozenset)):
                 function = above[0].thing if above else None
-                if isinstance(function, FunctionType) and is_own(_module_of(function)):
+                if isinstance(function, FunctionType) and _runs_again(function):
                     yield f"{function.__name__}.{held.name}", thing
             elif held.is_users and not is_collection(thing):
                 attributes = {**getattr(thing, "__dict__", {})}
@@ -216,8 +216,10 @@ def _in_file(path: str, copies: TurnCopies) -> Collection[str]:
     return [each for each, said in texts.items() if any(len(one) > 8 and one in content for one in said)]
 
 
-def _module_of(function: FunctionType) -> str:
-    return str(function.__globals__.get("__name__", ""))
+def _runs_again(function: FunctionType) -> bool:
+    """Returns True iff a function is the user's, and none that only makes an object before the run."""
+    is_users = is_own(str(function.__globals__.get("__name__", "")))
+    return is_users and function.__name__ != "__init__"
 
 
 def _content_of(cell: object) -> object:

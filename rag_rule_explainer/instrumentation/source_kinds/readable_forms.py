@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache
+from pickletools import genops
 from typing import Any, NamedTuple
 from urllib.parse import unquote_plus
 
@@ -23,6 +24,8 @@ _LONGEST = 1_000_000
 """The length of the longest value that is looked into."""
 _TOKEN = re.compile(r"[^\s\"'<>,;:]{12,}")
 """A part of a text that may be encoded as a whole."""
+_CODED = re.compile(r"[\w+/=-]+", re.A)
+_CODES = ("utf-8", "utf-16", "utf-16-le", "utf-32-le")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S)
 _SIGNS = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " "}
 _PERCENT, _QUOTED = re.compile(r"%[0-9a-fA-F]{2}"), re.compile(r"=[0-9A-F]{2}|=\r?\n")
@@ -36,6 +39,8 @@ _MEDIA = (
     *(b"\x00\x00\x00\x18ftyp", b"\x00\x00\x00\x1cftyp", b"\x00\x00\x00 ftyp"),
 )
 """The beginnings of pictures, sounds, films and PDF files."""
+_OF_MEDIA = 64
+"""The number of characters that show what an encoded file is."""
 _UNPACKING: tuple[tuple[bytes, Callable[[bytes], bytes]], ...] = (
     (b"\x1f\x8b", lambda packed: zlib.decompress(packed, 31)),
     (b"x", zlib.decompress),
@@ -87,16 +92,22 @@ def _texts_in(value: bytes, opaque: list[str]) -> Iterator[str]:
             with suppress(zlib.error, OSError, EOFError, ValueError, lzma.LZMAError):
                 yield from _texts_in(unpack(value), opaque)
                 return
-    for code in ("utf-16", "utf-8") if value[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8",):
-        with suppress(UnicodeDecodeError):
-            yield value.decode(code)
+    if value[:1] == b"\x80":
+        with suppress(Exception):  # bytes that only look like a stored object
+            yield json.dumps(
+                [text for _, text, _ in genops(value) if isinstance(text, (str, bytes))],
+                default=_of_bytes,
+            )
             return
-    inside = value.decode("utf-8", "ignore")
-    yield inside
-    # Every other byte of UTF-16 without a mark is 0, in most languages.
-    yield value.replace(b"\0", b"").decode("utf-8", "ignore")
-    if len(value) > _MOST_OPAQUE and not _is_like_text(inside):
+    inside = [value.decode(code, "ignore") for code in _CODES]
+    like_text = [each for each in inside if _is_like_text(each)]
+    yield from like_text or inside[:1]
+    if len(value) > _MOST_OPAQUE and not like_text:
         opaque.append("bytes")
+
+
+def _of_bytes(value: bytes) -> str:
+    return value.decode("utf-8", "ignore")
 
 
 def _decoded(text: str, opaque: list[str]) -> Iterator[str]:
@@ -108,16 +119,16 @@ def _decoded(text: str, opaque: list[str]) -> Iterator[str]:
         yield unquote_plus(text)
     if _QUOTED.search(text):
         yield quopri.decodestring(text.encode()).decode("utf-8", "ignore")
-    whole = "".join(text.split())
-    lines = [whole] if "\n" in text.strip() and len(max(text.split(), key=len, default="")) > 60 else []
-    for token in (*lines, *_TOKEN.findall(text)):
-        meanings = [each for each in map(_bytes_of, _DECODING, [token] * len(_DECODING)) if each]
-        if any(each.startswith(_MEDIA) for each in meanings):
+    for token in dict.fromkeys(("".join(text.split()), *_TOKEN.findall(text))):
+        if any(_bytes_of(decode, token[:_OF_MEDIA]).startswith(_MEDIA) for decode in _DECODING):
             continue
-        found = [each for meant in meanings for each in _texts_in(meant, []) if _is_like_text(each)]
-        yield from found
-        if not found and len(token) > _MOST_OPAQUE and not re.search(r"[./\\|_-]{2}|/\w+/", token):
-            opaque.append(token)
+        # A token of a web server has several parts, each of which is encoded.
+        for part in dict.fromkeys((token, *token.split("."))):
+            meant = [each for decode in _DECODING for each in _texts_in(_bytes_of(decode, part), [])]
+            found = [each for each in meant if _is_like_text(each)]
+            yield from found
+            if not found and len(part) > _MOST_OPAQUE and _CODED.fullmatch(part):
+                opaque.append(part)
 
 
 def _bytes_of(decode: Callable[[str], bytes], token: str) -> bytes:

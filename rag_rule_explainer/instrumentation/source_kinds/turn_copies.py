@@ -27,7 +27,7 @@ _SQUEEZED = 16
 _BEFORE = r"(?:^|[\n>\])}|:=*•–—「『«]|(?<![\w.])\d+[.)]|(?<![\w])-)[\s\"'`*_]*"
 _AFTER = r"[.!?。！？…]*[\s\"'`*_]*(?:$|[\n<\[({|;」』»])"
 _QUOTED = r"[\"“”'`]"
-_SEPARATED = r"(?:^|[,;])\s*(?:\d+[.)]\s*)?"
+_SEPARATED = r"(?:^|[,;|])\s*(?:\d+[.)]\s*)?"
 
 
 class Told(NamedTuple):
@@ -76,11 +76,28 @@ class TurnCopies:
         forms = [told(each) for each in readable(value).texts]
         if is_field and forms and forms[0].words == told(self.question).words:
             return frozenset()
-        return {
+        found = {
             identity
             for identity, said in self._words.items()
             if any(self._is_copy(one, form, is_field, is_prompt) for one in said for form in forms)
         }
+        return found if is_prompt else found.union(*(self._listed_in(form, is_field) for form in forms))
+
+    def _listed_in(self, form: Told, is_field: bool) -> Set[str]:
+        """Returns the ids of the turns whose messages a text has, if it has nothing but messages and
+        numbers."""
+        if is_field and form.size <= 1:
+            return frozenset()
+        left, found = form.words, set[str]()
+        said = [(one, identity) for identity, some in self._words.items() for one in some]
+        for one, identity in sorted(said, key=lambda each: -each[0].size):
+            if one.words in form.words:
+                found.add(identity)
+                while one.words in left:
+                    left = left.replace(one.words, " ")
+        asked = told(self.question).words
+        words = (left.replace(asked, " ") if asked.strip() else left).split()
+        return found if not any(each.isalpha() for each in words) else frozenset()
 
     def says_only_messages(self, texts: Sequence[str]) -> bool:
         """Returns True iff all of at least two texts are messages, as in a record of what was said."""
@@ -100,19 +117,23 @@ class TurnCopies:
             return False
         if form.size >= _PART and form.words in one.words:
             return True
-        return one.size < _LONG and any(each.search(form.plain) for each in _patterns(one.words))
+        return one.size < _LONG and any(
+            each.search(form.plain) for each in _patterns(one.words, one.plain.strip())
+        )
 
 
 @lru_cache(maxsize=256)
-def _patterns(words: str) -> tuple[re.Pattern[str], ...]:
-    """Returns the patterns of a short message that is a line, or stands behind a label or in a list."""
-    said = r"[\W_]*?".join(map(re.escape, words.split()))
-    is_one_word = " " not in words.strip()
-    return tuple(re.compile(each, re.M) for each in _forms_of(rf"(?<!\w){said}(?!\w)", one=is_one_word))
+def _patterns(words: str, plain: str) -> tuple[re.Pattern[str], ...]:
+    """Returns the patterns of a short message that is a line, or stands behind a label or in a list. A
+    single word stands there by chance, unless with the signs around it. ``plain``: the message."""
+    between = r"[\W_]*?"
+    said = rf"(?<!\w){between.join(map(re.escape, words.split()))}(?!\w)"
+    exact = said if " " in words.strip() else "" if plain.isalnum() else re.escape(plain)
+    return tuple(re.compile(each, re.M) for each in _forms_of(said, exact))
 
 
-def _forms_of(said: str, *, one: bool) -> Iterator[str]:
+def _forms_of(said: str, exact: str) -> Iterator[str]:
     yield f"{_BEFORE}{said}{_AFTER}"
-    if not one:
-        yield f"{_QUOTED}{said}[.!?]*{_QUOTED}"
-        yield f"{_SEPARATED}{said}[.!?]*\\s*(?:$|[,;])"
+    if exact:
+        yield f"{_QUOTED}{exact}[.!?]*{_QUOTED}"
+        yield f"{_SEPARATED}{exact}[.!?]*\\s*(?:$|[,;|])"
