@@ -6,19 +6,19 @@ stand neither in the input nor in a memory of the framework. It also finds what 
 """
 
 import re
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
 
 from ..rewinding.companies import is_own
-from ..shared_state.contents import is_collection
+from ..shared_state.contents import is_collection, is_frameworks
 from ..shared_state.held import Held
 from ..shared_state.holdings import Holdings
-from .contents_beside import ContentsBeside, is_message
-from .readable_forms import readable
+from .contents_beside import is_message
 from .turn_copies import TurnCopies, told
 from .turn_remains import Copy, TurnRemains
 
@@ -32,6 +32,8 @@ return."""
 _LARGEST = 1_000_000
 """The size in bytes of the largest file of which all forms are compared. A larger one is searched for the
 messages as they are."""
+_NO_DATA = (CodeType, ModuleType, type)
+_NUMBERS = (int, float, complex, type(None))
 _CODE = (".py", ".pyi", ".pyc", ".so")
 _SHORTEST = 3
 """The smallest number of letters in a part of an example that is looked for in the texts of code."""
@@ -72,8 +74,7 @@ class OwnMemories:
         parts = {told(part).squeezed for each in known for part in _FILLED.split(each)}
         if all(_is_made_of(told(text).squeezed, parts) for text in left):
             return True
-        copies = TurnCopies({"": left})
-        return any(self.is_ignored(path) for path, _ in self._in_files(copies))
+        return any(self.is_ignored(path) for path, _ in self._in_files(TurnCopies({"": left})))
 
     def copies_of(
         self,
@@ -88,7 +89,8 @@ class OwnMemories:
         which are looked through elsewhere."""
         copies = TurnCopies(turns, question)
         remains, found = TurnRemains(copies, self.is_ignored), dict[str, Copy]()
-        own = ((name, each) for name, each in self._contents(given) if _is_of_talk(each, copies))
+        any_field = TurnRemains(copies)
+        own = ((name, each) for name, each in self._contents(given) if _is_of_talk(each, any_field))
         for path, content in chain(more.items(), own):
             for identity, place in remains.found_in(content, path).items():
                 if place.text:
@@ -103,15 +105,18 @@ class OwnMemories:
         return () if self.before is None else self.before.all
 
     def _contents(self, given: Sequence[object]) -> Iterator[tuple[str, Any]]:
-        """Yields what the application holds that its runs may change, each with its name."""
+        """Yields what the application holds that its runs may change, each with its name: attributes of
+        the user's objects, what functions enclose, and collections in variables of modules."""
         left_out = {id(each) for each in given}
         for held in self._all:
             thing, above = held.thing, [*self._above(held)]
-            if held.is_of_model or isinstance(thing, (FunctionType, CodeType, ModuleType, type)):
+            if held.is_of_model or _loses_turns(thing) or isinstance(thing, _NO_DATA):
                 continue
-            if _loses_turns(thing) or any(_is_elsewhere(each.thing, left_out) for each in (held, *above)):
+            if any(_is_elsewhere(each.thing, left_out) for each in (held, *above)):
                 continue
-            if is_collection(thing) and not isinstance(thing, (tuple, frozenset)):
+            if isinstance(thing, FunctionType):
+                yield from _enclosed_by(thing)
+            elif is_collection(thing) and not isinstance(thing, (tuple, frozenset)):
                 function = above[0].thing if above else None
                 if isinstance(function, FunctionType) and _runs_again(function):
                     yield f"{function.__name__}.{held.name}", thing
@@ -170,24 +175,17 @@ def _loses_turns(thing: object) -> bool:
     return not is_collection(thing) and is_message(thing)
 
 
-def _is_of_talk(content: Any, copies: TurnCopies) -> bool:
-    """Returns True iff a content may be a record of the conversation: all its texts are copies of
-    messages, or half of them are, of several ones. Other texts, such as documents, may be what a reply
-    was made of."""
-    said = {
-        f"{each} {place}": [one] for each, some in copies.turns.items() for place, one in enumerate(some)
-    }
-    single = TurnCopies(said, copies.question)
-    walk = ContentsBeside(lambda _: frozenset[str](), copies.says_only_messages)
-    texts = [each for each in walk.texts_in(content, "") if _size_of(each.value) > 1]
-    found = [single.in_text(each.value, is_field=each.is_field) for each in texts]
-    having = sum(map(bool, found))
-    several = len(set[str]().union(*found)) > 1
-    return bool(having) and (having == len(found) or (several and having * 2 >= len(found)))
-
-
-def _size_of(value: str | bytes) -> float:
-    return told(value).size if isinstance(value, str) else len(value)
+def _is_of_talk(content: Any, remains: TurnRemains) -> bool:
+    """Returns True iff a content may be a record of the conversation. Of a list, at least half of the
+    elements have copies of turns then: others are, for example, documents that a reply was made of."""
+    if isinstance(content, Mapping):
+        entries = cast("Mapping[Any, Any]", content)
+        return any(_is_of_talk(each, remains) for each in ([*entries], *entries.values()))
+    if isinstance(content, (list, tuple, set, frozenset, deque)) and len(cast("list[Any]", content)) > 2:
+        elements = [each for each in cast("list[Any]", content) if not isinstance(each, _NUMBERS)]
+        having = sum(bool(remains.found_in([each, ""], "")) for each in elements)
+        return having * 2 >= len(elements) > 0
+    return bool(remains.found_in(content, ""))
 
 
 def _is_made_of(text: str, parts: Collection[str]) -> bool:
@@ -210,10 +208,20 @@ def _in_file(path: str, copies: TurnCopies) -> Collection[str]:
         content = file.read_bytes()
     except OSError:
         return ()
-    if len(content) <= _LARGEST and readable(content).texts:
-        return copies.in_text(content, is_field=True, is_prompt=True)
+    if len(content) <= _LARGEST:
+        return [each for each, at in TurnRemains(copies).found_in(content, path).items() if at.text]
     texts = {each: [text.encode() for text in said] for each, said in copies.turns.items()}
     return [each for each, said in texts.items() if any(len(one) > 8 and one in content for one in said)]
+
+
+def _enclosed_by(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yields the data that a function of the user's encloses, each with its name."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        content = _content_of(cell)
+        kind = type(content)
+        is_data = is_collection(content) or not (is_own(kind.__module__) or is_frameworks(content))
+        if _runs_again(function) and is_data and not isinstance(content, (FunctionType, *_NO_DATA)):
+            yield f"{function.__name__}.{name}", content
 
 
 def _runs_again(function: FunctionType) -> bool:

@@ -24,6 +24,7 @@ _LONGEST = 1_000_000
 """The length of the longest value that is looked into."""
 _TOKEN = re.compile(r"[^\s\"'<>,;:]{12,}")
 """A part of a text that may be encoded as a whole."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]+")
 _CODED = re.compile(r"[\w+/=-]+", re.A)
 _CODES = ("utf-8", "utf-16", "utf-16-le", "utf-32-le")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S)
@@ -101,7 +102,8 @@ def _texts_in(value: bytes, opaque: list[str]) -> Iterator[str]:
             return
     inside = [value.decode(code, "ignore") for code in _CODES]
     like_text = [each for each in inside if _is_like_text(each)]
-    yield from like_text or inside[:1]
+    yield from like_text
+    yield _CONTROL.sub("\n", inside[0])
     if len(value) > _MOST_OPAQUE and not like_text:
         opaque.append("bytes")
 

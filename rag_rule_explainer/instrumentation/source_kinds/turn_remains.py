@@ -44,16 +44,17 @@ class TurnRemains:
         """Returns the ids of the turns of which a copy is still in the content, each with the place where
         it was found. Where something cannot be read, it may be a copy of any turn. ``path``: the name
         under which the content is held."""
-        found = dict[str, Copy]()
+        found, unread = dict[str, Copy](), dict[str, Copy]()
         walk = ContentsBeside(self._gone_from, self.copies.says_only_messages)
         for each in walk.texts_in(content, path):
             ids = self.copies.in_text(each.value, is_field=each.is_field, is_prompt=each.is_prompt)
-            is_opaque = readable(each.value).is_opaque
-            new = (set(self.copies.turns if is_opaque else ids) - each.gone).difference(found)
-            if new and not self.is_ignored(each.path):
-                shown = "" if is_opaque else str(each.value)
-                found.update(dict.fromkeys(new, Copy(each.path, shown)))
-        return found
+            if self.is_ignored(each.path):
+                continue
+            new = ids - each.gone - found.keys()
+            found.update(dict.fromkeys(new, Copy(each.path, str(each.value))))
+            if readable(each.value).is_opaque:
+                unread.update(dict.fromkeys(self.copies.turns, Copy(each.path)))
+        return {**unread, **found}
 
     def _gone_from(self, listed: object) -> Set[str]:
         return self.cleared.get(id(listed), (None, frozenset[str]()))[1]
