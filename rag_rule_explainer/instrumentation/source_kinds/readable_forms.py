@@ -1,7 +1,6 @@
 """This module finds the texts that a value may stand for: a text in which signs are escaped, or that is
 encoded, compressed, or inside bytes."""
 
-import ast
 import base64
 import binascii
 import bz2
@@ -21,22 +20,27 @@ from urllib.parse import unquote_plus
 _ROUNDS = 4
 """The largest number of encodings, one inside the other, that are undone."""
 _LONGEST = 1_000_000
-"""The length of the longest value that is looked into."""
+"""The length of the longest text that may be encoded."""
+_MOST_TEXT = 5_000_000
+"""The number of characters in all forms of a value after which no further form is looked for."""
 _TOKEN = re.compile(r"[^\s\"'<>,;:]{12,}")
 """A part of a text that may be encoded as a whole."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]+")
 _CODED = re.compile(r"[\w+/=-]+", re.A)
-_CODES = ("utf-8", "utf-16", "utf-16-le", "utf-32-le")
+_WIDE = ("utf-16", "utf-16-le", "utf-32-le")
+_ASCII = 0.6
+"""The smallest share of letters and signs of ASCII in bytes that may have texts among others."""
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S)
 _SIGNS = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " "}
 _PERCENT, _QUOTED = re.compile(r"%[0-9a-fA-F]{2}"), re.compile(r"=[0-9A-F]{2}|=\r?\n")
 _LIKE_TEXT = 0.9
-"""The smallest share of printable characters in a text."""
+"""The smallest share of printable characters in a text, and of text in bytes."""
+_SAMPLE = 10_000
 _MOST_OPAQUE = 400
 """The length of the longest identifier or key that may be unreadable, such as the signature of a token.
 Nothing longer is taken to be independent of a conversation."""
 _MEDIA = (
-    *(b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF", b"ID3", b"OggS", b"fLaC", b"BM"),
+    *(b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF", b"ID3", b"OggS", b"fLaC"),
     *(b"\x00\x00\x00\x18ftyp", b"\x00\x00\x00\x1cftyp", b"\x00\x00\x00 ftyp"),
 )
 """The beginnings of pictures, sounds, films and PDF files."""
@@ -60,7 +64,7 @@ _DECODING: tuple[Callable[[str], bytes], ...] = (
 
 class Readable(NamedTuple):
     """A ``Readable`` says what a value can be read as. ``texts``: the value in all forms that are texts.
-    ``parsed``: the content, if the value is JSON or written as Python writes values. ``is_opaque``: True
+    ``parsed``: the content, if the value is JSON. ``is_opaque``: True
     if some of it cannot be read, and is too long for an identifier."""
 
     texts: tuple[str, ...]
@@ -71,14 +75,19 @@ class Readable(NamedTuple):
 @lru_cache(maxsize=512)
 def readable(value: str | bytes) -> Readable:
     """Returns what a value can be read as."""
-    if len(value) > _LONGEST:
-        return Readable((), (), is_opaque=True)
     opaque = list[str]()
     first = [value] if isinstance(value, str) else list(_texts_in(value, opaque))
-    found, new = dict.fromkeys(first), first
+    found, new, size = dict.fromkeys(first), first, 0
     for _ in range(_ROUNDS):
-        new = [each for text in new for each in _decoded(text, opaque) if each not in found]
+        new = [
+            each
+            for text in new
+            if len(text) <= _LONGEST and size <= _MOST_TEXT
+            for each in _decoded(text, opaque)
+            if each not in found
+        ]
         found.update(dict.fromkeys(new))
+        size += sum(map(len, new))
     parsed = tuple(content for text in found for content in _parsed(text))
     return Readable(tuple(found), parsed, bool(opaque))
 
@@ -95,16 +104,16 @@ def _texts_in(value: bytes, opaque: list[str]) -> Iterator[str]:
                 return
     if value[:1] == b"\x80":
         with suppress(Exception):  # bytes that only look like a stored object
-            yield json.dumps(
-                [text for _, text, _ in genops(value) if isinstance(text, (str, bytes))],
-                default=_of_bytes,
-            )
+            stored = [text for _, text, _ in genops(value) if isinstance(text, (str, bytes))]
+            yield json.dumps(stored, default=_of_bytes)
             return
-    inside = [value.decode(code, "ignore") for code in _CODES]
-    like_text = [each for each in inside if _is_like_text(each)]
-    yield from like_text
-    yield _CONTROL.sub("\n", inside[0])
-    if len(value) > _MOST_OPAQUE and not like_text:
+    inside = _of_bytes(value)
+    if b"\0" in value or not _is_like_text(inside):
+        wide = (value.decode(code, "ignore") for code in _WIDE)
+        yield from (each for each in wide if _is_like_text(each))
+    yield _CONTROL.sub("\n", inside)
+    is_lossy = len(inside.encode()) < _LIKE_TEXT * len(value) or not _is_like_text(inside)
+    if len(value) > _MOST_OPAQUE and is_lossy:
         opaque.append("bytes")
 
 
@@ -126,11 +135,20 @@ def _decoded(text: str, opaque: list[str]) -> Iterator[str]:
             continue
         # A token of a web server has several parts, each of which is encoded.
         for part in dict.fromkeys((token, *token.split("."))):
-            meant = [each for decode in _DECODING for each in _texts_in(_bytes_of(decode, part), [])]
-            found = [each for each in meant if _is_like_text(each)]
+            meant = dict.fromkeys(_bytes_of(decode, part) for decode in _DECODING)
+            found = [each for one in meant if _may_be_text(one) for each in _texts_in(one, [])]
             yield from found
             if not found and len(part) > _MOST_OPAQUE and _CODED.fullmatch(part):
                 opaque.append(part)
+
+
+def _may_be_text(value: bytes) -> bool:
+    """Returns False for bytes that are nothing but noise, as most are that come of a wrong decoding."""
+    if len(value) <= 2 or value.startswith((b"\x80", *(beginning for beginning, _ in _UNPACKING))):
+        return len(value) > 2
+    with suppress(UnicodeDecodeError):
+        return _is_like_text(value.decode())
+    return sum(32 <= each < 127 for each in value) > _ASCII * len(value)
 
 
 def _bytes_of(decode: Callable[[str], bytes], token: str) -> bytes:
@@ -146,12 +164,12 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def _parsed(text: str) -> Iterator[Any]:
-    """Yields the content of a text that is JSON, or lines of JSON, or a value as Python writes it."""
+    """Yields the content of a text that is JSON, or lines of JSON."""
     begins = text.lstrip()[:1]
-    if not begins or begins not in "[{(\"'":
+    if not begins or begins not in '[{"':
         return
-    for read in (json.loads, _of_lines, ast.literal_eval):
-        with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+    for read in (json.loads, _of_lines):
+        with suppress(ValueError, RecursionError):
             content = read(text.strip())
             if not isinstance(content, (str, bytes)) or content != text:
                 yield content
@@ -163,8 +181,11 @@ def _of_lines(text: str) -> list[Any]:
 
 
 def _is_like_text(text: str) -> bool:
-    printable = sum(each.isprintable() or each in "\n\r\t" for each in text)
-    return len(text) > 2 and printable >= _LIKE_TEXT * len(text)
+    if text.isprintable():
+        return len(text) > 2
+    beginning = text[:_SAMPLE]
+    printable = sum(each.isprintable() or each in "\n\r\t" for each in beginning)
+    return len(text) > 2 and printable >= _LIKE_TEXT * len(beginning)
 
 
 def _padded(text: str, size: int) -> str:

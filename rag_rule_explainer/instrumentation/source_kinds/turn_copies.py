@@ -3,8 +3,8 @@ letters or signs, behind a label, or a part of it."""
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -24,10 +24,20 @@ _PART = 4
 """The smallest number of words in a text that counts as a copy if it is a part of a message."""
 _SQUEEZED = 16
 """The smallest number of letters in a message that is looked for without regard to spaces."""
-_BEFORE = r"(?:^|[\n>\])}|:=*•–—「『«]|(?<![\w.])\d+[.)]|(?<![\w])-)[\s\"'`*_]*"
-_AFTER = r"[.!?。！？…]*[\s\"'`*_]*(?:$|[\n<\[({|;」』»])"
-_QUOTED = r"[\"“”'`]"
-_SEPARATED = r"(?:^|[,;|])\s*(?:\d+[.)]\s*)?"
+_AROUND = 40
+"""The number of characters around a short message that show whether it stands alone."""
+_SIDES = [
+    (re.compile(before), re.compile(after))
+    for before, after in (
+        (
+            r"(?:^\s*|\n(?:\s*\d+\s)?|[>\])}|:=*•–—「『«]|(?<![\w.])\d+[.)]|(?<!\w)-)[\s\"'`*_]*$",
+            r"[.!?。！？…]*[ \t\r\"'`*_]*(?:\s*$|[\n<\[({|;」』»])",
+        ),
+        (r"[\"“”'`]$", r"[.!?]*[\"“”'`]"),
+        (r"(?:^|[\n,;|])\s*(?:\d+[.)]\s*)?$", r"[.!?]*\s*(?:$|[\n,;|])"),
+    )
+]
+"""What stands before and after a message in a line or behind a label, in quotes, and in a list."""
 
 
 class Told(NamedTuple):
@@ -45,11 +55,10 @@ class Told(NamedTuple):
 @lru_cache(maxsize=1024)
 def told(text: str) -> Told:
     """Returns a text in the form in which it is compared."""
-    plain = "".join(
-        each
-        for each in unicodedata.normalize("NFKD", text).casefold()
-        if unicodedata.category(each) not in {"Mn", "Cf"}
-    )
+    plain = text.casefold()
+    if not text.isascii():
+        signs = unicodedata.normalize("NFKD", text).casefold()
+        plain = "".join(each for each in signs if unicodedata.category(each) not in {"Mn", "Cf"})
     words = _WORD.findall(plain)
     letters = sum(bool(_LETTER.match(each)) for each in words)
     size = len(words) - letters / 2
@@ -63,77 +72,82 @@ class TurnCopies:
 
     turns: Mapping[str, Sequence[str]]
     question: str = ""
-    _words: dict[str, list[Told]] = field(default_factory=dict[str, list[Told]], init=False)
-
-    def __post_init__(self) -> None:
-        for identity, said in self.turns.items():
-            self._words[identity] = [each for each in map(told, said) if each.squeezed]
 
     def in_text(self, value: str | bytes, *, is_field: bool, is_prompt: bool = False) -> Set[str]:
         """Returns the ids of the turns of which a text or its readable forms have a copy. ``is_field``:
         True if the text is the value of a field, as which a single word or the question is no copy.
         ``is_prompt``: True for instructions, which have short texts by chance."""
-        forms = [told(each) for each in readable(value).texts]
-        if is_field and forms and forms[0].words == told(self.question).words:
+        forms = readable(value).texts
+        if is_field and forms and told(forms[0]).words == told(self.question).words:
             return frozenset()
-        found = {
-            identity
-            for identity, said in self._words.items()
-            if any(self._is_copy(one, form, is_field, is_prompt) for one in said for form in forms)
-        }
-        return found if is_prompt else found.union(*(self._listed_in(form, is_field) for form in forms))
-
-    def _listed_in(self, form: Told, is_field: bool) -> Set[str]:
-        """Returns the ids of the turns whose messages a text has, if it has nothing but messages and
-        numbers."""
-        if is_field and form.size <= 1:
-            return frozenset()
-        left, found = form.words, set[str]()
-        said = [(one, identity) for identity, some in self._words.items() for one in some]
-        for one, identity in sorted(said, key=lambda each: -each[0].size):
-            if one.words in form.words:
-                found.add(identity)
-                while one.words in left:
-                    left = left.replace(one.words, " ")
-        asked = told(self.question).words
-        words = (left.replace(asked, " ") if asked.strip() else left).split()
-        return found if not any(each.isalpha() for each in words) else frozenset()
+        said = {text for some in self.turns.values() for text in some if told(text).squeezed}
+        found = {each for each in said if is_copied(each, value, is_field, is_prompt)}
+        if not is_prompt and len(found) < len(said):
+            found.update(*(_listed_in(form, said, self.question, is_field) for form in forms))
+        return {identity for identity, some in self.turns.items() if not found.isdisjoint(some)}
 
     def says_only_messages(self, texts: Sequence[str]) -> bool:
         """Returns True iff all of at least two texts are messages, as in a record of what was said."""
-        known = {each.words for said in self._words.values() for each in said} | {
-            told(self.question).words
-        }
+        known = {told(each).words for said in self.turns.values() for each in said}
+        known.add(told(self.question).words)
         return len(texts) > 1 and all(told(each).words in known for each in texts)
 
-    def _is_copy(self, one: Told, form: Told, is_field: bool, is_prompt: bool) -> bool:
-        if one.words == form.words:
-            return not (is_field and one.size <= 1 and form.plain.strip().isalnum())
-        if one.size >= _LONG and one.words in form.words:
-            return True
-        if len(one.squeezed) >= _SQUEEZED and one.size > 1 and one.squeezed in form.squeezed:
-            return True
-        if is_prompt:
-            return False
-        if form.size >= _PART and form.words in one.words:
-            return True
-        return one.size < _LONG and any(
-            each.search(form.plain) for each in _patterns(one.words, one.plain.strip())
-        )
+
+# Cached, because every replay has the same texts beside its messages.
+@lru_cache(maxsize=4096)
+def is_copied(message: str, value: str | bytes, is_field: bool, is_prompt: bool) -> bool:
+    """Returns True iff one of the readable forms of a text has a copy of the message; see
+    ``TurnCopies.in_text``."""
+    one = told(message)
+    return any(_is_copy(one, told(each), is_field, is_prompt) for each in readable(value).texts)
+
+
+def _is_copy(one: Told, form: Told, is_field: bool, is_prompt: bool) -> bool:
+    if one.words == form.words:
+        return not (is_field and one.size <= 1 and form.plain.strip().isalnum())
+    is_inside = one.words in form.words
+    if is_inside and one.size >= _LONG:
+        return True
+    if len(one.squeezed) >= _SQUEEZED and one.size > 1 and one.squeezed in form.squeezed:
+        return True
+    if is_prompt:
+        return False
+    if form.size >= _PART and form.words in one.words:
+        return True
+    return is_inside and one.size < _LONG and _stands_alone(one, form.plain)
+
+
+def _stands_alone(one: Told, text: str) -> bool:
+    """Returns True iff a short message is a line in a text, or stands behind a label or in a list. A
+    single word stands there by chance, unless with the signs around it."""
+    said, exact = _patterns(one.words, one.plain.strip())
+    for pattern, sides in ((said, _SIDES[:1]), (exact, _SIDES[1:])):
+        for found in pattern.finditer(text) if pattern is not None else ():
+            before, after = text[max(0, found.start() - _AROUND) : found.start()], text[found.end() :]
+            if any(left.search(before) and right.match(after[:_AROUND]) for left, right in sides):
+                return True
+    return False
 
 
 @lru_cache(maxsize=256)
-def _patterns(words: str, plain: str) -> tuple[re.Pattern[str], ...]:
-    """Returns the patterns of a short message that is a line, or stands behind a label or in a list. A
-    single word stands there by chance, unless with the signs around it. ``plain``: the message."""
+def _patterns(words: str, plain: str) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
+    """Returns the pattern of a message, and that of the message as it is written; None for a single word
+    without other signs. ``plain``: the message."""
     between = r"[\W_]*?"
-    said = rf"(?<!\w){between.join(map(re.escape, words.split()))}(?!\w)"
-    exact = said if " " in words.strip() else "" if plain.isalnum() else re.escape(plain)
-    return tuple(re.compile(each, re.M) for each in _forms_of(said, exact))
+    said = re.compile(rf"(?<!\w){between.join(map(re.escape, words.split()))}(?!\w)")
+    if " " in words.strip():
+        return said, said
+    return said, None if plain.isalnum() else re.compile(re.escape(plain))
 
 
-def _forms_of(said: str, exact: str) -> Iterator[str]:
-    yield f"{_BEFORE}{said}{_AFTER}"
-    if exact:
-        yield f"{_QUOTED}{exact}[.!?]*{_QUOTED}"
-        yield f"{_SEPARATED}{exact}[.!?]*\\s*(?:$|[,;|])"
+def _listed_in(form: str, said: Set[str], question: str, is_field: bool) -> Set[str]:
+    """Returns the messages that a text has, if it has nothing but messages and numbers."""
+    whole = told(form)
+    found = {each for each in said if told(each).words in whole.words}
+    if not found or (is_field and whole.size <= 1):
+        return frozenset()
+    left = whole.words
+    for each in sorted({*found, question}, key=len, reverse=True):
+        while told(each).squeezed and told(each).words in left:
+            left = left.replace(told(each).words, " ")
+    return found if not any(each.isalpha() for each in left.split()) else frozenset()
