@@ -135,10 +135,13 @@ def _decoded(text: str, opaque: list[str]) -> Iterator[str]:
             continue
         # A token of a web server has several parts, each of which is encoded.
         for part in dict.fromkeys((token, *token.split("."))):
-            meant = dict.fromkeys(_bytes_of(decode, part) for decode in _DECODING)
-            found = [each for one in meant if _may_be_text(one) for each in _texts_in(one, [])]
-            yield from found
-            if not found and len(part) > _MOST_OPAQUE and _CODED.fullmatch(part):
+            is_read = len(part) <= _MOST_OPAQUE or _CODED.fullmatch(part) is None
+            for meant in dict.fromkeys(_bytes_of(decode, part) for decode in _DECODING):
+                unread = list[str]()
+                found = list(_texts_in(meant, unread)) if _may_be_text(meant) else []
+                is_read = is_read or (bool(found) and not unread)
+                yield from found
+            if not is_read:
                 opaque.append(part)
 
 
