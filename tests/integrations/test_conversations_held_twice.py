@@ -36,16 +36,16 @@ TOLD = [text for _, text in TURNS]
 EVENTS = ["It was started.", "Three rooms were loaded.", "It is done."]
 DOCUMENTS = ["Refunds take fourteen days.", "The office opens at ten.", TURNS[1][1]]
 """A reply may say what one of several documents says."""
-HELD: list[tuple[Any, str]] = [
-    (TOLD, "unverified"),
-    (json.dumps(TOLD), "unverified"),
-    (base64.b64encode("\n".join(TOLD).encode()), "unverified"),
-    ({"today": {"said": TURNS[3][1]}}, "unverified"),
-    (EVENTS, "proved"),
-    (json.dumps(EVENTS), "proved"),
-    (DOCUMENTS, "proved"),
-    ({"language": "German", "limit": 4711}, "proved"),
-]
+LOGS: dict[str, tuple[Any, str]] = {
+    "texts": (TOLD, "unverified"),
+    "JSON": (json.dumps(TOLD), "unverified"),
+    "base64": (base64.b64encode("\n".join(TOLD).encode()), "unverified"),
+    "a reply": ({"today": {"said": TURNS[3][1]}}, "unverified"),
+    "events": (EVENTS, "proved"),
+    "JSON of events": (json.dumps(EVENTS), "proved"),
+    "documents": (DOCUMENTS, "proved"),
+    "a profile": ({"language": "German", "limit": 4711}, "proved"),
+}
 
 
 def explained(application: Any, given: Any, *config: Any, **options: Any) -> Explanation:
@@ -69,8 +69,9 @@ class Session:
         return RunnableWithMessageHistory(RunnableLambda(answer), lambda: self.history, **names)  # pyright: ignore[reportArgumentType] -- names of parameters
 
 
-@pytest.mark.parametrize(("log", "claim"), HELD)
-def test_a_session_has_no_log_of_its_own(log: Any, claim: str) -> None:
+@pytest.mark.parametrize("name", LOGS)
+def test_a_session_has_no_log_of_its_own(name: str) -> None:
+    log, claim = LOGS[name]
     session = Session(InMemoryChatMessageHistory(messages=remembered()), log)
     explanation = explained(session.chain(), {"question": QUESTION[1]})
     assert claims(explanation) == {claim}
@@ -80,8 +81,10 @@ def test_a_session_has_no_log_of_its_own(log: Any, claim: str) -> None:
         assert claims(named) == {"proved"}
 
 
-@pytest.mark.parametrize(("log", "claim"), HELD)
-def test_what_a_function_encloses_is_no_second_conversation(log: Any, claim: str) -> None:
+@pytest.mark.parametrize("name", LOGS)
+def test_what_a_function_encloses_is_no_second_conversation(name: str) -> None:
+    log, claim = LOGS[name]
+
     def answer(given: Any) -> str:
         assert log
         return as_it_is(pairs(given))
@@ -89,8 +92,10 @@ def test_what_a_function_encloses_is_no_second_conversation(log: Any, claim: str
     assert claims(explained(answer, as_dicts([*TURNS, QUESTION]))) == {claim}
 
 
-@pytest.mark.parametrize(("log", "claim"), HELD[1:4] + HELD[4:6])
-def test_a_config_has_no_second_conversation(log: Any, claim: str) -> None:
+@pytest.mark.parametrize("name", ["JSON", "base64", "a reply", "events", "a profile"])
+def test_a_config_has_no_second_conversation(name: str) -> None:
+    log, claim = LOGS[name]
+
     def answer(given: Any, config: RunnableConfig) -> str:
         assert config.get("configurable", {})["log"]
         return as_it_is(pairs(given))
@@ -224,8 +229,9 @@ def test_examples_in_code_are_constant(examples: Callable[[Any], Messages]) -> N
     assert claims(explanation) == {"proved"}
 
 
-@pytest.mark.parametrize(("log", "claim"), [HELD[0], HELD[4]])
-def test_a_session_around_an_engine_of_llama_index(log: Any, claim: str) -> None:
+@pytest.mark.parametrize("name", ["texts", "events"])
+def test_a_session_around_an_engine_of_llama_index(name: str) -> None:
+    log, claim = LOGS[name]
     said = [ChatMessage(text, role=MessageRole(role)) for role, text in TURNS]
     llm = Chatting(tell=lambda messages: "It is paid." if "Bonn" in str(messages) else "It is open.")
 

@@ -53,7 +53,7 @@ def _passed_on(event: str, given: tuple[Any, ...]) -> None:
         return
     _here.busy = True
     try:
-        if event in _OPENING and isinstance(given[0], (str, bytes, os.PathLike)) and not _by_a_memory():
+        if event in _OPENING and not isinstance(given[0], int) and not _by_a_memory():
             run.read.add(os.fsdecode(given[0]))
         run.outside.take(event, given)
     except Exception:  # noqa: S110 -- an error of the hook would be raised in the application

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 from ..rewinding.companies import is_own
 from ..shared_state.per_class import per_class
 from .listed_messages import TEXTS, listed_text, spoken_in
-from .readable_forms import readable
+from .readable_forms import read_as
 
 _LEVELS = 16
 _MOST = 20_000
@@ -77,7 +77,7 @@ class ContentsBeside:
     def _of_text(
         self, text: str | bytes, path: str, above: frozenset[int], *, is_field: bool
     ) -> Iterator[Text]:
-        parsed = readable(text).parsed if len(above) <= _LEVELS else ()
+        parsed = read_as(text).parsed if len(above) <= _LEVELS else ()
         for each in parsed:
             yield from self._walk(each, path, above | {id(parsed)}, is_field=is_field)
         # A text that is JSON is looked through as a whole only for long messages.

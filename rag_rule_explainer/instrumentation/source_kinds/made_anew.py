@@ -46,7 +46,7 @@ def with_entries(entries: dict[Any, Any], made: Mapping[Any, Any]) -> Made:
     return _made(entries, lambda: kind({**entries}), lambda: kind({**entries, **made}), changed)
 
 
-def fields_of(value: Any) -> list[str]:
+def searched_fields(value: Any) -> list[str]:
     """Returns the names of the fields of an object in which messages are searched for. The object must be
     of a dataclass or pydantic model of the user's; for any other object, the list is empty."""
     if not is_own(type(value).__module__):
@@ -56,9 +56,9 @@ def fields_of(value: Any) -> list[str]:
     return [each for each in _declared(value) if hasattr(value, each)]
 
 
-def with_fields(value: Any, made: Mapping[str, Any]) -> Made:
-    """Returns an object of which ``fields_of`` gives names with the values ``made``; the same object if
-    these are its own."""
+def with_values(value: Any, made: Mapping[str, Any]) -> Made:
+    """Returns an object with the values ``made`` in the fields that ``searched_fields`` names; the same
+    object if these are its own."""
     differing = {name: each for name, each in made.items() if each is not getattr(value, name)}
     if not differing:
         return Made(value)
@@ -104,7 +104,8 @@ def _computed_in(value: Any) -> tuple[str, ...]:
 def _state_of(value: Any) -> dict[str, Any]:
     """Returns the attributes of an object, and the content of a container under an empty name."""
     private: Any = getattr(value, "__pydantic_private__", None)
-    state = {**cast("dict[str, Any]", getattr(value, "__dict__", {})), **(private or {})}
+    state = dict[str, Any](getattr(value, "__dict__", {}))
+    state.update(private or {})
     if isinstance(value, dict):
         state[""] = [*cast("dict[Any, Any]", value).items()]
     elif isinstance(value, list):

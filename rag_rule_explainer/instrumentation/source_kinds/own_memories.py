@@ -33,6 +33,7 @@ _LARGEST = 1_000_000
 """The size in bytes of the largest file of which all forms are compared. A larger one is searched for the
 messages as they are."""
 _NO_DATA = (CodeType, ModuleType, type)
+_UNCHANGING = frozenset[type]({tuple, frozenset})
 _NUMBERS = (int, float, complex, type(None))
 _CODE = (".py", ".pyi", ".pyc", ".so")
 _SHORTEST = 3
@@ -116,7 +117,7 @@ class OwnMemories:
                 continue
             if isinstance(thing, FunctionType):
                 yield from _enclosed_by(thing)
-            elif is_collection(thing) and not isinstance(thing, (tuple, frozenset)):
+            elif is_collection(thing) and type(thing) not in _UNCHANGING:
                 function = above[0].thing if above else None
                 if isinstance(function, FunctionType) and _runs_again(function):
                     yield f"{function.__name__}.{held.name}", thing

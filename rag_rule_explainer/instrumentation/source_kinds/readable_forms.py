@@ -73,7 +73,7 @@ class Readable(NamedTuple):
 
 
 @lru_cache(maxsize=512)
-def readable(value: str | bytes) -> Readable:
+def read_as(value: str | bytes) -> Readable:
     """Returns what a value can be read as."""
     opaque = list[str]()
     first = [value] if isinstance(value, str) else list(_texts_in(value, opaque))

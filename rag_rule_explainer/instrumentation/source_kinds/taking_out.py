@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from .kinds import Omit
 from .listed_messages import Spoken, as_spoken, listed_text, spoken_in, with_text, without_text
-from .made_anew import Made, fields_of, with_elements, with_entries, with_fields
+from .made_anew import Made, searched_fields, with_elements, with_entries, with_values
 from .prompt_sections import is_system, sections_in
 from .prompt_sources import PromptSources
 from .turn_copies import TurnCopies
@@ -109,8 +109,8 @@ class TakingOut:
             return self._of_made(with_entries(entries, made))
         if isinstance(value, (list, tuple)):
             return self._of_list(cast("Sequence[Any]", value), above)
-        changed = {name: self._edited(getattr(value, name), above) for name in fields_of(value)}
-        return self._of_made(with_fields(value, changed))
+        changed = {name: self._edited(getattr(value, name), above) for name in searched_fields(value)}
+        return self._of_made(with_values(value, changed))
 
     def _of_made(self, made: Made) -> Any:
         kind = type(made.thing).__name__

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from .readable_forms import readable
+from .readable_forms import read_as
 
 _SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -37,7 +37,8 @@ _SIDES = [
         (r"(?:^|[\n,;|])\s*(?:\d+[.)]\s*)?$", r"[.!?]*\s*(?:$|[\n,;|])"),
     )
 ]
-"""What stands before and after a message in a line or behind a label, in quotes, and in a list."""
+"""The patterns of what stands before and after a message: in a line or behind a label, in quotes, and in
+a list."""
 
 
 class Told(NamedTuple):
@@ -77,7 +78,7 @@ class TurnCopies:
         """Returns the ids of the turns of which a text or its readable forms have a copy. ``is_field``:
         True if the text is the value of a field, as which a single word or the question is no copy.
         ``is_prompt``: True for instructions, which have short texts by chance."""
-        forms = readable(value).texts
+        forms = read_as(value).texts
         if is_field and forms and told(forms[0]).words == told(self.question).words:
             return frozenset()
         said = {text for some in self.turns.values() for text in some if told(text).squeezed}
@@ -99,7 +100,7 @@ def is_copied(message: str, value: str | bytes, is_field: bool, is_prompt: bool)
     """Returns True iff one of the readable forms of a text has a copy of the message; see
     ``TurnCopies.in_text``."""
     one = told(message)
-    return any(_is_copy(one, told(each), is_field, is_prompt) for each in readable(value).texts)
+    return any(_is_copy(one, told(each), is_field, is_prompt) for each in read_as(value).texts)
 
 
 def _is_copy(one: Told, form: Told, is_field: bool, is_prompt: bool) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from .contents_beside import ContentsBeside
 from .listed_messages import Spoken
-from .readable_forms import readable
+from .readable_forms import read_as
 from .turn_copies import TurnCopies
 
 
@@ -52,7 +52,7 @@ class TurnRemains:
                 continue
             new = ids - each.gone - found.keys()
             found.update(dict.fromkeys(new, Copy(each.path, str(each.value))))
-            if readable(each.value).is_opaque:
+            if read_as(each.value).is_opaque:
                 unread.update(dict.fromkeys(self.copies.turns, Copy(each.path)))
         return {**unread, **found}
 

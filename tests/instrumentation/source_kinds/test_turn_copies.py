@@ -26,6 +26,7 @@ from pydantic import BaseModel, PrivateAttr
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptSources
 from rag_rule_explainer.instrumentation.source_kinds.taking_out import TakingOut
+from rag_rule_explainer.instrumentation.source_kinds.turn_remains import Copy
 from tests.instrumentation.source_kinds.test_prompt_sources import as_turn
 
 QUESTION = "What is new?"
@@ -136,8 +137,13 @@ def on_a_message(known: PromptSources, beside: Any) -> Any:
 PLACES = [in_the_input, in_an_object, on_a_message]
 
 
-def taken(known: PromptSources, given: Any, **options: Any) -> TakingOut:
-    taking = TakingOut(known, frozenset(ALL_TURNS), **options)
+def taken(
+    known: PromptSources,
+    given: Any,
+    note_copy: Callable[[str, Copy], None] = lambda _identity, _copy: None,
+    is_ignored: Callable[[str], bool] = lambda _: False,
+) -> TakingOut:
+    taking = TakingOut(known, frozenset(ALL_TURNS), note_copy, is_ignored)
     taking.edited(given)
     return taking
 
@@ -242,10 +248,18 @@ class Counted(BaseModel):
 class Messages(list[Any]):
     def __init__(self, given: Sequence[Any]) -> None:
         super().__init__(given)
-        self.count = len(given)
+        self.size = len(given)
+
+    @property
+    def count(self) -> int:  # pyright: ignore[reportIncompatibleMethodOverride] -- one name for all three classes
+        return self.size
 
 
-@pytest.mark.parametrize("make", [Request, lambda given: Counted(messages=given), Messages])
+def counted(messages: list[Any]) -> Counted:
+    return Counted(messages=messages)
+
+
+@pytest.mark.parametrize("make", [Request, counted, Messages])
 def test_what_a_class_computes_is_computed_anew(make: Callable[[list[Any]], Any]) -> None:
     known = known_of(SAID["long"])
     given = make(dicts_of(known))
@@ -254,8 +268,8 @@ def test_what_a_class_computes_is_computed_anew(make: Callable[[list[Any]], Any]
 
 
 def test_what_is_set_by_hand_may_be_something_of_the_turn() -> None:
-    known, noted = known_of(SAID["long"]), list[tuple[str, str]]()
+    known, noted = known_of(SAID["long"]), dict[str, Copy]()
     given = Request(dicts_of(known))
     given.count = 7
-    taken(known, given, note_copy=lambda each, copy: noted.append((each, copy.path)))
-    assert ("turn 1", "beside.Request.count") in noted
+    taken(known, given, noted.__setitem__)
+    assert noted["turn 1"] == Copy("beside.Request.count")
