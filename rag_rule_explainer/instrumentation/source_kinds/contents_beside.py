@@ -30,6 +30,8 @@ _SHOWN = frozenset({"BaseMedia", "BaseNode", "NodeWithScore", "PromptValue", "Ge
 models or tools."""
 _DATA = frozenset({*sys.stdlib_module_names, "numpy", "pandas", "polars"})
 """The packages whose objects are data, which are read in the form in which they are stored."""
+_LARGEST = 1_000_000
+"""The size in bytes of the largest of such objects that are read."""
 _UNREAD = (int, float, complex, type(None), type)
 
 
@@ -139,9 +141,9 @@ class ContentsBeside:
         said = spoken_in(message)[0]
         text, is_prompt = listed_text(message), said.role == "system"
         yield Text(path, text, frozenset() if is_prompt else gone, is_field=True, is_prompt=is_prompt)
-        for name, each in _fields_of(message):
+        for name, each in _fields_beside(message):
             is_said = isinstance(each, str) and each == text
-            if name not in _OWN_PARTS and each is not message and not is_said:
+            if each is not message and not is_said:
                 yield from self._walk(each, f"{path}.{name}", above | {id(message)}, is_field=True)
 
 
@@ -170,6 +172,15 @@ def _fields_of(thing: Any) -> Iterator[tuple[str, Any]]:
     for name in [name for each in type(thing).__mro__ for name in getattr(each, "__slots__", ())]:
         if not name.startswith("__") and hasattr(thing, name):
             yield name, getattr(thing, name)
+
+
+def _fields_beside(message: Any) -> Iterator[tuple[str, Any]]:
+    """Yields the names and values of the fields of a message that are not the message itself."""
+    for name, each in _fields_of(message):
+        if name == "additional_kwargs" and isinstance(each, Mapping):
+            yield from _fields_beside(each)
+        elif name not in _OWN_PARTS:
+            yield name, each
 
 
 def _held_by(thing: Any) -> Iterator[tuple[str, Any]]:
@@ -212,8 +223,10 @@ def _is_looked_into(kind: type) -> bool:
 
 def _stored(thing: Any) -> Any:
     """Returns the elements of an array, or the form in which Python stores an object; None if it cannot
-    be stored."""
+    be stored, or is too large."""
     try:
+        if max(sys.getsizeof(thing), int(getattr(thing, "nbytes", 0))) > _LARGEST:
+            return None
         return thing.tolist() if hasattr(thing, "tolist") else pickle.dumps(thing, 4)
     except Exception:  # an object may refuse this in any way
         return None

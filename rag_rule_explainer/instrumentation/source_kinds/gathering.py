@@ -83,6 +83,8 @@ def _prompt_sources(
         texts = prompts.texts_of(identity)
         if found.memories.is_own_memory(texts):
             prompts.held[identity] = "memory"
+        elif found.memories.is_in(texts, [case.given, case.keywords, entries.get("configurable")]):
+            prompts.held[identity] = "turns"
         elif not found.memories.is_constant(texts):
             prompts.held[identity] = "examples"
     data = {each: prompts.texts_of(each) for each in prompts.held if each in prompts.groups}

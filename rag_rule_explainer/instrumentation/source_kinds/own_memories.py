@@ -32,6 +32,9 @@ return."""
 _LARGEST = 1_000_000
 """The size in bytes of the largest file of which all forms are compared. A larger one is searched for the
 messages as they are."""
+_MOST_LISTED, _SOME = 400, 200
+"""The length of the longest list of which every element is looked at, and the number of elements at each
+end of a longer one."""
 _NO_DATA = (CodeType, ModuleType, type)
 _UNCHANGING = frozenset[type]({tuple, frozenset})
 _NUMBERS = (int, float, complex, type(None))
@@ -72,10 +75,17 @@ class OwnMemories:
         left = [text for text in texts if text.strip() and text not in known]
         if not left or self.before is None:
             return True
+        in_files = [path for path, _ in self._in_files(TurnCopies({"": left}))]
+        if in_files or not self.before.complete:
+            return all(map(self.is_ignored, in_files))
         parts = {told(part).squeezed for each in known for part in _FILLED.split(each)}
-        if all(_is_made_of(told(text).squeezed, parts) for text in left):
-            return True
-        return any(self.is_ignored(path) for path, _ in self._in_files(TurnCopies({"": left})))
+        return all(_is_made_of(told(text).squeezed, parts) for text in left)
+
+    def is_in(self, texts: Sequence[str], content: Any) -> bool:
+        """Returns True iff a content, such as an input, has copies of all these texts, in any form."""
+        copies = TurnCopies({str(place): [each] for place, each in enumerate(texts) if each.strip()})
+        found = TurnRemains(copies).found_in(content, "")
+        return bool(copies.turns) and all(each in found and found[each].text for each in copies.turns)
 
     def copies_of(
         self,
@@ -183,7 +193,9 @@ def _is_of_talk(content: Any, remains: TurnRemains) -> bool:
         entries = cast("Mapping[Any, Any]", content)
         return any(_is_of_talk(each, remains) for each in ([*entries], *entries.values()))
     if isinstance(content, (list, tuple, set, frozenset, deque)) and len(cast("list[Any]", content)) > 2:
-        elements = [each for each in cast("list[Any]", content) if not isinstance(each, _NUMBERS)]
+        listed = list(cast("list[Any]", content))
+        ends = listed if len(listed) <= _MOST_LISTED else [*listed[:_SOME], *listed[-_SOME:]]
+        elements = [each for each in ends if not isinstance(each, _NUMBERS)]
         having = sum(bool(remains.found_in([each, ""], "")) for each in elements)
         return having * 2 >= len(elements) > 0
     return bool(remains.found_in(content, ""))

@@ -144,11 +144,12 @@ def _patterns(words: str, plain: str) -> tuple[re.Pattern[str], re.Pattern[str] 
 def _listed_in(form: str, said: Set[str], question: str, is_field: bool) -> Set[str]:
     """Returns the messages that a text has, if it has nothing but messages and numbers."""
     whole = told(form)
-    found = {each for each in said if told(each).words in whole.words}
-    if not found or (is_field and whole.size <= 1):
+    if is_field and whole.size <= 1:
         return frozenset()
-    left = whole.words
-    for each in sorted({*found, question}, key=len, reverse=True):
-        while told(each).squeezed and told(each).words in left:
-            left = left.replace(told(each).words, " ")
-    return found if not any(each.isalpha() for each in left.split()) else frozenset()
+    left, found = whole.words, set[str]()
+    for each in sorted({*said, question}, key=len, reverse=True):
+        words = told(each).words
+        while words.strip() and words in left:
+            left = left.replace(words, " ")
+            found.add(each)
+    return found & said if not any(each.isalpha() for each in left.split()) else frozenset()

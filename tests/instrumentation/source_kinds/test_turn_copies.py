@@ -162,7 +162,7 @@ def test_a_copy_is_found_in_every_form_and_place(
 TURNS = [
     ("Where is the key for the refunds office?", "The key is in room 4711, by ten."),
     ("ok", "Ann of Bonn has it."),
-    ("English", "Fine."),
+    ("English", "new?"),
     (QUESTION, "Nothing."),
 ]
 DOCUMENTS = [
