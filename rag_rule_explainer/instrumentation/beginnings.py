@@ -2,7 +2,6 @@
 on the way to replay that the user chose (``source_kinds``, ``replay_of``)."""
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import partial
 from typing import Any
 
 from ..probing.wholeness import Said
@@ -19,7 +18,7 @@ from .source_kinds.doubts_of_turns import copied_beside
 from .source_kinds.gathering import tool_replay_of
 from .source_kinds.kinds import IN_PROMPTS
 from .source_kinds.new_texts import NewTexts, forms_of
-from .source_kinds.own_memories import is_own_memory
+from .source_kinds.own_memories import OwnMemories
 from .source_kinds.prompt_omitting import PromptOmitting
 from .source_kinds.prompt_sources import FirstPrompt, PromptEditing
 from .source_kinds.recorded_requests import RecordedRequests
@@ -39,7 +38,7 @@ def begin_baseline(run: Participation, manner: Manner, before: Holdings) -> None
     if manner.replay_of == "next_action":
         run.conversation = Conversation(run.watch)
     if not set(manner.source_kinds).isdisjoint(IN_PROMPTS):
-        run.prompts = FirstPrompt(partial(is_own_memory, before=before))
+        run.prompts = FirstPrompt(OwnMemories(before, run.read, manner.steady.is_ignored))
         run.tool_record.tools.made.keeps_parts = True
 
 
@@ -81,7 +80,10 @@ def _begin_omitting(
     known, ids = first.prompt_sources, frozenset(each.id for each in kept)
     of_prompts = {each.id for each in known.sources}
     taking_out = TakingOut(
-        known, frozenset(of_prompts - ids), lambda each, text: note(copied_beside(each, text))
+        known,
+        frozenset(of_prompts - ids),
+        lambda each, copy: note(copied_beside(each, copy)),
+        manner.steady.is_ignored,
     )
     run.state.edit = _edit_noted(taking_out, run.tool_record.tools.made)
     results = [text for each in first.tool_record.noted for text in forms_of(each.result)]

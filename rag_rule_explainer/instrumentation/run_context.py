@@ -41,7 +41,8 @@ class Participation:
     ``trace``: receives the id of the explained run; None in replays. ``made``: texts that did not come
     from a model, such as tool results. ``bound``: the limits of a replay; None if there are none.
     ``stubbed``: the names of the tools whose result was replaced by a stub. ``outside``: receives the
-    run's use of files and environment variables. ``before_search``: functions that are called before each
+    run's use of files and environment variables. ``read``: the files that the run opens, without those
+    of memories. ``before_search``: functions that are called before each
     search. ``muted``: True if the run's prints are hidden. ``calls``: the tool calls in the models'
     replies. ``unexecuted_tools``: the names of the tools for whose calls the application runs nothing.
     ``executed``: the calls of tools that ran; ``inside``: those that ran in the baseline inside tools of
@@ -95,6 +96,7 @@ class Participation:
     shared: Shared | None = None
     trace: TracedExplanation | None = None
     outside: Audited | None = None
+    read: set[str] = field(default_factory=set[str])
     before_search: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     begun: list[Thread] = field(default_factory=list[Thread])
     work: LastingWork = field(default_factory=LastingWork)

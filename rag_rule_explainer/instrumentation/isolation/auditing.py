@@ -4,12 +4,15 @@ Python raises such an event whenever code opens a file, connects to SQLite, or s
 variable, whichever library it uses.
 """
 
+import os
+import re
 import sys
 import threading
 from functools import cache
 from typing import Any
 
 from ..run_context import inside_retrieval, participation
+from .isolating import current_state
 
 _EVENTS = frozenset(
     {
@@ -19,6 +22,11 @@ _EVENTS = frozenset(
         *("subprocess.Popen", "os.system", "os.posix_spawn"),
     }
 )
+_OPENING = frozenset({"open", "sqlite3.connect"})
+_MEMORIES = re.compile("Base(?:ChatMessageHistory|Memory|CheckpointSaver|Store|ChatStore|KVStore)")
+"""Matches the names of the frameworks' base classes of memories."""
+_CALLERS = 12
+"""The number of calls, from the inside out, among which one of a memory's methods is searched for."""
 _IMPORTING = "<frozen importlib._bootstrap_external>"
 _here = threading.local()
 
@@ -45,8 +53,26 @@ def _passed_on(event: str, given: tuple[Any, ...]) -> None:
         return
     _here.busy = True
     try:
+        if event in _OPENING and not isinstance(given[0], int) and not _by_a_memory():
+            run.read.add(os.fsdecode(given[0]))
         run.outside.take(event, given)
     except Exception:  # noqa: S110 -- an error of the hook would be raised in the application
         pass
     finally:
         _here.busy = False
+
+
+def _by_a_memory() -> bool:
+    """Returns True iff a memory of a framework opens the file: its messages lose the turns that a replay
+    omits, wherever they are stored."""
+    if current_state() is None:
+        return True
+    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
+    for _ in range(_CALLERS):
+        kinds = type(frame.f_locals.get("self")).__mro__
+        if any(_MEMORIES.fullmatch(each.__name__) for each in kinds):
+            return True
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return False

@@ -1,7 +1,10 @@
 """This module holds the texts for doubts about turns and sections that are data of the application."""
 
+import re
+
 from ...printable import printable, shortened
 from .kinds import SourceKind
+from .turn_remains import Copy
 
 _HELD: dict[SourceKind, str] = {
     "turns": (
@@ -15,20 +18,37 @@ _HELD: dict[SourceKind, str] = {
         "class of the framework, such as a checkpointer, a chat history or a memory. Examples that never "
         "change are no memory in a prompt template or in a variable of the module"
     ),
+    "examples": (
+        "{source!r} stands neither in the input, nor in a memory, nor in code, so the application has "
+        "read it somewhere, and it may be a conversation. It was only left out of requests, and the "
+        "application may go by it in other ways. Keep a conversation in a class of the framework, such "
+        "as a checkpointer, a chat history or a memory, and examples that never change in a prompt "
+        "template or in a variable of the module; or, if the file that has them never changes, name it: "
+        "ignore=['examples.json']"
+    ),
 }
 _COPIED = (
-    "{source!r} was taken out of the messages, but the application's input or memory has its text a "
-    "second time ({text}), so the application may go by it. Leave the second one out"
+    "{source!r} was taken out of the messages, but {where} has its text a second time ({text}), so the "
+    "application may go by it. Leave the second one out, or, if it has nothing to do with the "
+    "conversation, name it: ignore=[{pattern!r}]"
+)
+_UNREADABLE = (
+    "{source!r} was taken out of the messages, but {where} may have something of it: it cannot be "
+    "read, or was computed of the messages. Leave it out, or, if it has nothing to do with the "
+    "conversation, name it: ignore=[{pattern!r}]"
 )
 
 
 def still_held(identity: str, kind: SourceKind) -> str:
     """Returns the note that an omitted source was only left out of requests. ``kind``: "turns" if the
-    input has it, "memory" if the application remembers it."""
+    input has it, "memory" if the application remembers it, "examples" if it is read somewhere."""
     return _HELD[kind].format(source=identity)
 
 
-def copied_beside(identity: str, text: str) -> str:
-    """Returns the note that an omitted turn was taken out of the messages alone. ``text``: the text that
-    has the turn a second time."""
-    return _COPIED.format(source=identity, text=shortened(printable(text), 80))
+def copied_beside(identity: str, copy: Copy) -> str:
+    """Returns the note that an omitted turn was taken out of the messages alone. ``copy``: the place that
+    has, or may have, the turn a second time."""
+    told = {"source": identity, "where": repr(printable(copy.path)), "pattern": re.escape(copy.path)}
+    if not copy.text:
+        return _UNREADABLE.format(**told)
+    return _COPIED.format(text=shortened(printable(copy.text), 80), **told)

@@ -52,18 +52,8 @@ def gathered(
     ``first.tool_sources``. ``first``: the baseline."""
     others = list[Source]()
     if isinstance(first.prompts, FirstPrompt):
-        config: Any = case.config
-        entries = cast("dict[str, Any]", config) if isinstance(config, dict) else {}
-        configured = described(entries.get("configurable"), deep=False)
-        given = [*application.texts_in(case.given), described(case.keywords), configured]
-        kind_of, found = partial(_kind_of, first, given), first.prompts
-        kinds, omit = manner.source_kinds, manner.omit
-        prompts = PromptSources.of(found.messages, kind_of, kinds, omit, found.dropped)
-        for identity, group in prompts.groups.items():
-            if identity not in prompts.held and found.is_own_memory({each.text for each in group}):
-                prompts.held[identity] = "memory"
-        first.prompt_sources = prompts
-        others += prompts.sources
+        first.prompt_sources = _prompt_sources(first, first.prompts, manner, application, case)
+        others += first.prompt_sources.sources
     if first.takes_results:
         first.tool_sources = found = ToolSources.of(
             _outermost(_noted_in(first), running_tools(first, manner)),
@@ -74,6 +64,34 @@ def gathered(
         )
         others += found.sources
     return replace(captured, others=tuple(_named_apart(others, captured.sources))) if others else captured
+
+
+def _prompt_sources(
+    first: Participation,
+    found: FirstPrompt,
+    manner: Manner,
+    application: Application[Item],
+    case: CallInput,
+) -> PromptSources:
+    config: Any = case.config
+    entries = cast("dict[str, Any]", config) if isinstance(config, dict) else {}
+    configured = described(entries.get("configurable"), deep=False)
+    given = [*application.texts_in(case.given), described(case.keywords), configured]
+    kind_of, kinds = partial(_kind_of, first, given), manner.source_kinds
+    prompts = PromptSources.of(found.messages, kind_of, kinds, manner.omit, found.dropped)
+    for identity in prompts.groups.keys() - prompts.held.keys():
+        texts = prompts.texts_of(identity)
+        if found.memories.is_own_memory(texts):
+            prompts.held[identity] = "memory"
+        elif found.memories.is_in(texts, [case.given, case.keywords, entries.get("configurable")]):
+            prompts.held[identity] = "turns"
+        elif not found.memories.is_constant(texts):
+            prompts.held[identity] = "examples"
+    data = {each: prompts.texts_of(each) for each in prompts.held if each in prompts.groups}
+    more = {f"config.{name}": entries.get(name) for name in ("configurable", "metadata")}
+    if data:
+        prompts.beside.update(found.memories.copies_of(data, prompts.asked, more, case.objects))
+    return prompts
 
 
 def _kind_of(first: Participation, given: Sequence[str], texts: Sequence[str]) -> SourceKind:

@@ -20,7 +20,7 @@ _ROLES = {
     "function": "tool",
     "function_call_output": "tool",
 }
-_TEXTS = ("content", "text", "output", "blocks")
+TEXTS = ("content", "text", "output", "blocks")
 """The fields of a message that may hold its text."""
 _PAIR = ("user", "assistant")
 
@@ -67,7 +67,7 @@ def without_text(element: Any) -> Any:
     pair = _texts_of_a_pair(element)
     if isinstance(element, Mapping):
         fields = cast("Mapping[Any, Any]", element)
-        names = [*fields] if pair is not None else [each for each in _TEXTS if each in fields]
+        names = [*fields] if pair is not None else [each for each in TEXTS if each in fields]
         return {**fields, **dict.fromkeys(names, "")}
     if pair is not None:
         kept = pair[0] if pair[0].lower() in _ROLES else ""
@@ -79,7 +79,7 @@ def with_text(element: Any, text: str) -> Any:
     """Returns a copy of a message that has another text; None if no such copy can be made."""
     if isinstance(element, Mapping):
         fields = cast("Mapping[Any, Any]", element)
-        name = next((each for each in _TEXTS if each in fields), None)
+        name = next((each for each in TEXTS if each in fields), None)
         return None if name is None else {**fields, name: text}
     pair = _texts_of_a_pair(element)
     if pair is not None:
@@ -113,7 +113,7 @@ def _texts_of_a_pair(element: Any) -> tuple[str, str] | None:
 
 
 def _text_of(element: Any) -> str | None:
-    for name in _TEXTS:
+    for name in TEXTS:
         content = _field(element, name)
         if isinstance(content, str):
             return content

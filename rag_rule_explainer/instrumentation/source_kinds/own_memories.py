@@ -1,42 +1,246 @@
-"""This module tells an application's own memory from examples that never change: both are turns in its
-prompt that stand neither in the input nor in a memory of the framework."""
+"""This module looks for turns in what the application itself holds or reads: its objects, the variables
+that functions enclose, and files.
 
-from collections.abc import Collection
+It tells an application's own memory from examples that never change: both are turns in its prompt that
+stand neither in the input nor in a memory of the framework. It also finds what has a turn a second time.
+"""
+
+import re
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
+from typing import Any, cast
 
+from ..rewinding.companies import is_own
+from ..shared_state.contents import is_collection, is_frameworks
 from ..shared_state.held import Held
 from ..shared_state.holdings import Holdings
+from .contents_beside import is_message
+from .turn_copies import TurnCopies, told
+from .turn_remains import Copy, TurnRemains
 
 _PROMPTS = ("Prompt", "Template")
 """Parts of the names of the frameworks' classes of prompts."""
+_MEMORIES = re.compile("Memory|History|Store|Saver|Context|Index|Model|LLM")
+"""Matches the names of the frameworks' classes whose objects lose turns themselves, or are no memory."""
+_SEARCHED = re.compile("(?:Tool|Retriever)$")
+"""Matches the names of the frameworks' classes of tools and retrievers. What they hold is what they
+return."""
+_LARGEST = 1_000_000
+"""The size in bytes of the largest file of which all forms are compared. A larger one is searched for the
+messages as they are."""
+_MOST_LISTED, _SOME = 400, 200
+"""The length of the longest list of which every element is looked at, and the number of elements at each
+end of a longer one."""
+_NO_DATA = (CodeType, ModuleType, type)
+_UNCHANGING = frozenset[type]({tuple, frozenset})
+_NUMBERS = (int, float, complex, type(None))
+_CODE = (".py", ".pyi", ".pyc", ".so")
+_SHORTEST = 3
+"""The smallest number of letters in a part of an example that is looked for in the texts of code."""
+_FILLED = re.compile(r"\{[^{}]*\}|%[sdr]|%\(\w+\)[sdr]")
+"""Matches the places of a template that are filled."""
+_MOST_OTHER = 0.2
+"""The largest share of the letters of an example that may be in no text of the code."""
 
 
-def is_own_memory(texts: Collection[str], before: Holdings) -> bool:
-    """Returns True iff an object of the application, or a variable that a function encloses, holds one of
-    these texts. Examples are texts in code, in variables of modules and classes, and in the frameworks'
-    prompts. ``before``: what the application held before its first run."""
-    for held in before.all:
-        said = [value for _, value in held.plain if isinstance(value, str)]
-        is_there = any(text and text in value for value in said for text in texts)
-        if is_there and not held.is_of_model and _is_memory(held, before):
+@dataclass(slots=True, eq=False)
+class OwnMemories:
+    """An ``OwnMemories`` looks through what an application held before its first run (``before``), and
+    the files that this run has read (``files``). ``is_ignored``: see ``TurnRemains``."""
+
+    before: Holdings | None = None
+    files: Collection[str] = field(default_factory=set[str])
+    is_ignored: Callable[[str], bool] = lambda _: False
+
+    def is_own_memory(self, texts: Collection[str]) -> bool:
+        """Returns True iff an object of the application, or a variable that a function encloses, holds
+        one of these texts. Examples are texts in code, in variables of modules and classes, and in the
+        frameworks' prompts."""
+        for held in self._all:
+            said = [value for _, value in held.plain if isinstance(value, str)]
+            is_there = any(text and text in value for value in said for text in texts)
+            if is_there and not held.is_of_model and self._is_memory(held):
+                return True
+        return False
+
+    def is_constant(self, texts: Sequence[str]) -> bool:
+        """Returns True iff the texts of an example are in code, in variables or in templates. Where they
+        are not, the run has read them somewhere, such as in a file, and they may be a conversation. The
+        user can name a file that never changes."""
+        known = set(self.before.texts()) if self.before is not None else set[str]()
+        left = [text for text in texts if text.strip() and text not in known]
+        if not left or self.before is None:
             return True
-    return False
+        in_files = [path for path, _ in self._in_files(TurnCopies({"": left}))]
+        if in_files or not self.before.complete:
+            return all(map(self.is_ignored, in_files))
+        parts = {told(part).squeezed for each in known for part in _FILLED.split(each)}
+        return all(_is_made_of(told(text).squeezed, parts) for text in left)
+
+    def is_in(self, texts: Sequence[str], content: Any) -> bool:
+        """Returns True iff a content, such as an input, has copies of all these texts, in any form."""
+        copies = TurnCopies({str(place): [each] for place, each in enumerate(texts) if each.strip()})
+        found = TurnRemains(copies).found_in(content, "")
+        return bool(copies.turns) and all(each in found and found[each].text for each in copies.turns)
+
+    def copies_of(
+        self,
+        turns: Mapping[str, Sequence[str]],
+        question: str,
+        more: Mapping[str, Any],
+        given: Sequence[object] = (),
+    ) -> dict[str, Copy]:
+        """Returns the ids of the turns that the application has a second time, each with the place: in
+        its objects, in variables that functions enclose, in collections of its modules, in files that the
+        run has read, or in ``more``, which are contents by name. ``given``: the objects in the input,
+        which are looked through elsewhere."""
+        copies = TurnCopies(turns, question)
+        remains, found = TurnRemains(copies, self.is_ignored), dict[str, Copy]()
+        any_field = TurnRemains(copies)
+        own = ((name, each) for name, each in self._contents(given) if _is_of_talk(each, any_field))
+        for path, content in chain(more.items(), own):
+            for identity, place in remains.found_in(content, path).items():
+                if place.text:
+                    found.setdefault(identity, place)
+        for path, ids in self._in_files(copies):
+            if not self.is_ignored(path):
+                found.update({each: Copy(path, _IN_A_FILE) for each in ids if each not in found})
+        return found
+
+    @property
+    def _all(self) -> Sequence[Held]:
+        return () if self.before is None else self.before.all
+
+    def _contents(self, given: Sequence[object]) -> Iterator[tuple[str, Any]]:
+        """Yields what the application holds that its runs may change, each with its name: attributes of
+        the user's objects, what functions enclose, and collections in variables of modules."""
+        left_out = {id(each) for each in given}
+        for held in self._all:
+            thing, above = held.thing, [*self._above(held)]
+            if held.is_of_model or _loses_turns(thing) or isinstance(thing, _NO_DATA):
+                continue
+            if any(_is_elsewhere(each.thing, left_out) for each in (held, *above)):
+                continue
+            if isinstance(thing, FunctionType):
+                yield from _enclosed_by(thing)
+            elif is_collection(thing) and type(thing) not in _UNCHANGING:
+                function = above[0].thing if above else None
+                if isinstance(function, FunctionType) and _runs_again(function):
+                    yield f"{function.__name__}.{held.name}", thing
+            elif held.is_users and not is_collection(thing):
+                attributes = {**getattr(thing, "__dict__", {})}
+                yield from ((f"{type(thing).__name__}.{name}", each) for name, each in attributes.items())
+
+    def _above(self, held: Held) -> Iterator[Held]:
+        return iter(()) if self.before is None else self.before.above(held)
+
+    def _in_files(self, copies: TurnCopies) -> Iterator[tuple[str, Collection[str]]]:
+        """Yields the files that the run has read and that have copies of turns, with the turns' ids."""
+        for path in sorted(self.files):
+            for each in (path, f"{path}-wal"):
+                ids = _in_file(each, copies)
+                if ids:
+                    yield path, ids
+
+    def _is_memory(self, held: Held) -> bool:
+        inner: object = held.thing
+        for each in (held, *self._above(held)):
+            thing = each.thing
+            if is_of_prompts(thing):
+                return False
+            if isinstance(thing, FunctionType):
+                return any(_content_of(cell) is inner for cell in thing.__closure__ or ())
+            if isinstance(thing, (CodeType, ModuleType, type)):
+                return False
+            if each.is_users:
+                return True
+            inner = thing
+        return False
 
 
-def _is_memory(held: Held, before: Holdings) -> bool:
-    inner: object = held.thing
-    for each in (held, *before.above(held)):
-        thing = each.thing
-        if any(part in kind.__name__ for kind in type(thing).__mro__ for part in _PROMPTS):
-            return False
-        if isinstance(thing, FunctionType):
-            return any(_content_of(cell) is inner for cell in thing.__closure__ or ())
-        if isinstance(thing, (CodeType, ModuleType, type)):
-            return False
-        if each.is_users:
-            return True
-        inner = thing
-    return False
+_IN_A_FILE = "the file has it"
+
+
+def is_of_prompts(thing: object) -> bool:
+    """Returns True iff an object is a prompt of a framework."""
+    return any(part in kind.__name__ for kind in type(thing).__mro__ for part in _PROMPTS)
+
+
+def _is_elsewhere(thing: object, left_out: Collection[int]) -> bool:
+    """Returns True iff an object is one of those with the ids ``left_out``, a prompt, a tool or a
+    retriever."""
+    is_searched = any(_SEARCHED.search(each.__name__) for each in type(thing).__mro__)
+    return id(thing) in left_out or is_of_prompts(thing) or is_searched
+
+
+def _loses_turns(thing: object) -> bool:
+    """Returns True iff an object is a memory of a framework, of which replays get a copy without the
+    omitted turns, or a message."""
+    kinds = [each for each in type(thing).__mro__ if not is_own(each.__module__)]
+    if any(_MEMORIES.search(each.__name__) for each in kinds):
+        return True
+    return not is_collection(thing) and is_message(thing)
+
+
+def _is_of_talk(content: Any, remains: TurnRemains) -> bool:
+    """Returns True iff a content may be a record of the conversation. Of a list, at least half of the
+    elements have copies of turns then: others are, for example, documents that a reply was made of."""
+    if isinstance(content, Mapping):
+        entries = cast("Mapping[Any, Any]", content)
+        return any(_is_of_talk(each, remains) for each in ([*entries], *entries.values()))
+    if isinstance(content, (list, tuple, set, frozenset, deque)) and len(cast("list[Any]", content)) > 2:
+        listed = list(cast("list[Any]", content))
+        ends = listed if len(listed) <= _MOST_LISTED else [*listed[:_SOME], *listed[-_SOME:]]
+        elements = [each for each in ends if not isinstance(each, _NUMBERS)]
+        having = sum(bool(remains.found_in([each, ""], "")) for each in elements)
+        return having * 2 >= len(elements) > 0
+    return bool(remains.found_in(content, ""))
+
+
+def _is_made_of(text: str, parts: Collection[str]) -> bool:
+    """Returns True iff a text has little more than the parts of it that stand in ``parts``."""
+    if text in parts:
+        return True
+    left = text
+    for part in sorted(parts, key=len, reverse=True):
+        if len(part) >= _SHORTEST and part in text:
+            left = left.replace(part, "")
+    return len(left) <= _MOST_OTHER * len(text)
+
+
+def _in_file(path: str, copies: TurnCopies) -> Collection[str]:
+    """Returns the ids of the turns of which a file has a copy."""
+    file = Path(path)
+    try:
+        if path.endswith(_CODE) or not file.is_file():
+            return ()
+        content = file.read_bytes()
+    except OSError:
+        return ()
+    if len(content) <= _LARGEST:
+        return [each for each, at in TurnRemains(copies).found_in(content, path).items() if at.text]
+    texts = {each: [text.encode() for text in said] for each, said in copies.turns.items()}
+    return [each for each, said in texts.items() if any(len(one) > 8 and one in content for one in said)]
+
+
+def _enclosed_by(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yields the data that a function of the user's encloses, each with its name."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        content = _content_of(cell)
+        kind = type(content)
+        is_data = is_collection(content) or not (is_own(kind.__module__) or is_frameworks(content))
+        if _runs_again(function) and is_data and not isinstance(content, (FunctionType, *_NO_DATA)):
+            yield f"{function.__name__}.{name}", content
+
+
+def _runs_again(function: FunctionType) -> bool:
+    """Returns True iff a function is the user's, and none that only makes an object before the run."""
+    is_users = is_own(str(function.__globals__.get("__name__", "")))
+    return is_users and function.__name__ != "__init__"
 
 
 def _content_of(cell: object) -> object:

@@ -15,7 +15,9 @@ from ...sources import Source
 from ..recording.serving import SOURCE_KIND
 from ..requests.exchanges import Exchange, moment
 from .kinds import Omit, SourceKind
+from .own_memories import OwnMemories
 from .prompt_sections import PromptMessage, is_system, sections_in
+from .turn_remains import Copy
 
 _USER, _REPLY = ("user", "human"), ("assistant", "ai", "model")
 SPEAKING = (*_USER, *_REPLY)
@@ -36,10 +38,10 @@ class FirstPrompt:
     """A ``FirstPrompt`` records the requests of a baseline to models, and changes none. ``messages``:
     those of the first request. ``dropped``: the messages of the first request that a later request of the
     same conversation lacks. ``requests``: the messages of all requests, with the moments (see
-    ``moment``) just before these were sent. ``is_own_memory``: returns True if the application itself
-    remembers a turn with these texts."""
+    ``moment``) just before these were sent. ``memories``: looks for turns in what the application itself
+    holds or reads."""
 
-    is_own_memory: Callable[[Collection[str]], bool] = lambda _: False
+    memories: OwnMemories = field(default_factory=OwnMemories)
     messages: tuple[PromptMessage, ...] = ()
     dropped: set[PromptMessage] = field(default_factory=set[PromptMessage])
     requests: list[tuple[int, tuple[PromptMessage, ...]]] = field(
@@ -78,7 +80,9 @@ class PromptSources:
     if nothing remains of an omitted source, "blank" if its messages remain without their texts.
     ``dropped``: the ids of the turns that are incomplete in a later request of the baseline. ``held``:
     the kind of each source that the application holds as data, by id: "turns" for what is in the input,
-    "memory" for what it remembers. Sources that are constants of the application are not in it."""
+    "memory" for what it remembers, "examples" for what it has read somewhere. Sources that are constants
+    of the application are not in it. ``beside``: for each turn that the application has a second time, in
+    what is neither its input nor a memory of the framework, the place of it."""
 
     sources: tuple[Source, ...]
     omit: Omit
@@ -89,6 +93,7 @@ class PromptSources:
     sections: dict[str, str] = field(default_factory=dict[str, str])
     dropped: tuple[str, ...] = ()
     held: dict[str, SourceKind] = field(default_factory=dict[str, SourceKind])
+    beside: dict[str, Copy] = field(default_factory=dict[str, Copy])
 
     @classmethod
     def of(
@@ -127,6 +132,15 @@ class PromptSources:
     def spoken(self) -> tuple[PromptMessage, ...]:
         """Returns the messages that are no instructions."""
         return tuple(each for each in self.messages if not is_system(each))
+
+    @property
+    def asked(self) -> str:
+        """Returns the user's last message; empty if there is none."""
+        return next((each.text for each in reversed(self.messages) if each.role in _USER), "")
+
+    def texts_of(self, identity: str) -> list[str]:
+        """Returns the texts of the messages of a turn."""
+        return [each.text for each in self.groups[identity]]
 
     @property
     def texts(self) -> frozenset[str]:

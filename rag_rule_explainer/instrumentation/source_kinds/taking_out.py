@@ -5,25 +5,25 @@ A replay without a turn is then a run to which the turn was never given. Whateve
 its conversation, such as a summary or a number of messages, it makes without the turn.
 """
 
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, cast
 
-from ..rewinding.companies import is_own
 from .kinds import Omit
 from .listed_messages import Spoken, as_spoken, listed_text, spoken_in, with_text, without_text
+from .made_anew import Made, searched_fields, with_elements, with_entries, with_values
 from .prompt_sections import is_system, sections_in
 from .prompt_sources import PromptSources
-from .turn_remains import TurnRemains, continues
+from .turn_copies import TurnCopies
+from .turn_remains import Copy, TurnRemains, continues
 
 _LEVELS = 12
 """The number of nested levels in which lists of messages are searched for in an input. Deeper ones stay
 as they are."""
 _GONE: Any = object()
+BESIDE = "beside"
+"""The name under which fields beside the messages are named, such as "beside.log"."""
 
 
 @dataclass(slots=True, eq=False)
@@ -32,17 +32,18 @@ class TakingOut:
 
     ``known``: the sources in the first request of the baseline; ``omitted``: the ids of those to take
     out. ``taken``: the ids of the sources that were taken out. ``copied``: the ids of turns that are also
-    written elsewhere, such as in a transcript, each with that text. It stays as it is, so they do not
-    count as taken out. ``note_copy``: is called with the id of such a turn and the text, if the turn is
-    no longer among its messages.
+    held elsewhere, such as in a transcript, each with that place. It stays as it is, so they do not
+    count as taken out. ``note_copy``: is called with the id of such a turn and the place, if the turn is
+    no longer among its messages. ``is_ignored``: see ``TurnRemains``.
     ``constant``: the ids of sections that were taken out, and that the application has in its code too.
     """
 
     known: PromptSources
     omitted: frozenset[str]
-    note_copy: Callable[[str, str], None] = lambda _identity, _text: None
+    note_copy: Callable[[str, Copy], None] = lambda _identity, _copy: None
+    is_ignored: Callable[[str], bool] = lambda _: False
     taken: set[str] = field(default_factory=set[str])
-    copied: dict[str, str] = field(default_factory=dict[str, str])
+    copied: dict[str, Copy] = field(default_factory=dict[str, Copy])
     constant: set[str] = field(default_factory=set[str])
     _groups: dict[tuple[Spoken, ...], list[str]] = field(
         default_factory=dict[tuple[Spoken, ...], list[str]], init=False
@@ -50,16 +51,15 @@ class TakingOut:
     _instructions: dict[str, str | None] = field(default_factory=dict[str, str | None], init=False)
     _ids: dict[str, list[str]] = field(default_factory=dict[str, list[str]], init=False)
     _cut: set[str] = field(default_factory=set[str], init=False)
+    _computed: set[str] = field(default_factory=set[str], init=False)
     _remains: TurnRemains = field(init=False)
 
     def __post_init__(self) -> None:
         turns, gone = self.known.groups, self.omitted
-        omitted = {each: [one.text for one in turns[each]] for each in turns if each in gone}
-        left = Counter(self.known.spoken)
-        left.subtract(chain.from_iterable(turns[each] for each in omitted))
+        omitted = {each: self.known.texts_of(each) for each in turns if each in gone}
         sections = self.known.sections
         omitted |= {each: [sections[each]] for each in gone.intersection(sections, self.known.held)}
-        self._remains = TurnRemains(omitted, [each.text for each, times in left.items() if times > 0])
+        self._remains = TurnRemains(TurnCopies(omitted, self.known.asked), self.is_ignored)
         for identity, group in self.known.groups.items():
             said = tuple(as_spoken(*each) for each in group)
             self._groups.setdefault(said, []).append(identity)
@@ -87,15 +87,18 @@ class TakingOut:
         if not self.omitted:
             return given
         left = self._edited(given, frozenset())
-        for identity, text in self._remains.found_in(left).items():
-            self._add_copies([identity], text)
-        for identity in sorted(self._cut & set(self.copied)):
-            self.note_copy(identity, self.copied[identity])
+        for identity, place in self._remains.found_in(left, BESIDE).items():
+            self.copied.setdefault(identity, place)
+            self.taken.discard(identity)
+        places = {**self.known.beside, **self.copied}
+        for each in sorted(self._computed):
+            if not self.is_ignored(each):
+                places = {**dict.fromkeys(self._cut, Copy(each)), **places}
+        for identity in sorted(self._cut.intersection(places)):
+            self.note_copy(identity, places[identity])
         return left
 
     def _edited(self, value: Any, above: frozenset[int]) -> Any:
-        if isinstance(value, str):
-            self._look_for_copies(value)
         is_plain = isinstance(value, (str, bytes, int, float, type(None)))
         if is_plain or len(above) > _LEVELS or id(value) in above:
             return value
@@ -103,26 +106,16 @@ class TakingOut:
         if isinstance(value, dict):
             entries = cast("dict[Any, Any]", value)
             made = {name: self._edited(each, above) for name, each in entries.items()}
-            return _with_entries(entries, made)
+            return self._of_made(with_entries(entries, made))
         if isinstance(value, (list, tuple)):
             return self._of_list(cast("Sequence[Any]", value), above)
-        names = _attributes_of(value)
-        changed = {name: self._edited(getattr(value, name), above) for name in names}
-        return _with_attributes(value, changed)
+        changed = {name: self._edited(getattr(value, name), above) for name in searched_fields(value)}
+        return self._of_made(with_values(value, changed))
 
-    def _look_for_copies(self, text: str) -> None:
-        """Adds to ``copied`` each omitted turn whose messages all stand in this text, in the order of the
-        turn."""
-        here = "".join(text.split())
-        for group, ids in self._groups.items():
-            said = ".*?".join(re.escape(each.text) for each in group if each.text)
-            if said and re.search(said, here):
-                self._add_copies(self.omitted.intersection(ids), text)
-
-    def _add_copies(self, ids: Iterable[str], text: str) -> None:
-        for each in ids:
-            self.copied.setdefault(each, text)
-            self.taken.discard(each)
+    def _of_made(self, made: Made) -> Any:
+        kind = type(made.thing).__name__
+        self._computed.update(f"{BESIDE}.{kind}.{name}" for name in made.computed)
+        return made.thing
 
     def _of_list(self, listed: Sequence[Any], above: frozenset[int]) -> Any:
         parts = [each if spoken_in(each) else self._edited(each, above) for each in listed]
@@ -135,13 +128,7 @@ class TakingOut:
         )
         if is_same:
             return listed
-        made: Any
-        if isinstance(listed, tuple):
-            make: Any = getattr(listed, "_make", tuple)
-            made = make(left)
-        else:
-            made = copy(listed)
-            made[:] = left
+        made = self._of_made(with_elements(listed, left))
         self._remains.note_cleared(made, cleared)
         return made
 
@@ -161,7 +148,7 @@ class TakingOut:
                 continue
             for identity, start in zip(ids, starts, strict=True):
                 if identity in self.omitted:
-                    places = dict.fromkeys(place for place, _ in talk[start : start + len(group)])
+                    places = _places_of(listed, talk, start, len(group))
                     instead = [self._instead_of(listed[place]) for place in places]
                     if all(each is not None for each in instead):
                         self.taken.update({identity} - set(self.copied))
@@ -194,8 +181,24 @@ class TakingOut:
         return found
 
     def _instead_of(self, element: Any) -> Any:
+        """Returns what replaces an element of an omitted turn; None if it cannot be blanked, as is so for
+        an element that is no message."""
         omit: Omit = self.known.omit
-        return without_text(element) if omit == "blank" else _GONE
+        if omit == "blank":
+            return without_text(element) if spoken_in(element) else None
+        return _GONE
+
+
+def _places_of(
+    listed: Sequence[Any], talk: Sequence[tuple[int, Spoken]], start: int, size: int
+) -> list[int]:
+    """Returns the places in a list of all that belongs to a turn: its messages, and the elements up to
+    the next message that are no messages, such as a feedback. ``talk``: the messages in the list, each
+    with the place of its element; ``start``, ``size``: the index of the first message in it, and their
+    number."""
+    own = [place for place, _ in talk[start : start + size]]
+    end = talk[start + size][0] if start + size < len(talk) else len(listed)
+    return [each for each in range(own[0], end) if each in own or not spoken_in(listed[each])]
 
 
 def _starts_of(group: Sequence[Spoken], talk: Sequence[tuple[int, Spoken]]) -> list[int]:
@@ -212,34 +215,3 @@ def _starts_of(group: Sequence[Spoken], talk: Sequence[tuple[int, Spoken]]) -> l
         if is_here and free and around.isdisjoint(place for place, _ in here):
             starts.append(start)
     return starts
-
-
-def _with_entries(entries: dict[Any, Any], made: Mapping[Any, Any]) -> Any:
-    if all(made[name] is each for name, each in entries.items()):
-        return entries
-    copied = copy(entries)
-    copied.update(made)
-    return copied
-
-
-def _attributes_of(value: Any) -> list[str]:
-    """Returns the names of the fields of an object in which messages are searched for. The object must be
-    of a dataclass or pydantic model of the user's; for any other object, the list is empty."""
-    if not is_own(type(value).__module__):
-        return []
-    if is_dataclass(value) and not isinstance(value, type):
-        return [each.name for each in fields(value) if hasattr(value, each.name)]
-    kind: Any = cast("object", type(value))
-    declared: Any = getattr(kind, "model_fields", None)
-    names = [*cast("dict[str, Any]", declared)] if isinstance(declared, dict) else []
-    return [each for each in names if hasattr(value, each)]
-
-
-def _with_attributes(value: Any, changed: Mapping[str, Any]) -> Any:
-    differing = {name: each for name, each in changed.items() if each is not getattr(value, name)}
-    if not differing:
-        return value
-    made = copy(value)
-    for name, each in differing.items():
-        object.__setattr__(made, name, each)
-    return made

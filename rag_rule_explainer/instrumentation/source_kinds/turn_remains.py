@@ -1,40 +1,38 @@
 """This module looks for what remains of omitted turns in an input or a memory from which they were taken
 out: the application may have the text of a turn a second time, beside its messages."""
 
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple
 
-from ..rewinding.companies import is_own
-from .listed_messages import Spoken, spoken_in
+from .contents_beside import ContentsBeside
+from .listed_messages import Spoken
+from .readable_forms import read_as
+from .turn_copies import TurnCopies
 
-_WORDS = re.compile(r"\w+")
-_LABEL = re.compile(r"^\s*\w+\s*:")
-"""Matches a label such as "user:", with which a line of a transcript begins."""
-_FEWEST = 3
-"""The smallest number of words in a message that is looked for inside other texts. A shorter one could be
-there by chance, so it is only compared as a whole."""
-_LEVELS = 16
-_PLAIN_MODULES = ("types", "collections")
+
+class Copy(NamedTuple):
+    """A ``Copy`` is a place in which a turn is, or may be, a second time. ``path``: the name of the
+    field; ``text``: its text; empty if it cannot be read."""
+
+    path: str
+    text: str = ""
 
 
 @dataclass(slots=True, eq=False)
 class TurnRemains:
-    """A ``TurnRemains`` finds the omitted turns of which a text remains.
+    """A ``TurnRemains`` finds the omitted turns of which a copy remains.
 
-    ``turns``: the messages' texts of each omitted turn, by id; ``others``: the texts of all messages that
-    are in no omitted turn. ``cleared``: the ids of the turns that were taken out of a list of messages,
-    by the ``id()`` of the list. What such a list still has belongs to other turns.
+    ``copies``: recognises copies of the omitted turns. ``is_ignored``: returns True iff the user has said
+    that the field with this name has nothing to do with the conversation. ``cleared``: the ids of the
+    turns that were taken out of a list of messages, by the ``id()`` of the list.
     """
 
-    turns: Mapping[str, Sequence[str]]
-    others: Sequence[str]
+    copies: TurnCopies
+    is_ignored: Callable[[str], bool] = lambda _: False
     cleared: dict[int, tuple[object, Set[str]]] = field(
         default_factory=dict[int, tuple[object, Set[str]]]
     )
-    _repeated: Counter[str] = field(default_factory=Counter[str], init=False)
 
     def note_cleared(self, listed: object, ids: Set[str]) -> None:
         """Records that these turns were taken out of ``listed``, a list that is kept alive from now
@@ -42,48 +40,24 @@ class TurnRemains:
         _, known = self.cleared.get(id(listed), (listed, frozenset[str]()))
         self.cleared[id(listed)] = listed, known | ids
 
-    def found_in(self, content: Any) -> dict[str, str]:
-        """Returns the ids of the turns of which a text is still in the content, each with the text in
-        which it was found. Looks through containers and the attributes of plain and of the user's own
-        objects."""
-        found = dict[str, str]()
-        for text, gone in self._texts_in(content, frozenset(), frozenset()):
-            words = _words(text)
-            for identity, said in self.turns.items():
-                if identity not in found and identity not in gone and self._is_any(said, text, words):
-                    found[identity] = text
-        return found
-
-    def _is_any(self, said: Sequence[str], text: str, words: str) -> bool:
-        after_label = _words(_LABEL.sub("", text, count=1))
-        for each in map(_words, said):
-            is_whole = each.strip() and each in (words, after_label)
-            if not is_whole and (len(each.split()) < _FEWEST or each not in words):
+    def found_in(self, content: Any, path: str) -> dict[str, Copy]:
+        """Returns the ids of the turns of which a copy is still in the content, each with the place where
+        it was found. Where something cannot be read, it may be a copy of any turn. ``path``: the name
+        under which the content is held."""
+        found, unread = dict[str, Copy](), dict[str, Copy]()
+        walk = ContentsBeside(self._gone_from, self.copies.says_only_messages)
+        for each in walk.texts_in(content, path):
+            ids = self.copies.in_text(each.value, is_field=each.is_field, is_prompt=each.is_prompt)
+            if self.is_ignored(each.path):
                 continue
-            if words not in map(_words, self.others):
-                return True
-            # Another message has the same text, such as a question that is asked again. It may stand
-            # in one more place, such as a field of its own.
-            if is_whole:
-                self._repeated[words] += 1
-                if self._repeated[words] > 1:
-                    return True
-        return False
+            new = ids - each.gone - found.keys()
+            found.update(dict.fromkeys(new, Copy(each.path, str(each.value))))
+            if read_as(each.value).is_opaque:
+                unread.update(dict.fromkeys(self.copies.turns, Copy(each.path)))
+        return {**unread, **found}
 
-    def _texts_in(
-        self, content: Any, above: frozenset[int], gone: Set[str]
-    ) -> Iterator[tuple[str, Set[str]]]:
-        """Yields the texts in the content, each with the ids of the turns to which it cannot belong."""
-        if isinstance(content, str):
-            yield content, gone
-            return
-        if len(above) > _LEVELS or id(content) in above:
-            return
-        above |= {id(content)}
-        cleared: Set[str] = self.cleared.get(id(content), (None, frozenset[str]()))[1]
-        for each in _parts_of(content):
-            is_message = bool(cleared) and bool(spoken_in(each))
-            yield from self._texts_in(each, above, gone | cleared if is_message else gone)
+    def _gone_from(self, listed: object) -> Set[str]:
+        return self.cleared.get(id(listed), (None, frozenset[str]()))[1]
 
 
 def continues(talk: Sequence[tuple[int, Spoken]], end: int, known: Sequence[Spoken], last: int) -> bool:
@@ -98,34 +72,3 @@ def continues(talk: Sequence[tuple[int, Spoken]], end: int, known: Sequence[Spok
     if after.role:
         return after.role != "user"
     return last < len(known) and after.text != known[last].text
-
-
-def _parts_of(content: Any) -> Iterator[Any]:
-    """Yields what a container or an object holds: keys and values, elements, or values of attributes."""
-    if isinstance(content, Mapping):
-        for name, each in cast("Mapping[Any, Any]", content).items():
-            yield name
-            yield each
-    elif isinstance(content, (list, tuple, set, frozenset)):
-        yield from cast("Sequence[Any]", content)
-    elif not isinstance(content, (bytes, int, float, type(None), type)):
-        yield from _attributes_of(content)
-
-
-def _attributes_of(thing: Any) -> Iterator[Any]:
-    """Yields the values of the attributes of messages, of the user's own objects, and of records, which
-    are objects with slots alone, such as the items of a store."""
-    kind: type = type(cast("object", thing))
-    is_plain = kind.__module__ in _PLAIN_MODULES
-    if is_plain and hasattr(kind, "__iter__"):
-        yield from thing
-    is_record = not hasattr(thing, "__dict__")
-    if is_plain or is_record or spoken_in(thing) or is_own(kind.__module__):
-        yield from cast("dict[str, Any]", getattr(thing, "__dict__", {})).values()
-        slots = [name for each in kind.__mro__ for name in getattr(each, "__slots__", ())]
-        yield from (getattr(thing, each) for each in slots if hasattr(thing, each))
-
-
-def _words(text: str) -> str:
-    """Returns the words of a text in small letters, each between two spaces."""
-    return f" {' '.join(_WORDS.findall(text.casefold()))} "
