@@ -12,6 +12,7 @@ from .made_tools import MadeTools
 from .next_action import begin_action
 from .options import Manner
 from .recording.serving import Serving
+from .requests.exchanges import sent_parameters
 from .requests.unrecorded_tools import check_none_ran, end_if_one_ran
 from .run_context import Participation, inside_retrieval, participation
 from .shared_state.holdings import Holdings
@@ -39,7 +40,9 @@ def begin_baseline(run: Participation, manner: Manner, before: Holdings) -> None
     if manner.replay_of == "next_action":
         run.conversation = Conversation(run.watch)
     if not set(manner.source_kinds).isdisjoint(IN_PROMPTS):
-        run.prompts = FirstPrompt(partial(is_own_memory, before=before))
+        run.prompts = FirstPrompt(
+            partial(is_own_memory, before=before), keeps_models=manner.replay_of == "next_action"
+        )
         run.tool_record.tools.made.keeps_parts = True
 
 
@@ -96,7 +99,14 @@ def _begin_omitting(
     if first.action is not None and isinstance(first.prompts, FirstPrompt):
         others = [each.text for each in _served_in(run) if each.id not in of_prompts]
         asked = list(first.watch.exchanges)[: len(first.action.served)]
-        recorded = RecordedRequests(first.prompts.messages_of(asked), manner.steady, others)
+        recorded = RecordedRequests(
+            first.prompts.requests_of(asked),
+            manner.steady,
+            others,
+            [sent_parameters(each.sent) for each in asked],
+            lambda: [*results, *run.made],
+            first.prompts.varying,
+        )
     run.prompts = PromptOmitting(known, ids, run.gate.deliver_result, taking_out, new_texts, recorded)
 
 
@@ -162,7 +172,13 @@ def recorded_reply(key: Hashable) -> Any:
     """Returns the recorded reply that the request with this key gets in the current replay; None if the
     request is to be sent to the model."""
     run = participation()
-    return None if run is None or run.conversation is None else run.conversation.reply_to(key)
+    if run is None or run.conversation is None:
+        return None
+    place = run.conversation.place_served(key)
+    if place is not None and isinstance(run.prompts, PromptOmitting):
+        sent = list(run.conversation.exchanges)[place].sent
+        run.prompts.check_parameters(place, sent_parameters(sent))
+    return run.conversation.reply_to(key)
 
 
 def ends_at_next_action() -> bool:

@@ -20,7 +20,10 @@ from rag_rule_explainer.instrumentation.beginnings import (
 )
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.engine import Said
+from rag_rule_explainer.instrumentation.source_kinds.asked_models import BesideTexts
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
+
+from .spoken_texts import told_beside
 
 
 def note_chat_reply(run_id: UUID | None, reply: Generation, said: Said) -> None:
@@ -71,7 +74,8 @@ def _converting(_: str, method: Any) -> Any:
         if editing is None:
             return prompt
         messages = prompt.to_messages()
-        texts = editing.edited([PromptMessage(each.type, _text_of(each)) for each in messages])
+        given = [PromptMessage(each.type, _text_of(each)) for each in messages]
+        texts = editing.edited(given, BesideTexts(self, [told_beside(each) for each in messages]))
         pairs = list(zip(messages, texts, strict=True))
         if all(text == _text_of(message) for message, text in pairs):
             return prompt

@@ -4,7 +4,8 @@ from typing import Any
 
 from rag_rule_explainer.instrumentation.beginnings import prompt_editing
 from rag_rule_explainer.instrumentation.clients.fields import mapping_in
-from rag_rule_explainer.instrumentation.requests.json_parts import items_of_list
+from rag_rule_explainer.instrumentation.requests.json_parts import extras_of, items_of_list, texts_within
+from rag_rule_explainer.instrumentation.source_kinds.asked_models import BesideTexts
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
 
 _INSTRUCTIONS = "instructions"
@@ -12,7 +13,7 @@ _LISTS = ("messages", "input")
 """Keys of a request's body under which messages are listed: of chat completions, and of responses."""
 
 
-def edited(options: Any) -> Any:
+def edited(client: object, options: Any) -> Any:
     """Returns the options of a request to a model, without the sources that the current replay omits."""
     editing = prompt_editing()
     if editing is None:
@@ -21,10 +22,10 @@ def edited(options: Any) -> Any:
     key = next((each for each in _LISTS if isinstance(body.get(each), list)), None)
     listed: list[Any] = [] if key is None else body[key]
     own = body.get(_INSTRUCTIONS)
-    messages = [PromptMessage(_role_of(each), _text_of(each)) for each in listed]
-    if isinstance(own, str):
-        messages.insert(0, PromptMessage("system", own))
-    texts = list(editing.edited(messages))
+    instructions = [PromptMessage("system", own)] if isinstance(own, str) else []
+    messages = [*instructions, *(PromptMessage(_role_of(each), _text_of(each)) for each in listed)]
+    told = [*("" for _ in instructions), *map(extras_of, listed)]
+    texts = list(editing.edited(messages, BesideTexts(client, told)))
     if texts == [each.text for each in messages]:
         return options
     changed = dict(body)
@@ -48,8 +49,7 @@ def _text_of(message: Any) -> str:
     content: Any = fields.get("content") or fields.get("output") or ""
     if isinstance(content, str):
         return content
-    texts = (mapping_in(each).get("text") for each in items_of_list(content))
-    return "\n".join(each for each in texts if isinstance(each, str))
+    return "\n".join(texts_within([mapping_in(each).get("text") for each in items_of_list(content)], ()))
 
 
 def _with_text(message: Any, text: str | None) -> Any:
