@@ -15,6 +15,7 @@ from .recording.serving import Serving
 from .requests.exchanges import sent_parameters
 from .requests.unrecorded_tools import check_none_ran, end_if_one_ran
 from .run_context import Participation, inside_retrieval, participation
+from .searches.guarded_tools import ToolGuards
 from .shared_state.holdings import Holdings
 from .source_kinds.doubts_of_turns import copied_beside
 from .source_kinds.gathering import tool_replay_of
@@ -33,9 +34,15 @@ _UNRESOLVED = (
 )
 
 
-def begin_baseline(run: Participation, manner: Manner, before: Holdings) -> None:
+def begin_baseline(
+    run: Participation, manner: Manner, before: Holdings, guards: ToolGuards | None
+) -> None:
     """Makes a baseline record what its replays will need: results of tools, models' replies and parts of
-    prompts, as far as the user's options use them. ``before``: what the application holds."""
+    prompts, as far as the user's options use them. ``before``: what the application holds; ``guards``:
+    guards the functions of its tools; None if it has none."""
+    if guards is not None and (manner.replays_tools or manner.stub_tools):
+        run.guards = guards
+        guards.guard_all(each.thing for each in before.all)
     run.takes_results = "tools" in manner.source_kinds
     if manner.replay_of == "next_action":
         run.conversation = Conversation(run.watch)
@@ -56,7 +63,7 @@ def begin_replay(
     """Makes a replay get the recorded results of tools, without the omitted sources. A replay of the next
     action also gets models' recorded replies. ``first``: the baseline; ``kept``: the retained sources;
     ``note``: is called with the reason if the rules cannot be proved."""
-    ids = [each.id for each in kept]
+    ids, run.guards = [each.id for each in kept], first.guards
     if first.prompt_sources is not None:
         _begin_omitting(run, first, manner, kept, note)
     if manner.replays_tools:

@@ -47,5 +47,6 @@ interception = Patches(
         *loops.INTERCEPTIONS,
         *handing.INTERCEPTIONS,
         *connections.INTERCEPTIONS,
-    ]
+    ],
+    tools.GUARDS,
 )

@@ -42,5 +42,6 @@ interception = Patches(
         *connections.INTERCEPTIONS,
         *predictions.INTERCEPTIONS,
         *bedrock_streams.INTERCEPTIONS,
-    ]
+    ],
+    tools.GUARDS,
 )

@@ -39,9 +39,8 @@ def edited(client: object, options: Any) -> Any:
 
 def _role_of(message: Any) -> str:
     fields = mapping_in(message)
-    if not fields:
-        return ""
-    return str(fields.get("role") or {"function_call": "assistant"}.get(str(fields.get("type")), "tool"))
+    kind = {"function_call": "assistant"}.get(str(fields.get("type")), "tool")
+    return str(fields.get("role") or kind) if fields else ""
 
 
 def _text_of(message: Any) -> str:

@@ -9,6 +9,7 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception, Pat
 from rag_rule_explainer.instrumentation.isolation import handing
 from rag_rule_explainer.instrumentation.requests.client_watch import ModelReply, ModelRequest
 from rag_rule_explainer.instrumentation.requests.generated_clients import GeneratedClient
+from rag_rule_explainer.instrumentation.searches.guarded_tools import ToolGuards
 from rag_rule_explainer.instrumentation.services import connections
 
 from .prompts import edited
@@ -37,13 +38,13 @@ def _replied(result: Any) -> ModelReply | None:
 
 _CLIENT = GeneratedClient(_asks_a_model, _asked, edited, _replied, Streamed)
 _ADDED_ALONE = re.compile("(?!)")
-"""A pattern that matches no name, so no method is replaced that the client's classes define themselves.
-They inherit ``request``, and get a method ``request`` of their own in its place (see ``added``)."""
+"""A pattern that matches no name: clients inherit ``request``, and get one of their own (``added``)."""
 interception = Patches(
     [
         Interception("openai", "OpenAI", _ADDED_ALONE, _CLIENT.sending, added=("request",)),
         Interception("openai", "AsyncOpenAI", _ADDED_ALONE, _CLIENT.asending, added=("request",)),
         *handing.INTERCEPTIONS,
         *connections.INTERCEPTIONS,
-    ]
+    ],
+    ToolGuards(),
 )

@@ -31,6 +31,7 @@ from types import (
 from typing import Any, ClassVar
 from weakref import ReferenceType
 
+from ..copies.guarded_code import own_code
 from ..shared_state.contents import function_in, names_in
 from ..shared_state.holdings import is_resting
 from ..shared_state.reaching import FRAMEWORKS, SIMPLE, is_opaque, is_ours, is_users
@@ -179,7 +180,7 @@ class Reachable:
 
     def _look_at_function(self, node: Node) -> None:
         function = node.thing
-        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        cells = zip(own_code(function).co_freevars, function.__closure__ or (), strict=True)
         self._add_all(cells, node)
         if is_of_own(function):
             self.functions.append(node)
@@ -188,7 +189,7 @@ class Reachable:
 
     def _look_at_globals(self, node: Node) -> None:
         function = node.thing
-        names = frozenset(names_in(function.__code__))
+        names = frozenset(names_in(own_code(function)))
         own = sys.modules.get(str(function.__globals__.get("__name__", "")))
         if own is not None and vars(own) is function.__globals__:
             self._look_at_module(own, names | looked_up_in(vars(own), names, is_own=True), node)
@@ -232,7 +233,7 @@ class Reachable:
         for each in named:
             if isinstance(each, FunctionType) and str(each.__module__).startswith(FRAMEWORKS):
                 module = str(each.__globals__.get("__name__", ""))
-                stored = globals_set_in(each.__code__)
+                stored = globals_set_in(own_code(each))
                 self.settings[module] = self.settings.get(module, frozenset()) | stored
 
     def _look_at_module(self, module: ModuleType, names: frozenset[str], of: Node) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from inspect import getattr_static
 
+from ..copies.guarded_code import own_code
 from .code import tree_of, users_functions
 from .contents import is_collection
 from .counting import is_named, is_read
@@ -74,7 +75,7 @@ def _is_cached(thing: object, name: str) -> bool:
 def _kept_names(holdings: Holdings) -> Iterator[str]:
     """Yields the names of the values that a function of the user's sets only if they are missing."""
     for _, function in users_functions(holdings):
-        tree = tree_of(function.__code__)
+        tree = tree_of(own_code(function))
         for node in () if tree is None else ast.walk(tree):
             yield from _kept_by(node)
 

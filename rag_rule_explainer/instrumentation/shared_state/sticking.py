@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from ..copies.guarded_code import own_code
 from .certain_writes import ANY_KEY, ChangedPlace, is_certain, key_as_written
 from .code import tree_of, users_functions
 from .counting import is_read, is_read_by_models
@@ -265,7 +266,7 @@ def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Itera
     Local variables, and assignments to attributes in ``__init__``, are ignored.
     """
     for _, function in users_functions(holdings):
-        tree, code = tree_of(function.__code__), function.__code__
+        tree, code = tree_of(own_code(function)), own_code(function)
         if tree is None:
             continue
         known, local = set(allowed(tree)), set(locals_of(code)) - set(code.co_cellvars)
