@@ -43,7 +43,7 @@ from rag_rule_explainer.instrumentation.run_context import inside_retrieval
 from rag_rule_explainer.instrumentation.stopping import Enough
 from rag_rule_explainer.instrumentation.tool_replay import NewToolCall
 
-from .conversations import note_chat_reply
+from .conversations import note_chat_reply, with_edits
 from .message_calls import CallsOfModels
 from .reading import tokens
 from .replies import may_call, said_in
@@ -282,7 +282,7 @@ INTERCEPTIONS = (
         "langchain_core.language_models.base",
         "BaseLanguageModel",
         re.compile("a?(generate|stream)"),
-        calls_noted(lambda: watching.get() is not None),
+        with_edits(calls_noted(lambda: watching.get() is not None)),
     ),
 )
 
