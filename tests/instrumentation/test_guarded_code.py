@@ -159,3 +159,15 @@ def test_a_guard_that_is_sent_to_another_process_calls_the_function() -> None:
     finally:
         guards.restore()
     assert make(*parts).chosen()() == 1
+
+
+def test_a_function_is_guarded_until_its_last_holder_gives_it_up() -> None:
+    """Explanations with two frameworks may guard the same function at the same time."""
+    guards, code = CodeGuards(), plain.__code__
+    for holder in ("one", "two"):
+        guards.guard(plain, lambda _, __: lambda: 2, holder)
+    guards.restore("one")
+    assert plain() == 2
+    assert own_code(plain) is code
+    guards.restore("two")
+    assert plain.__code__ is code

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 Choosing = Callable[[FunctionType, tuple[Any, ...]], Any]
@@ -30,8 +30,8 @@ class CodeGuard:
 
     __slots__ = ("_choosing", "code", "plain")
 
-    def __init__(self, function: FunctionType, choosing: Choosing) -> None:
-        self.code = function.__code__
+    def __init__(self, function: FunctionType, code: CodeType, choosing: Choosing) -> None:
+        self.code = code
         self._choosing = choosing
         self.plain = FunctionType(
             self.code,
@@ -54,7 +54,7 @@ class CodeGuard:
 
 
 def _unguarded(plain: FunctionType) -> CodeGuard:
-    return CodeGuard(plain, lambda function, _: function)
+    return CodeGuard(plain, plain.__code__, lambda function, _: function)
 
 
 def own_code(function: Any) -> CodeType:
@@ -64,31 +64,45 @@ def own_code(function: Any) -> CodeType:
     return last[0].code if last and type(last[0]) is CodeGuard else code
 
 
+class _Guarded(NamedTuple):
+    own: CodeType
+    code: CodeType
+    holders: set[int]
+
+
 class CodeGuards:
-    """A ``CodeGuards`` guards functions, and restores them. Thread-safe."""
+    """A ``CodeGuards`` guards functions, and restores them. Thread-safe. Several holders may guard the
+    same function; it is restored when the last one gives it up."""
 
     def __init__(self) -> None:
-        self._guarded = WeakKeyDictionary[FunctionType, tuple[CodeType, CodeType]]()
+        self._guarded = WeakKeyDictionary[FunctionType, _Guarded]()
         self._lock = threading.RLock()
 
-    def guard(self, function: FunctionType, choosing: Choosing) -> None:
-        """Guards a function, unless it is guarded already or its code cannot be replaced."""
+    def guard(self, function: FunctionType, choosing: Choosing, holder: object = None) -> None:
+        """Guards a function, unless its code cannot be replaced. If it is guarded already, ``choosing``
+        is not used."""
         with self._lock:
-            if function in self._guarded or own_code(function) is not function.__code__:
+            known = self._guarded.get(function)
+            if known is not None and known.code is function.__code__:
+                known.holders.add(id(holder))
                 return
-            own = function.__code__
-            code = _guarding(own, CodeGuard(function, choosing))
+            own = own_code(function)
+            code = _guarding(own, CodeGuard(function, own, choosing))
             if code is not None:
-                self._guarded[function] = own, code
+                self._guarded[function] = _Guarded(own, code, {id(holder)})
                 function.__code__ = code
 
-    def restore(self) -> None:
-        """Restores all functions. A function whose code somebody else has replaced meanwhile stays."""
+    def restore(self, holder: object = None) -> None:
+        """Restores the functions that only this holder guards. A function whose code somebody else has
+        replaced meanwhile stays."""
         with self._lock:
-            for function, (own, code) in list(self._guarded.items()):
-                if function.__code__ is code:
-                    function.__code__ = own
-            self._guarded.clear()
+            for function, guarded in list(self._guarded.items()):
+                guarded.holders.discard(id(holder))
+                if guarded.holders:
+                    continue
+                if function.__code__ is guarded.code:
+                    function.__code__ = guarded.own
+                del self._guarded[function]
 
 
 def _guarding(code: CodeType, guard: CodeGuard) -> CodeType | None:

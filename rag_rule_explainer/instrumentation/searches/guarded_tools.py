@@ -90,7 +90,7 @@ class ToolGuards:
 
     def restore(self) -> None:
         """Restores all functions."""
-        self._code.restore()
+        _code.restore(self)
         self._owners.clear()
         self._known.clear()
         self._kinds.clear()
@@ -103,21 +103,18 @@ class ToolGuards:
             for name in self.methods:
                 for function, _ in _functions_in(vars(each).get(name)):
                     self._owners.setdefault(function, [])
-                    self._code.guard(function, partial(self._chosen, ref(function)))
+                    _code.guard(function, partial(_chosen, ref(function)), self)
 
     def _guard(self, given: Any, tool: Callable[[], Any], name: Callable[[Any], str]) -> None:
         for function, bound in _functions_in(given):
             owners = self._owners.setdefault(function, [])
             owners.append(_Owner(tool, name, bound))
-            self._code.guard(function, partial(self._chosen, ref(function)))
+            _code.guard(function, partial(_chosen, ref(function)), self)
 
-    def _chosen(self, function: Callable[[], Any], plain: FunctionType, first: tuple[Any, ...]) -> Any:
-        """Returns what is called in place of a guarded function: itself, or a function that records the
+    def chosen(self, run: Participation, function: Any, plain: Any, first: tuple[Any, ...]) -> Any:
+        """Returns what a run calls in place of a guarded function: itself, or a function that records the
         call. ``plain``: the function as it was; ``first``: its first argument, if there is one."""
-        run = run_begun()
-        if run is None or run.guards is not self or inside_retrieval.get():
-            return plain
-        owners = list(self._owners.get(function(), ()))
+        owners = list(self._owners.get(function, ()))
         fitting = [each for each in owners if each.bound is None or (first and first[0] is each.bound)]
         root = self.root()
         if not owners and first and root is not None and isinstance(first[0], root):
@@ -133,6 +130,19 @@ class ToolGuards:
         if owner.bound is None:
             return recorded
         return lambda _, *args, **kwargs: recorded(*args, **kwargs)
+
+
+_code = CodeGuards()
+"""The guards of all frameworks. An application may use the same function in several of them."""
+
+
+def _chosen(function: Callable[[], Any], plain: FunctionType, first: tuple[Any, ...]) -> Any:
+    """Returns the same as ``ToolGuards.chosen`` for the current run; outside of runs, the function as it
+    was."""
+    run = run_begun()
+    if run is None or run.guards is None or inside_retrieval.get():
+        return plain
+    return run.guards.chosen(run, function(), plain, first)
 
 
 @dataclass(frozen=True, slots=True)
