@@ -244,7 +244,9 @@ def _functions_in(given: Any) -> Iterator[tuple[FunctionType, object]]:
     whose method it is; None for a plain function. Functions below a gate are left out, because the gate
     answers their calls."""
     bound: object = None
-    while given is not None:
+    seen = set[int]()
+    while given is not None and id(given) not in seen:
+        seen.add(id(given))
         if isinstance(given, partial):
             given = given.func
         elif isinstance(given, (staticmethod, classmethod)):
