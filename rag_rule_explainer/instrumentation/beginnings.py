@@ -11,8 +11,10 @@ from .made_tools import MadeTools
 from .next_action import begin_action
 from .options import Manner
 from .recording.serving import Serving
+from .requests.exchanges import sent_parameters
 from .requests.unrecorded_tools import check_none_ran, end_if_one_ran
 from .run_context import Participation, inside_retrieval, participation
+from .searches.guarded_tools import ToolGuards
 from .shared_state.holdings import Holdings
 from .source_kinds.doubts_of_turns import copied_beside
 from .source_kinds.gathering import tool_replay_of
@@ -31,14 +33,23 @@ _UNRESOLVED = (
 )
 
 
-def begin_baseline(run: Participation, manner: Manner, before: Holdings) -> None:
+def begin_baseline(
+    run: Participation, manner: Manner, before: Holdings, guards: ToolGuards | None
+) -> None:
     """Makes a baseline record what its replays will need: results of tools, models' replies and parts of
-    prompts, as far as the user's options use them. ``before``: what the application holds."""
+    prompts, as far as the user's options use them. ``before``: what the application holds; ``guards``:
+    guards the functions of its tools; None if it has none."""
+    if guards is not None and (manner.replays_tools or manner.stub_tools):
+        run.guards = guards
+        guards.guard_all(each.thing for each in before.all)
     run.takes_results = "tools" in manner.source_kinds
     if manner.replay_of == "next_action":
         run.conversation = Conversation(run.watch)
     if not set(manner.source_kinds).isdisjoint(IN_PROMPTS):
-        run.prompts = FirstPrompt(OwnMemories(before, run.read, manner.steady.is_ignored))
+        run.prompts = FirstPrompt(
+            OwnMemories(before, run.read, manner.steady.is_ignored),
+            keeps_models=manner.replay_of == "next_action",
+        )
         run.tool_record.tools.made.keeps_parts = True
 
 
@@ -52,7 +63,7 @@ def begin_replay(
     """Makes a replay get the recorded results of tools, without the omitted sources. A replay of the next
     action also gets models' recorded replies. ``first``: the baseline; ``kept``: the retained sources;
     ``note``: is called with the reason if the rules cannot be proved."""
-    ids = [each.id for each in kept]
+    ids, run.guards = [each.id for each in kept], first.guards
     if first.prompt_sources is not None:
         _begin_omitting(run, first, manner, kept, note)
     if manner.replays_tools:
@@ -98,7 +109,14 @@ def _begin_omitting(
     if first.action is not None and isinstance(first.prompts, FirstPrompt):
         others = [each.text for each in _served_in(run) if each.id not in of_prompts]
         asked = list(first.watch.exchanges)[: len(first.action.served)]
-        recorded = RecordedRequests(first.prompts.messages_of(asked), manner.steady, others)
+        recorded = RecordedRequests(
+            first.prompts.requests_of(asked),
+            manner.steady,
+            others,
+            [sent_parameters(each.sent) for each in asked],
+            lambda: [*results, *run.made],
+            first.prompts.varying,
+        )
     run.prompts = PromptOmitting(known, ids, run.gate.deliver_result, taking_out, new_texts, recorded)
 
 
@@ -164,7 +182,13 @@ def recorded_reply(key: Hashable) -> Any:
     """Returns the recorded reply that the request with this key gets in the current replay; None if the
     request is to be sent to the model."""
     run = participation()
-    return None if run is None or run.conversation is None else run.conversation.reply_to(key)
+    if run is None or run.conversation is None:
+        return None
+    place = run.conversation.place_served(key)
+    if place is not None and isinstance(run.prompts, PromptOmitting):
+        sent = list(run.conversation.exchanges)[place].sent
+        run.prompts.check_parameters(place, sent_parameters(sent))
+    return run.conversation.reply_to(key)
 
 
 def ends_at_next_action() -> bool:

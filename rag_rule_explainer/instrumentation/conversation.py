@@ -46,8 +46,13 @@ class Conversation:
     def reply_to(self, key: Hashable) -> Any:
         """Returns a copy of the recorded reply that the request with this key gets; None if the request
         is to be sent to the model."""
+        place = self.place_served(key)
+        return None if place is None else copied(self.served[place])
+
+    def place_served(self, key: Hashable) -> int | None:
+        """Returns the place of the request with this key if it gets a recorded reply, else None."""
         place = self.exchanges.place_of(key)
-        return copied(self.served[place]) if place is not None and place < len(self.served) else None
+        return place if place is not None and place < len(self.served) else None
 
     @property
     def acted(self) -> NotedReply | None:

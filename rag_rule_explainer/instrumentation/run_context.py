@@ -61,7 +61,8 @@ class Participation:
     after its end. ``waits``: why the run waits for a human, with advice; empty if it does not.
     ``doubts``: warnings about the results of its searches. ``ends_at``: the moment of the baseline's
     reply that decides the condition, at which replays end; None if they do not end early; ``uncut``: the
-    record before it was cut off there.
+    record before it was cut off there. ``guards``: guards the functions of tools; None if the run may
+    run all tools.
     """
 
     gate: GoingOn
@@ -104,6 +105,7 @@ class Participation:
     doubts: set[str] = field(default_factory=set[str])
     ends_at: int | None = None
     uncut: "Participation | None" = None
+    guards: Any = None
 
     @property
     def before(self) -> int | None:

@@ -99,7 +99,8 @@ class ApplicationRun(Generic[Item]):
             lambda request: None if first.retrievals else early.append(request.text)
         )
         first.outside = self._state.outside.of_run(EVERYTHING, BASELINE, lambda: True)
-        begin_baseline(first, self.manner, self._state.leftovers.before)
+        guards = self.application.interception.guards
+        begin_baseline(first, self.manner, self._state.leftovers.before, guards)
         first.trace = self.trace
         return first
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, cast
 
 from ..probing.whose import is_named_as_ours
 from .call_keys import SAID
+from .copies.guarded_code import own_code
 from .requests.volatile import Steady
 from .rewinding.values import held_by
 from .shared_state.per_class import per_class
@@ -158,7 +159,7 @@ def _parts_of_function(value: FunctionType) -> tuple[Any, Sequence[Any]]:
     defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
     # Two modules may be made of the same text, so the module itself is compared too.
     inside = (value.__globals__, *defaults, *cells, *vars(value).copy().values())
-    return (value.__module__, value.__code__), inside
+    return (value.__module__, own_code(value)), inside
 
 
 def _is_filled(cell: Any) -> bool:

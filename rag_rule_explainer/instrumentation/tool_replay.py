@@ -90,15 +90,17 @@ class ToolRecord:
         outcome: ToolOutcome,
         replies: int = 0,
         within: tuple[str, ...] = (),
+        *,
+        is_own: bool = True,
     ) -> None:
         """Records the outcome of a call. A stream is not recorded, because it can be read only once.
-        ``key``, ``replies``, ``within``: see ``NotedResult``."""
+        ``key``, ``replies``, ``within``: see ``NotedResult``; ``is_own``: see ``UsedTool``."""
         if isinstance(outcome.result, (Iterator, AsyncIterator, Awaitable)):
             return
         kept = outcome.copy()
         with self._guard:
             known = self._outcomes.setdefault(key, [])
-            if kept.error is None:
+            if kept.error is None and is_own:
                 self.noted.append(
                     NotedResult(call, key, len(known), kept.result, replies, within, moment())
                 )
@@ -210,7 +212,8 @@ class UsedTool:
     """A ``UsedTool`` is a tool call of a run. ``outcome``: the result that the call gets if the tool must
     not run; None if the tool is to run. ``record``: stores the outcome of a tool that ran; None if that
     is not stored. ``key``, ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the calls of
-    the replay; None in the baseline, and for a tool that retrieves. ``at``: the moment of the call."""
+    the replay; None in the baseline, and for a tool that retrieves. ``at``: the moment of the call.
+    ``is_own``: False if another tool called the function of this one, which is no call of its own."""
 
     call: ToolCall | None
     record: ToolRecord | None
@@ -220,12 +223,13 @@ class UsedTool:
     within: tuple[str, ...] = ()
     replay: ToolReplay | None = None
     at: int = 0
+    is_own: bool = True
 
     def noted(self, result: Any) -> Any:
         """Records the result of a tool that ran, and returns the result that the application gets."""
         if self.record is not None and self.call is not None:
             outcome = ToolOutcome(result, at=self.at)
-            self.record.note(self.call, self.key, outcome, self.replies, self.within)
+            self.record.note(self.call, self.key, outcome, self.replies, self.within, is_own=self.is_own)
         return result if self.replay is None else self.replay.lasting(result)
 
     @contextmanager

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from openai_rag_rule_explainer.watching import INTERCEPTIONS
 
+from rag_rule_explainer.instrumentation.copies.guarded_code import own_code
 from rag_rule_explainer.instrumentation.requests.client_watch import ClientWatch
 from rag_rule_explainer.instrumentation.shared_state.code import users_functions
 from rag_rule_explainer.instrumentation.shared_state.contents import names_in
@@ -44,7 +45,7 @@ def load_client_of(application: object) -> None:
     would not be recorded."""
     if "openai" in sys.modules:
         return
-    codes = (function.__code__ for _, function in users_functions(Holdings(application)))
+    codes = (own_code(function) for _, function in users_functions(Holdings(application)))
     if any("openai" in names_in(code) for code in codes):
         with suppress(ImportError):
             import openai  # noqa: F401  # pyright: ignore[reportUnusedImport] -- loads it alone

@@ -5,12 +5,13 @@ are then not sent. It also removes omitted turns and instructions from requests 
 import re
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult, Generation
 from langchain_core.prompt_values import ChatPromptValue, PromptValue
+from typing_extensions import override
 
 from rag_rule_explainer.instrumentation.beginnings import (
     ends_at_next_action,
@@ -20,7 +21,12 @@ from rag_rule_explainer.instrumentation.beginnings import (
 )
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.engine import Said
+from rag_rule_explainer.instrumentation.requests.nested_calls import is_within_a_model
+from rag_rule_explainer.instrumentation.source_kinds.asked_models import BesideTexts
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
+from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptEditing
+
+from .spoken_texts import told_beside
 
 
 def note_chat_reply(run_id: UUID | None, reply: Generation, said: Said) -> None:
@@ -70,14 +76,57 @@ def _converting(_: str, method: Any) -> Any:
         editing = prompt_editing()
         if editing is None:
             return prompt
-        messages = prompt.to_messages()
-        texts = editing.edited([PromptMessage(each.type, _text_of(each)) for each in messages])
-        pairs = list(zip(messages, texts, strict=True))
-        if all(text == _text_of(message) for message, text in pairs):
-            return prompt
-        return ChatPromptValue(messages=[_with_text(*each) for each in pairs if each[1] is not None])
+        return _EditedPrompt(messages=_edited(editing, self, prompt.to_messages()))
 
     return call
+
+
+class _EditedMessages(list[BaseMessage]):
+    """An ``_EditedMessages`` has the messages of a request without the omitted sources."""
+
+
+class _EditedPrompt(ChatPromptValue):
+    @override
+    def to_messages(self) -> list[BaseMessage]:
+        return _EditedMessages(self.messages)
+
+
+def with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    """Returns a function that makes the replacements of models' methods by ``wrapping``. Those of
+    ``generate`` and ``agenerate`` also remove omitted sources from requests that an application sends by
+    these methods, as an ``LLMChain`` does. Requests that it sends otherwise come here without them."""
+
+    def replacing(name: str, method: Any) -> Any:
+        noted = wrapping(name, method)
+
+        @wraps(method)
+        def call(self: Any, messages: Any, *args: Any, **kwargs: Any) -> Any:
+            return noted(self, _all_edited(self, messages), *args, **kwargs)
+
+        @wraps(method)
+        async def acall(self: Any, messages: Any, *args: Any, **kwargs: Any) -> Any:
+            return await noted(self, _all_edited(self, messages), *args, **kwargs)
+
+        return {"generate": call, "agenerate": acall}.get(name, noted)
+
+    return replacing
+
+
+def _all_edited(model: object, batch: Any) -> Any:
+    editing = None if is_within_a_model() or not isinstance(batch, list) else prompt_editing()
+    if editing is None:
+        return batch
+    listed = cast("list[Any]", batch)
+    return [_edited(editing, model, each) if isinstance(each, list) else each for each in listed]
+
+
+def _edited(editing: PromptEditing, model: object, messages: list[BaseMessage]) -> list[BaseMessage]:
+    if isinstance(messages, _EditedMessages):
+        return messages
+    given = [PromptMessage(each.type, _text_of(each)) for each in messages]
+    texts = editing.edited(given, BesideTexts(model, [told_beside(each) for each in messages]))
+    pairs = zip(messages, texts, strict=True)
+    return [_with_text(*each) for each in pairs if each[1] is not None]
 
 
 def _text_of(message: BaseMessage) -> str:

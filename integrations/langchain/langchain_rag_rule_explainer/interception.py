@@ -49,5 +49,6 @@ interception = Patches(
         *loops.INTERCEPTIONS,
         *handing.INTERCEPTIONS,
         *connections.INTERCEPTIONS,
-    ]
+    ],
+    tools.GUARDS,
 )

@@ -10,6 +10,8 @@ from rag_rule_explainer.instrumentation.copies.copying import described
 
 _REPEATED = frozenset({"tool_calls", "function_call"})
 """Keys of a message's ``additional_kwargs`` that repeat its tool calls."""
+_CALLS = ("tool_use", "tool_call", "function_call")
+"""Types of content blocks that repeat a message's tool calls."""
 _OF_TRANSPORT = frozenset({"stream", "stream_options", "timeout", "extra_headers"})
 """Parameters of a call that change how the reply is sent, but not what the model reads. They are left out
 when two requests are compared."""
@@ -29,11 +31,26 @@ def spoken(message: BaseMessage) -> str:
 
     The ids of tool calls are left out, because they differ between runs.
     """
+    named, called = _beside(message)
+    return "\n".join([f"{message.type}:", *named, *texts(message.content), *called])
+
+
+def told_beside(message: BaseMessage) -> str:
+    """Returns what a message has besides its text: its tool calls without their ids, its name, and
+    pictures and the like."""
+    content: Any = message.content
+    parts = cast("list[Any]", content if isinstance(content, list) else [])
+    others = [each for each in parts if isinstance(each, dict) and "text" not in each]
+    named, called = _beside(message)
+    shown = [described(each) for each in others if each.get("type") not in _CALLS]
+    return "\n".join([*named, *called, *shown])
+
+
+def _beside(message: BaseMessage) -> tuple[list[str], list[str]]:
     calls = message.tool_calls if isinstance(message, AIMessage) else []
     called = [described((call["name"], call["args"])) for call in calls]
     extra = {key: each for key, each in message.additional_kwargs.items() if key not in _REPEATED}
-    named = [described(each) for each in (message.name, extra) if each]
-    return "\n".join([f"{message.type}:", *named, *texts(message.content), *called])
+    return [described(each) for each in (message.name, extra) if each], called
 
 
 def reply_texts(reply: Generation) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.executed_calls import ToolOutcome
 from rag_rule_explainer.instrumentation.late_calls import in_its_run, late_use
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
+from rag_rule_explainer.instrumentation.searches.guarded_tools import ToolGuards
 from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctions
 from rag_rule_explainer.instrumentation.searches.tools import noting_made
 from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent, as_content
@@ -241,10 +242,16 @@ _TOOL = ("langchain_core.tools.base", "BaseTool")
 _FUNCTIONS = OwnFunctions(
     frozenset({"func", "coroutine", "_run", "_arun"}), lambda tool: tool.name, _model_arguments
 )
+GUARDS = ToolGuards(
+    Interception(*_TOOL, _NONE, _FUNCTIONS.getting).root,
+    ("func", "coroutine"),
+    ("_run", "_arun"),
+    lambda tool: tool.name,
+    _model_arguments,
+)
 INTERCEPTIONS = (
     Interception(*_TOOL, re.compile("a?run"), _running),
     Interception(*_TOOL, re.compile("__init__"), noting_made(_own_name_of)),
     Interception(*_TOOL, _NONE, _FUNCTIONS.getting, added=("__getattribute__",)),
-    Interception("langchain_core.tools.structured", "StructuredTool", _WORK, _FUNCTIONS.calling),
-    Interception("langchain_core.tools.simple", "Tool", _WORK, _FUNCTIONS.calling),
+    Interception(*_TOOL, _WORK, _FUNCTIONS.calling),
 )

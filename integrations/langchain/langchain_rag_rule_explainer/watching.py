@@ -41,7 +41,7 @@ from rag_rule_explainer.instrumentation.run_context import inside_retrieval
 
 from . import news as _  # noqa: F401 -- it filters LangChain's log
 from .clients import ClientsBeside, tokens_of_both
-from .conversations import note_chat_reply
+from .conversations import note_chat_reply, with_edits
 from .message_calls import CallsOfModels
 from .reading import tokens
 from .replies import may_call, said_in
@@ -280,7 +280,7 @@ INTERCEPTIONS = (
         "langchain_core.language_models.base",
         "BaseLanguageModel",
         re.compile("a?(generate|stream)"),
-        calls_noted(lambda: watching.get() is not None),
+        with_edits(calls_noted(lambda: watching.get() is not None)),
     ),
 )
 

@@ -10,6 +10,8 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, TextBlock
 
 from rag_rule_explainer.instrumentation.beginnings import prompt_editing
+from rag_rule_explainer.instrumentation.copies.copying import described
+from rag_rule_explainer.instrumentation.source_kinds.asked_models import BesideTexts
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
 
 from .recorded_replies import aread_whole, is_asked_whole, read_whole, served
@@ -30,7 +32,7 @@ def asking_with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any
 
         @wraps(method)
         def call(self: object, *args: Any, **kwargs: Any) -> Any:
-            own, named = edit(args, kwargs)
+            own, named = edit(self, args, kwargs)
             reply = served(self, name, own, named)
             if reply is not None:
                 return reply
@@ -40,7 +42,7 @@ def asking_with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any
 
         @wraps(method)
         async def acall(self: object, *args: Any, **kwargs: Any) -> Any:
-            own, named = edit(args, kwargs)
+            own, named = edit(self, args, kwargs)
             reply = served(self, name, own, named)
             if reply is not None:
                 return reply
@@ -54,13 +56,13 @@ def asking_with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any
 
 
 def _unedited(
-    args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    _: object, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
     return args, kwargs
 
 
 def _edited(
-    args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    model: object, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
     editing = prompt_editing()
     messages: Sequence[ChatMessage] = (args[0] if args else kwargs.get(_MESSAGES)) or ()
@@ -68,12 +70,22 @@ def _edited(
         return args, kwargs
     texts = [each.content or "" for each in messages]
     roles = (str(getattr(each.role, "value", each.role)) for each in messages)
-    sent = editing.edited([PromptMessage(*each) for each in zip(roles, texts, strict=True)])
+    given = [PromptMessage(*each) for each in zip(roles, texts, strict=True)]
+    sent = editing.edited(given, BesideTexts(model, [_told_beside(each) for each in messages]))
     if list(sent) == texts:
         return args, kwargs
     pairs = zip(messages, texts, sent, strict=True)
     own = [_with_text(each, was, text) for each, was, text in pairs if text is not None]
     return ((own, *args[1:]), kwargs) if args else (args, {**kwargs, _MESSAGES: own})
+
+
+def _told_beside(message: ChatMessage) -> str:
+    """Returns what a message has besides its text: tool calls without their ids, and pictures."""
+    others = [each for each in message.blocks if not isinstance(each, TextBlock)]
+    calls: Any = message.additional_kwargs.get("tool_calls") or ()
+    shown = [each.model_dump(exclude={"tool_call_id"}) for each in others]
+    functions = [getattr(each, "function", each) for each in calls]
+    return described([*shown, *functions]) if shown or functions else ""
 
 
 def _with_text(message: ChatMessage, was: str, text: str) -> ChatMessage:

@@ -45,5 +45,6 @@ interception = Patches(
         *predictions.INTERCEPTIONS,
         *bedrock_streams.INTERCEPTIONS,
         *clients.INTERCEPTIONS,
-    ]
+    ],
+    tools.GUARDS,
 )

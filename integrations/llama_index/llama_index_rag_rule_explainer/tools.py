@@ -18,6 +18,7 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.executed_calls import ToolOutcome
 from rag_rule_explainer.instrumentation.late_calls import in_its_run, late_use
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
+from rag_rule_explainer.instrumentation.searches.guarded_tools import ToolGuards
 from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctions
 from rag_rule_explainer.instrumentation.searches.tools import noting_made
 from rag_rule_explainer.instrumentation.tool_replay import UsedTool
@@ -163,6 +164,13 @@ TOOL = ("llama_index.core.tools.types", "BaseTool")
 _NONE = re.compile("(?!)")
 _FUNCTIONS = OwnFunctions(
     frozenset({"fn", "async_fn", "real_fn", "_fn", "_async_fn", "_real_fn"}),
+    _name_of,
+    _without_context,
+)
+GUARDS = ToolGuards(
+    Interception(*TOOL, _NONE, _FUNCTIONS.getting).root,
+    ("_fn", "_async_fn", "_real_fn"),
+    ("call", "acall", "__call__"),
     _name_of,
     _without_context,
 )

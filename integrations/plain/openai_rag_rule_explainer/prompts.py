@@ -5,7 +5,8 @@ from typing import Any
 
 from rag_rule_explainer.instrumentation.beginnings import prompt_editing
 from rag_rule_explainer.instrumentation.clients.fields import mapping_in
-from rag_rule_explainer.instrumentation.requests.json_parts import items_of_list
+from rag_rule_explainer.instrumentation.requests.json_parts import extras_of, items_of_list, texts_within
+from rag_rule_explainer.instrumentation.source_kinds.asked_models import BesideTexts
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
 
 _INSTRUCTIONS = "instructions"
@@ -13,24 +14,25 @@ _LISTS = ("messages", "input")
 """Keys of a request's body under which messages are listed: of chat completions, and of responses."""
 
 
-def edited(options: Any) -> Any:
+def edited(client: object, options: Any) -> Any:
     """Returns the options of a request to a model, without the sources that the current replay omits."""
-    body = edited_body(options.json_data)
+    body = edited_body(options.json_data, client)
     return options if body is options.json_data else options.model_copy(update={"json_data": body})
 
 
-def edited_body(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns the body of a request to a model, without the sources that the current replay omits."""
+def edited_body(body: Mapping[str, Any], client: object = None) -> Mapping[str, Any]:
+    """Returns the body of a request to a model, without the sources that the current replay omits.
+    ``client``: the client that sends the request; None if it is posted without one."""
     editing = prompt_editing()
     if editing is None:
         return body
     key = next((each for each in _LISTS if isinstance(body.get(each), list)), None)
     listed: list[Any] = [] if key is None else body[key]
     own = body.get(_INSTRUCTIONS)
-    messages = [PromptMessage(_role_of(each), _text_of(each)) for each in listed]
-    if isinstance(own, str):
-        messages.insert(0, PromptMessage("system", own))
-    texts = list(editing.edited(messages))
+    instructions = [PromptMessage("system", own)] if isinstance(own, str) else []
+    messages = [*instructions, *(PromptMessage(_role_of(each), _text_of(each)) for each in listed)]
+    told = [*("" for _ in instructions), *map(extras_of, listed)]
+    texts = list(editing.edited(messages, BesideTexts(client, told)))
     if texts == [each.text for each in messages]:
         return body
     changed = dict(body)
@@ -44,9 +46,8 @@ def edited_body(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _role_of(message: Any) -> str:
     fields = mapping_in(message)
-    if not fields:
-        return ""
-    return str(fields.get("role") or {"function_call": "assistant"}.get(str(fields.get("type")), "tool"))
+    kind = {"function_call": "assistant"}.get(str(fields.get("type")), "tool")
+    return str(fields.get("role") or kind) if fields else ""
 
 
 def _text_of(message: Any) -> str:
@@ -54,8 +55,7 @@ def _text_of(message: Any) -> str:
     content: Any = fields.get("content") or fields.get("output") or ""
     if isinstance(content, str):
         return content
-    texts = (mapping_in(each).get("text") for each in items_of_list(content))
-    return "\n".join(each for each in texts if isinstance(each, str))
+    return "\n".join(texts_within([mapping_in(each).get("text") for each in items_of_list(content)], ()))
 
 
 def _with_text(message: Any, text: str | None) -> Any:

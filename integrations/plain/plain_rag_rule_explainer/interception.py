@@ -4,6 +4,9 @@ from openai_rag_rule_explainer import watching
 
 from rag_rule_explainer.instrumentation.copies.patching import Patches
 from rag_rule_explainer.instrumentation.isolation import handing
+from rag_rule_explainer.instrumentation.searches.guarded_tools import ToolGuards
 from rag_rule_explainer.instrumentation.services import connections
 
-interception = Patches([*watching.INTERCEPTIONS, *handing.INTERCEPTIONS, *connections.INTERCEPTIONS])
+interception = Patches(
+    [*watching.INTERCEPTIONS, *handing.INTERCEPTIONS, *connections.INTERCEPTIONS], ToolGuards()
+)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from types import FunctionType
 
+from ..copies.guarded_code import own_code
 from ..doubts import pattern_of
 from ..shared_state.contents import is_of_user, names_in
 from ..shared_state.counting import running_functions
@@ -64,7 +65,7 @@ def _deciding(holdings: Holdings) -> Iterator[tuple[FunctionType, str]]:
 def _seeds(function: FunctionType, holder: object) -> bool:
     """Returns True iff the function seeds the generators of ``random`` or ``numpy.random``. All runs then
     draw the same values from these generators, so no decision depends on chance."""
-    if "seed" not in names_in(function.__code__):
+    if "seed" not in names_in(own_code(function)):
         return False
     return any(
         isinstance(each, ast.Call) and bool(each.args) and is_seeding(names.object_of(each.func))

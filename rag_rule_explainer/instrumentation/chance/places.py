@@ -9,6 +9,7 @@ from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from ..copies.guarded_code import own_code
 from ..shared_state.contents import attributes_of, names_in
 from ..shared_state.parsing import syntax_tree
 
@@ -20,7 +21,7 @@ NOTHING = object()
 def code_of(function: FunctionType) -> Iterator[Code]:
     """Yields the syntax tree of a function. Yields several trees if several lambdas begin in the same
     line and cannot be distinguished, and none if the source is not available."""
-    code = function.__code__
+    code = own_code(function)
     names = set(names_in(code)) - {"__name__"}
     for node, known in _functions_in(code.co_filename).get(code.co_firstlineno, ()):
         if (isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and names <= known) or (
@@ -59,7 +60,7 @@ class KnownNames:
     user's. ``holder``: if the function is a method, its object or class; else None."""
 
     def __init__(self, function: FunctionType, node: Code, holder: object) -> None:
-        code = function.__code__
+        code = own_code(function)
         self._globals = function.__globals__
         self._closed = dict(_closed_in(code, function))
         own = code.co_varnames[: code.co_argcount]

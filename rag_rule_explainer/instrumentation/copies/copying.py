@@ -13,6 +13,7 @@ from pathlib import PurePath
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
+from .guarded_code import own_code
 from .live import entries_now, members_now, unchanged
 
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
@@ -131,11 +132,11 @@ def _of_function(value: object, depth: int) -> Any:
         return None
     enclosed = [cell.cell_contents for cell in value.__closure__ or () if is_filled(cell)]
     known = {
-        name: value.__globals__[name] for name in value.__code__.co_names if name in value.__globals__
+        name: value.__globals__[name] for name in own_code(value).co_names if name in value.__globals__
     }
     plain = {name: each for name, each in known.items() if isinstance(each, (str, int, float, bytes))}
     hangs_on = [enclosed, value.__defaults__, value.__kwdefaults__, plain]
-    return ["function", value.__module__, _of_code(value.__code__), _inside(hangs_on, depth)]
+    return ["function", value.__module__, _of_code(own_code(value)), _inside(hangs_on, depth)]
 
 
 def _inside(value: Any, depth: int) -> str:

@@ -12,6 +12,8 @@ from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
+from .guarded_code import own_code
+
 _ENCLOSED = {
     "_thread",
     "abc",
@@ -128,12 +130,12 @@ class _Looking:
         module = str(function.__globals__.get("__name__"))
         if self._is_known(module) or (wrapped is not None and _root(module).endswith(_OURS)):
             return True
-        if function.__code__.co_filename == _GENERATED:
+        if own_code(function).co_filename == _GENERATED:
             return True
-        free = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
+        free = zip(own_code(function).co_freevars, function.__closure__ or (), strict=False)
         if not all(self.at_value(_content(cell)) for name, cell in free if name != "__class__"):
             return False
-        return all(self._at_step(step, function) for step in _steps(function.__code__))
+        return all(self._at_step(step, function) for step in _steps(own_code(function)))
 
     def _at_step(self, step: dis.Instruction, function: FunctionType) -> bool:
         if step.opname == "IMPORT_NAME":

@@ -103,9 +103,11 @@ def _inherited(owner: type, name: str, found: Any) -> Any:
 
 class Patches:
     """This class replaces the methods that its interceptions name, from the first call of ``start`` to
-    the last call of ``stop``. It is thread-safe."""
+    the last call of ``stop``. It is thread-safe. ``guards``: the ``ToolGuards`` that this last call
+    restores; None if there are none."""
 
-    def __init__(self, interceptions: Iterable[Interception]) -> None:
+    def __init__(self, interceptions: Iterable[Interception], guards: Any = None) -> None:
+        self.guards = guards
         self._interceptions = tuple(interceptions)
         self._at_root: dict[Root, list[Interception]] = {}
         for each in self._interceptions:
@@ -151,6 +153,8 @@ class Patches:
         with self._lock:
             self._users -= 1
             if not self._users:
+                if self.guards is not None:
+                    self.guards.restore()
                 self._unwrap()
 
     def wrap_loaded_classes(self) -> None:

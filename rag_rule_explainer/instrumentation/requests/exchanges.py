@@ -22,6 +22,11 @@ def moment() -> int:
     return next(_clock)
 
 
+def sent_parameters(sent: str) -> str:
+    """Returns the parameters of a request. ``sent``: see ``Exchange``; the parameters come last in it."""
+    return sent.rpartition("\n\n")[2]
+
+
 @dataclass(slots=True, eq=False)
 class Exchange:
     """An ``Exchange`` is one request to a model with its reply.

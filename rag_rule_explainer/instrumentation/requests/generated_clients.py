@@ -55,14 +55,14 @@ class GeneratedClient:
     request are the object, made by the client, that describes the request.
 
     ``asks_a_model``: returns True for the options of a request to a model. ``asked``: reads the request
-    from its options. ``edited``: returns the options without the sources that the current replay omits.
-    ``replied``: reads the reply from the client's result; None if only the application may read it.
-    ``joined``: makes an object that joins the chunks of one stream.
+    from its options. ``edited``: returns the options, for a client, without the sources that the
+    current replay omits. ``replied``: reads the reply from the client's result; None if only the
+    application may read it. ``joined``: makes an object that joins the chunks of one stream.
     """
 
     asks_a_model: Callable[[Any], bool]
     asked: Callable[[Any], ModelRequest]
-    edited: Callable[[Any], Any]
+    edited: Callable[[object, Any], Any]
     replied: Callable[[Any], ModelReply | None]
     joined: Callable[[], JoinedChunks]
 
@@ -71,7 +71,7 @@ class GeneratedClient:
 
         @wraps(request)
         def sent(client: Any, cast_to: Any, options: Any, *args: Any, **kwargs: Any) -> Any:
-            asking = self._asking(options)
+            asking = self._asking(client, options)
             if asking is None:
                 return _bound(request, client)(cast_to, options, *args, **kwargs)
             if asking.served is not None:
@@ -87,7 +87,7 @@ class GeneratedClient:
 
         @wraps(request)
         async def sent(client: Any, cast_to: Any, options: Any, *args: Any, **kwargs: Any) -> Any:
-            asking = self._asking(options)
+            asking = self._asking(client, options)
             if asking is None:
                 return await _bound(request, client)(cast_to, options, *args, **kwargs)
             if asking.served is not None:
@@ -98,7 +98,7 @@ class GeneratedClient:
 
         return sent
 
-    def _asking(self, options: Any) -> _Asking | None:
+    def _asking(self, client: object, options: Any) -> _Asking | None:
         """Records the request with these options, and returns it. Returns None, and records nothing,
         outside of runs, for a request that asks no model, and inside of another call that is recorded,
         such as that of a framework's model."""
@@ -106,7 +106,7 @@ class GeneratedClient:
         inside = is_sent_by_client() or not is_within_no_model()
         if watch is None or inside or not self.asks_a_model(options):
             return None
-        options = self.edited(options)
+        options = self.edited(client, options)
         key = watch.asked(self.asked(options))
         return _Asking(watch, key, options, recorded_reply(key))
 

@@ -13,6 +13,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ...probing.whose import is_named_as_ours
+from ..copies.guarded_code import own_code
 from ..shared_state.contents import names_in
 from .before_earlier import MISSING, before_earlier
 from .companies import is_of_own, is_own
@@ -42,7 +43,7 @@ def watched_for_additions(functions: Iterable[Node], reached: Iterable[Any]) -> 
     modules = {each.__name__: each for each in reached if isinstance(each, ModuleType)}
     named = set[str]()
     for node in functions:
-        names = frozenset(names_in(node.thing.__code__))
+        names = frozenset(names_in(own_code(node.thing)))
         named |= names
         for module in (*_named_modules(names, node.thing), *modules_of(node.thing, names)):
             modules.setdefault(module.__name__, module)
@@ -115,7 +116,7 @@ def _named_modules(names: frozenset[str], function: Any) -> Iterator[ModuleType]
                 inner = (vars(each).get(name) for name in names)
                 yield from (each for each in inner if isinstance(each, ModuleType))
     if names & _BY_A_TEXT:
-        for text in _texts_in(function.__code__):
+        for text in _texts_in(own_code(function)):
             module = sys.modules.get(text)
             if isinstance(module, ModuleType):
                 yield module

@@ -11,6 +11,7 @@ from operator import attrgetter, itemgetter, methodcaller
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, cast
 
+from ..copies.guarded_code import own_code
 from ..shared_state.computed_names import is_computed
 from ..shared_state.contents import names_in
 from ..shared_state.counting import is_for_others
@@ -81,12 +82,10 @@ class Bearing:
         self._snapshot, self.is_thorough = snapshot, False
         self._codes = [*_running(snapshot.functions, set(_asked_for(snapshot.things)))]
         of_others = [node for node in snapshot.functions if node.owner not in OF_MODELS]
-        self._not_of_models = [node.thing.__code__ for node in of_others]
+        self._not_of_models = [own_code(node.thing) for node in of_others]
+        usual = under_usual_names(node.thing for node in of_others)
         self.named = frozenset(
-            (
-                *(name for code in self._not_of_models for name in names_in(code)),
-                *under_usual_names(node.thing for node in of_others),
-            )
+            (*(name for code in self._not_of_models for name in names_in(code)), *usual)
         )
         self.texts = tuple(text for code in self._codes for text in texts_in_code(code))
         of_models = {id(each) for each in self._codes} - {id(each) for each in self._not_of_models}
@@ -178,7 +177,7 @@ class Bearing:
         for each in self._stored:
             found = getattr_static(type(thing), each, None)
             setter = getattr(found, "fset", None)
-            if isinstance(setter, FunctionType) and name.lstrip("_") in names_in(setter.__code__):
+            if isinstance(setter, FunctionType) and name.lstrip("_") in names_in(own_code(setter)):
                 yield each
 
     @cached_property
@@ -255,8 +254,8 @@ def _asked_for(things: Iterable[object]) -> Iterator[str]:
 def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
     """Yields the code of the functions that a run may execute. A method is left out if no code contains
     its name. ``asked``: the names that objects such as an attrgetter use."""
-    codes = [node.thing.__code__ for node in functions]
-    of_models = [node.thing.__code__ for node in functions if node.owner in OF_MODELS]
+    codes = [own_code(node.thing) for node in functions]
+    of_models = [own_code(node.thing) for node in functions if node.owner in OF_MODELS]
     for node, code in zip(functions, codes, strict=True):
         holder = None if node.holder is None else node.holder.thing
         name = node.thing.__name__

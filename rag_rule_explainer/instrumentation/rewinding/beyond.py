@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeAlias
 
+from ..copies.guarded_code import own_code
 from ..shared_state.files import Left
 from ..shared_state.statements import Statements
 from .asking import answer_of, asked_of
@@ -109,7 +110,7 @@ class Beyond:
         self._names_of_loggers = loggers_named(self._texts)
         self._loggers = settings_of_loggers(named, self._names_of_loggers)
         functions = (each for each in found if isinstance(each, FunctionType))
-        self._codes = frozenset(code for each in functions for code in _with_inner(each.__code__))
+        self._codes = frozenset(code for each in functions for code in _with_inner(own_code(each)))
         self._earlier = [*self._left_earlier()]
 
     def keep_for_later(self) -> None:

@@ -12,6 +12,7 @@ from itertools import islice
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from ..copies.guarded_code import own_code
 from ..shared_state.computed_names import sets_computed_names
 from ..shared_state.contents import names_in
 from ..shared_state.name_reads import texts_in_code
@@ -34,8 +35,8 @@ def with_foreign_attributes(
     ``functions``: the user's functions. ``nodes``: all reachable objects.
     """
     listed = [node for node in functions if node.owner is Owner.USER]
-    names = frozenset(name for node in listed for name in names_set_in(node.thing.__code__))
-    is_any = any(sets_computed_names(node.thing.__code__) for node in listed)
+    names = frozenset(name for node in listed for name in names_set_in(own_code(node.thing)))
+    is_any = any(sets_computed_names(own_code(node.thing)) for node in listed)
     if names or is_any:
         held = (each for each in nodes if each.owner is Owner.LIBRARY)
         for node in islice(_distinct((*held, *_named(listed))), _MOST):
@@ -55,7 +56,7 @@ def _named(functions: Iterable[Node]) -> Iterator[Node]:
     or as an attribute of a library's module. Other objects, such as ``sys.stdout``, are yielded only if
     they are an attribute of a library's module."""
     for function in functions:
-        held, names = function.thing.__globals__.copy(), frozenset(names_in(function.thing.__code__))
+        held, names = function.thing.__globals__.copy(), frozenset(names_in(own_code(function.thing)))
         waiting = [(name, held[name]) for name in sorted(names & held.keys())]
         while waiting:
             name, value = waiting.pop()

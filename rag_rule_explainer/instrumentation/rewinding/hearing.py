@@ -16,6 +16,7 @@ from threading import enumerate as enumerate_threads
 from types import FrameType, FunctionType
 from typing import Any
 
+from ..copies.guarded_code import own_code
 from ..shared_state.contents import names_in
 from .companies import is_of_own
 from .foreign_attributes import names_set_in
@@ -109,7 +110,7 @@ def _function_of(target: Any) -> Any:
 
 def _may_hear(thread: Thread, frames: list[FrameType], application: Reachable) -> bool:
     held = Reachable([vars(thread).copy(), type(thread), *chain.from_iterable(map(_used_by, frames))])
-    codes = [*(node.thing.__code__ for node in held.functions), *(each.f_code for each in frames)]
+    codes = [*(own_code(node.thing) for node in held.functions), *(each.f_code for each in frames)]
     names = frozenset(name for code in codes for name in names_in(code))
     known = {id(node.thing) for node in application.nodes if not _is_of_all(node)}
     if any(id(node.thing) in known and not _is_of_all(node) for node in held.nodes):
@@ -145,9 +146,9 @@ def _names_set_by(application: Reachable) -> frozenset[str]:
     and modules, for example."""
     found = set[str]()
     for node in application.functions:
-        found |= globals_set_in(node.thing.__code__) | names_set_in(node.thing.__code__)
+        found |= globals_set_in(own_code(node.thing)) | names_set_in(own_code(node.thing))
     return frozenset(found)
 
 
 def _names_in(application: Reachable) -> frozenset[str]:
-    return frozenset(name for node in application.functions for name in names_in(node.thing.__code__))
+    return frozenset(name for node in application.functions for name in names_in(own_code(node.thing)))

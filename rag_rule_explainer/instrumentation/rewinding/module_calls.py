@@ -12,6 +12,8 @@ from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from ..copies.guarded_code import own_code
+
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE")
 _TAKES = ("LOAD_ATTR", "LOAD_METHOD")
 _PUBLIC = {"posix": "os", "nt": "os", "_thread": "threading", "_socket": "socket", "_signal": "signal"}
@@ -26,7 +28,7 @@ def functions_of_modules(things: Iterable[object]) -> frozenset[str]:
     for each in things:
         if isinstance(each, FunctionType):
             known = _known(each)
-            found.update(f"{module}.{name}" for module, name in _named_in(each.__code__, known))
+            found.update(f"{module}.{name}" for module, name in _named_in(own_code(each), known))
         elif type(each) is type(len):
             found.add(_called(each))
     return frozenset(found)
@@ -46,7 +48,7 @@ def _known(function: FunctionType) -> dict[str, object]:
     """Returns the globals of a function and the variables of enclosing functions that it uses, by
     name."""
     known: dict[str, object] = {**function.__globals__}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+    for name, cell in zip(own_code(function).co_freevars, function.__closure__ or (), strict=False):
         with suppress(ValueError):  # no value has been stored in the cell yet
             known[name] = cell.cell_contents
     return known

@@ -13,6 +13,7 @@ from operator import attrgetter, methodcaller
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from ..copies.guarded_code import own_code
 from .companies import is_of_own, is_own
 
 _BY_NAME = {
@@ -109,5 +110,5 @@ def under_usual_names(functions: Iterable[Any]) -> Iterator[str]:
     code."""
     for function in functions:
         cells = gc.get_referents(*function.__closure__) if function.__closure__ else ()
-        held = (function.__globals__.get(name) for name in function.__code__.co_names)
+        held = (function.__globals__.get(name) for name in own_code(function).co_names)
         yield from (_BY_NAME[id(each)] for each in (*held, *cells) if id(each) in _BY_NAME)

@@ -14,6 +14,7 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from ...probing.whose import is_named_as_ours
+from ..copies.guarded_code import own_code
 from ..shared_state.files import Left
 from ..shared_state.name_reads import reads
 from ..shared_state.reaching import is_ours
@@ -60,7 +61,7 @@ class OwnServers:
         functions = () if self._snapshot is None else self._snapshot.functions
         names = {*kept.node.names(), *filter(None, [name])}
         return any(
-            reads(node.thing.__code__, each, in_texts=True) for node in functions for each in names
+            reads(own_code(node.thing), each, in_texts=True) for node in functions for each in names
         )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, cast
 
+from ..copies.guarded_code import own_code
 from ..copies.live import entries_now, members_now
 from ..shared_state.per_class import per_class
 from ..shared_state.reaching import SIMPLE
@@ -32,7 +33,8 @@ from .values import ABSENT, DEQUE, DICT, LIST, SET
 
 _FUNCTIONS = (FunctionType, staticmethod, classmethod, property)
 
-OF_A_FUNCTION = ("__defaults__", "__kwdefaults__", "__code__", "__doc__")
+_CODE = "__code__"
+OF_A_FUNCTION = ("__defaults__", "__kwdefaults__", _CODE, "__doc__")
 """The special names that a run may set on a function."""
 
 
@@ -280,12 +282,13 @@ _BUFFER = Part(read_buffer, write_buffer)
 
 
 def _read_defaults(function: FunctionType) -> dict[str, Any]:
-    return {name: getattr(function, name) for name in OF_A_FUNCTION}
+    return {**{name: getattr(function, name) for name in OF_A_FUNCTION}, _CODE: own_code(function)}
 
 
 def _write_defaults(function: Any, content: dict[str, Any]) -> None:
     for name, value in content.items():
-        if getattr(function, name) is not value:
+        now = own_code(function) if name == _CODE else getattr(function, name)
+        if now is not value:
             setattr(function, name, value)
 
 

@@ -11,6 +11,8 @@ from contextlib import suppress
 from itertools import pairwise
 from types import CodeType, FunctionType
 
+from ..copies.guarded_code import own_code
+
 _TAKES, _READS, _OPENS = "pipe", "read", "open"
 
 
@@ -23,9 +25,9 @@ def call_of_pipes(things: Iterable[object]) -> str:
             return _TAKES
         if isinstance(each, FunctionType):
             known = _known(each)
-            if _calls(_TAKES, each.__code__, known):
+            if _calls(_TAKES, own_code(each), known):
                 return _TAKES
-            if _calls(_READS, each.__code__, known) and not _calls(_OPENS, each.__code__, known):
+            if _calls(_READS, own_code(each), known) and not _calls(_OPENS, own_code(each), known):
                 return _READS
     return ""
 
@@ -33,7 +35,7 @@ def call_of_pipes(things: Iterable[object]) -> str:
 def _known(function: FunctionType) -> Mapping[str, object]:
     """Returns the function's globals and enclosed variables, by name."""
     known: dict[str, object] = {**function.__globals__}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+    for name, cell in zip(own_code(function).co_freevars, function.__closure__ or (), strict=False):
         with suppress(ValueError):  # the enclosed variable has no value yet
             known[name] = cell.cell_contents
     return known

@@ -31,6 +31,7 @@ from types import (
 from typing import Any, ClassVar
 from weakref import ReferenceType
 
+from ..copies.guarded_code import own_code
 from ..shared_state.contents import function_in, names_in
 from ..shared_state.holdings import is_resting
 from ..shared_state.reaching import FRAMEWORKS, SIMPLE, is_opaque, is_ours, is_users
@@ -179,7 +180,7 @@ class Reachable:
 
     def _look_at_function(self, node: Node) -> None:
         function = node.thing
-        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        cells = zip(own_code(function).co_freevars, function.__closure__ or (), strict=True)
         self._add_all(cells, node)
         if is_of_own(function):
             self.functions.append(node)
@@ -188,7 +189,7 @@ class Reachable:
 
     def _look_at_globals(self, node: Node) -> None:
         function = node.thing
-        names = frozenset(names_in(function.__code__))
+        names = frozenset(names_in(own_code(function)))
         held = function.__globals__.copy()  # another thread may set or delete one
         own, here = sys.modules.get(str(held.get("__name__", ""))), names & held.keys()
         if own is not None and vars(own) is function.__globals__:
@@ -197,8 +198,7 @@ class Reachable:
             # Code that was executed from a text or by ``runpy`` has globals of its own.
             self._add_all([("", function.__globals__), *((name, held[name]) for name in here)], node)
         self._take_libraries(held[name] for name in here)
-        named = list(named_by(names, function.__globals__))
-        self._take_settings(named)
+        self._take_settings(list(named_by(names, function.__globals__)))
         self._add_all(hidden_generators(named, names), node)
         if "getLogger" in names:
             self._add_all((("handlers", each) for each in own_of_loggers()), node)
@@ -232,7 +232,7 @@ class Reachable:
         for each in named:
             if isinstance(each, FunctionType) and str(each.__module__).startswith(FRAMEWORKS):
                 module = str(each.__globals__.get("__name__", ""))
-                stored = globals_set_in(each.__code__)
+                stored = globals_set_in(own_code(each))
                 self.settings[module] = self.settings.get(module, frozenset()) | stored
 
     def _look_at_module(self, module: ModuleType, names: frozenset[str], of: Node) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
+from ..copies.guarded_code import own_code
 from ..shared_state.contents import names_in
 from ..shared_state.reaching import FRAMEWORKS, is_ours
 from ..shared_state.writing import changed_collections, changed_names
@@ -34,7 +35,7 @@ def registers_of(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]:
             continue
         seen.add(id(function))
         held = vars(module).copy()
-        names = changed_names(function.__code__) & held.keys()
+        names = changed_names(own_code(function)) & held.keys()
         if names:
             yield Node(module, module.__name__, owner=Owner.LIBRARY), of_names(names)
         for name in sorted(names):
@@ -48,8 +49,8 @@ def collections_filled(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]
     as ``linecache.cache[name] = lines`` does. The library's own code may read the entry."""
     seen = {id(sys.modules), id(sys.path)}
     for node in functions:
-        changed = changed_collections(node.thing.__code__) if node.owner is Owner.USER else ()
-        names = frozenset(names_in(node.thing.__code__)) if changed else frozenset[str]()
+        changed = changed_collections(own_code(node.thing)) if node.owner is Owner.USER else ()
+        names = frozenset(names_in(own_code(node.thing))) if changed else frozenset[str]()
         for space in _spaces(node.thing.__globals__, names) if changed else ():
             if is_own(str(space.get("__name__", ""))) or space is node.thing.__globals__:
                 continue
@@ -64,7 +65,7 @@ def collections_filled(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]
 
 def _setting(functions: Iterable[Node]) -> Iterator[FunctionType]:
     for node in functions:
-        names = frozenset(names_in(node.thing.__code__))
+        names = frozenset(names_in(own_code(node.thing)))
         wanted = frozenset(filter(_SETTING.match, names))
         spaces = list(_spaces(node.thing.__globals__, names)) if wanted else []
         for name in sorted(wanted):

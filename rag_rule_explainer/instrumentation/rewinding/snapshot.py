@@ -9,6 +9,7 @@ from logging import Logger
 from operator import is_
 from typing import Any
 
+from ..copies.guarded_code import own_code
 from ..shared_state.contents import names_in
 from .additions import added_to, watched_for_additions
 from .before_earlier import MISSING, before_earlier, modules_before_earlier, size_before_earlier
@@ -168,7 +169,7 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
     for name, names in reachable.settings.items():
         module, part = sys.modules[name], of_names(names)
         yield KeptPart(Node(module, name, owner=Owner.LIBRARY), part, part.read(module))
-    read = frozenset(name for node in reachable.functions for name in names_in(node.thing.__code__))
+    read = frozenset(name for node in reachable.functions for name in names_in(own_code(node.thing)))
     for module in reachable.libraries.values():
         plain = {name: value for name, value in vars(module).copy().items() if is_plain(value)}
         part, node = of_names(frozenset(plain)), Node(module, module.__name__, owner=Owner.LIBRARY)

@@ -9,6 +9,7 @@ from types import CellType, FunctionType, MemberDescriptorType, MethodType
 from typing import Any, cast
 from weakref import ReferenceType
 
+from ..copies.guarded_code import own_code
 from ..shared_state.per_class import per_class
 
 _PLAIN = (str, int, float, bool, bytes, complex, type(None))
@@ -137,7 +138,7 @@ def _referred_by(thing: Any) -> tuple[Any, ...]:
     of a function, for example, its code, its enclosed variables and its default values. Returns an empty
     tuple for a cell that has no value yet."""
     if isinstance(thing, _FUNCTION):
-        code = thing.__code__
+        code = own_code(thing)
         return code, thing.__closure__, thing.__defaults__, thing.__kwdefaults__, _dict_of(thing)
     if isinstance(thing, _METHOD):
         return thing.__self__, thing.__func__

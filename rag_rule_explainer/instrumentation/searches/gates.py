@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 from ...errors import InvalidInput
 from ...printable import type_said
 from ..copies.copying import described
+from ..copies.guarded_code import own_code
 from ..recording.current import AnyPart, going_on
 from ..run_context import Participation, participation, refused, taking_part_again
 from .driving import adriven, driven
@@ -85,7 +86,7 @@ class _Awaiting:
     not call the function has to return an awaitable too."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._code = getattr(function, "__code__", None)
+        self._code = own_code(function) if hasattr(function, "__code__") else None
         self._default = _is_async(function)
         self._seen: bool | None = None
 

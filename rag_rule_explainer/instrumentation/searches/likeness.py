@@ -12,6 +12,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple, cast
 
 from ..copies.copying import is_filled, own_attributes
+from ..copies.guarded_code import own_code
 from ..recording.captured import kind_of
 from ..recording.recorder import Recording
 from ..requests.volatile import Steady
@@ -205,7 +206,7 @@ def _parts_of(thing: Any) -> Iterator[_Part]:
     """Yields the parts by which an object differs from others of its class. Attributes of classes are
     left out, since all objects of a class share them."""
     if isinstance(thing, FunctionType):
-        yield _Part("code", thing.__code__)
+        yield _Part("code", own_code(thing))
         yield from (_Part("", cell.cell_contents) for cell in thing.__closure__ or () if is_filled(cell))
         yield from (_Part("", each) for each in (thing.__defaults__, thing.__kwdefaults__))
     elif isinstance(thing, MethodType):

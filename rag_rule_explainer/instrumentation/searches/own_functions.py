@@ -14,6 +14,7 @@ from typing_extensions import override
 from ...probing.whose import is_users
 from ..late_calls import takes_part
 from ..requests.tools_in_use import tools_in_use
+from ..run_context import run_begun
 from .tools import recording_calls
 
 _ALL = "__dict__"
@@ -42,6 +43,9 @@ class OwnFunctions:
 
         @wraps(get)
         def got(tool: Any, name: str) -> Any:
+            run = run_begun()
+            if run is not None and run.guards is not None:
+                run.guards.guard(tool)
             found = get(tool, name)
             if (name not in self.attributes and name != _ALL) or not takes_part():
                 return found

@@ -4,7 +4,9 @@ import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial, wraps
+from types import FunctionType
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from ...allowed import checked_function
 from ..late_calls import in_its_run, late_use
@@ -15,6 +17,10 @@ ToolFunction = TypeVar("ToolFunction", bound=Callable[..., Any])
 ArgumentsOf = Callable[[Mapping[str, Any]], Any]
 """A function that takes the arguments of a tool's call, by name, and returns those of them that the model
 gave."""
+
+
+marked_tools: WeakKeyDictionary[Callable[..., Any], str] = WeakKeyDictionary()
+"""The functions that ``tool`` has marked, with their names."""
 
 
 def tool(function: ToolFunction) -> ToolFunction:
@@ -29,6 +35,8 @@ def tool(function: ToolFunction) -> ToolFunction:
     """
     name = checked_function("tool", function, "a function").__name__
     note_made(lambda _: name, function)
+    if isinstance(function, FunctionType):
+        marked_tools[function] = name
     return recording_calls(function, name)
 
 
@@ -36,6 +44,8 @@ def note_made(name_of: Callable[[Any], str], tool: object) -> None:
     """Records on the current run that it has made a tool. ``name_of``: returns its name; ``tool``: the
     tool, or its function. A tool whose name is not known yet is not recorded."""
     run = participation()
+    if run is not None and run.guards is not None and not isinstance(tool, FunctionType):
+        run.guards.guard(tool)
     with suppress(Exception):  # the name may be read by the user's code
         if run is not None:
             run.note_made_tool(name_of(tool), tool)
@@ -65,7 +75,7 @@ def recording_calls(
     signature = inspect.signature(function)
 
     def used_by(args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
-        given = partial(_arguments, signature, args, kwargs, arguments_of)
+        given = partial(named_arguments, signature, args, kwargs, arguments_of)
         run = participation()
         if run is None:
             return late_use(name, given)
@@ -98,9 +108,11 @@ def recording_calls(
     return acall if inspect.iscoroutinefunction(function) else call
 
 
-def _arguments(
+def named_arguments(
     signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any], arguments_of: ArgumentsOf
 ) -> object:
+    """Returns those of a call's arguments that the model gave, by name; None if the function cannot be
+    called with these arguments."""
     with suppress(TypeError):  # the function itself says what is wrong with its arguments
         return arguments_of(_by_name(signature.bind(*args, **kwargs)))
     return None

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from types import CodeType
 
+from ..copies.guarded_code import own_code
 from .code import tree_of, users_functions
 from .evicting import evicting_nodes
 from .holdings import Holdings
@@ -43,7 +44,7 @@ def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Itera
     Local variables, and assignments to attributes in ``__init__``, are ignored.
     """
     return not any(
-        name in _read_elsewhere(function.__code__, function.__name__ == "__init__", allowed)
+        name in _read_elsewhere(own_code(function), function.__name__ == "__init__", allowed)
         for _, function in users_functions(holdings)
     )
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FunctionType
 
+from ..copies.guarded_code import own_code
 from .code import tree_of, users_functions
 from .contents import names_in
 from .counting import is_read
@@ -33,7 +34,7 @@ def written_in_background(holdings: Holdings) -> Iterator[tuple[str, str]]:
     begun, inside = set[str](), set[int]()
     functions = {function.__name__: function for _, function in users_functions(holdings)}
     for function in functions.values():
-        for call in _begun_by(function.__code__):
+        for call in _begun_by(own_code(function)):
             begun |= {label_of(each) for each in ast.walk(call)}
             inside |= {id(each) for each in ast.walk(call)}
     names = _called_from(begun, functions)
@@ -86,6 +87,6 @@ def _called_from(begun: set[str], functions: dict[str, FunctionType]) -> set[str
         name = waiting.pop()
         if name not in names:
             names.add(name)
-            code = functions[name].__code__
+            code = own_code(functions[name])
             waiting += [each for each in {*names_in(code), *code.co_freevars} if each in functions]
     return names

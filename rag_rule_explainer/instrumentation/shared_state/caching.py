@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType, FrameType, FunctionType
 
+from ..copies.guarded_code import own_code
 from .code import users_functions
 from .contents import is_of_user, names_in
 from .held import Held
@@ -38,7 +39,7 @@ class Caches:
         """Returns a ``Caches`` with the cached functions in an application. ``holdings``: the
         application's state. ``emptied``: the code of those whose cache every run empties first."""
         functions = [_function_of(each) for each in holdings.all]
-        known = {each.__code__: each for each in functions if each is not None}
+        known = {own_code(each): each for each in functions if each is not None}
         return cls(_functions={code: each for code, each in known.items() if code not in emptied})
 
     def note_search(self) -> None:
@@ -72,7 +73,7 @@ def _function_of(held: Held) -> FunctionType | None:
     if not isinstance(inner, FunctionType) or not is_of_user(inner):
         return None
     thing, kind = held.thing, type(held.thing)
-    made_by = thing.__code__.co_filename if isinstance(thing, FunctionType) else kind.__name__
+    made_by = own_code(thing).co_filename if isinstance(thing, FunctionType) else kind.__name__
     label = f"{kind.__module__} {made_by}".lower()
     is_cache = kind is _LRU or hasattr(thing, "cache_clear") or any(each in label for each in _MARKS)
     return inner if is_cache else None
@@ -83,7 +84,7 @@ def _read_by(function: FunctionType, functions: dict[str, FunctionType]) -> set[
     or by a function that it calls by name. ``functions``: the user's functions by name."""
     names, waiting, seen = set[str](), [function], set[CodeType]()
     while waiting:
-        code = waiting.pop().__code__
+        code = own_code(waiting.pop())
         if code in seen:
             continue
         seen.add(code)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FunctionType
 
+from ..copies.guarded_code import own_code
 from .contents import is_collection, is_of_user
 from .held import Held
 from .holdings import Holdings
@@ -61,7 +62,7 @@ def _source_of(code: CodeType) -> str:
 def kept_by_defaults(function: FunctionType) -> Iterator[str]:
     """Yields the names of the parameters whose default value is a collection. All calls share that
     collection, so what one run adds to it stays there."""
-    code, defaults = function.__code__, function.__defaults__ or ()
+    code, defaults = own_code(function), function.__defaults__ or ()
     known = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
     yield from (
         name

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, cast
 
+from ..copies.guarded_code import own_code
 from ..copies.live import entries_now
 from .per_class import per_class
 from .reaching import FRAMEWORKS, SIMPLE, is_users
@@ -26,14 +27,14 @@ _WRAPPERS = frozenset({"FunctionWrapper", "BoundFunctionWrapper"})
 def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """Yields the enclosed variables of a function, as pairs of name and value. For a function of the
     user's, it also yields its code, its attributes, its default values and the globals that it names."""
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+    for name, cell in zip(own_code(function).co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents
         except ValueError:  # the enclosed variable has no value yet
             continue
     if not is_of_user(function):
         return
-    yield function.__name__, function.__code__
+    yield function.__name__, own_code(function)
     # A framework's decorator may set its own attributes on the function. These attributes are left out,
     # because they are not the user's state.
     yield from (
@@ -46,7 +47,7 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
         # A call can change a default value only if it is a collection. Other default values get an empty
         # name, because names matter only for values that may change.
         yield (name if is_collection(value) else ""), value
-    names = set(names_in(function.__code__))
+    names = set(names_in(own_code(function)))
     for name in sorted(names):
         value = function.__globals__.get(name)
         if isinstance(value, ModuleType):
@@ -127,7 +128,7 @@ def is_of_user(thing: object) -> bool:
         # globals instead.
         module = thing.__globals__.get("__name__")
         # Code that ``exec`` runs with a namespace of its own has no module.
-        return thing.__code__.co_filename == _EXECUTED if module is None else is_users(str(module))
+        return own_code(thing).co_filename == _EXECUTED if module is None else is_users(str(module))
     if isinstance(thing, type):
         return is_users(thing.__module__ or "")
     # ``isinstance(thing, NAMESPACES)`` returns the same, but takes several times as long.

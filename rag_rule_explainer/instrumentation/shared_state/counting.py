@@ -11,6 +11,7 @@ from functools import cached_property
 from types import CodeType, FunctionType
 from typing import Any, cast
 
+from ..copies.guarded_code import own_code
 from .code import kept_by_defaults, users_functions
 from .computed_names import is_computed
 from .held import Held
@@ -136,7 +137,7 @@ def place_in(holdings: Holdings, held: Held, name: str) -> str:
 
 
 def _running(holdings: Holdings) -> Iterator[tuple[Held, CodeType]]:
-    return ((held, function.__code__) for held, function in running_functions(holdings))
+    return ((held, own_code(function)) for held, function in running_functions(holdings))
 
 
 def running_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]:
@@ -148,11 +149,11 @@ def running_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]
     functions = list(users_functions(holdings))
     for held, function in functions:
         holder = None if held.holder is None else holdings.all[held.holder].thing
-        if function.__code__.co_filename == "<string>" and function.__name__ == "__init__":
+        if own_code(function).co_filename == "<string>" and function.__name__ == "__init__":
             continue  # the ``__init__`` of a dataclass, which only sets attributes
         # A variable with the method's name is a different object, so only reads as an attribute count.
         if is_for_others(holder, function) and not (
-            any(reads(each.__code__, function.__name__, as_attribute=True) for _, each in functions)
+            any(reads(own_code(each), function.__name__, as_attribute=True) for _, each in functions)
             or _may_be_meant(function.__name__, functions, of_a_model=held.is_of_model)
         ):
             continue
@@ -163,7 +164,7 @@ def _may_be_meant(name: str, functions: list[tuple[Held, FunctionType]], *, of_a
     """Returns True iff the user's code may call a method of this name by a name that it computes, as in
     ``getattr(self, "on_" + event)``. ``of_a_model``: True for a method of a model; only the code of
     models is then considered."""
-    codes = (each.__code__ for held, each in functions if held.is_of_model or not of_a_model)
+    codes = (own_code(each) for held, each in functions if held.is_of_model or not of_a_model)
     return is_computed(codes, name, of_a_method=True)
 
 

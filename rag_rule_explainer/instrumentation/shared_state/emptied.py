@@ -9,6 +9,7 @@ from inspect import getattr_static
 from types import CodeType, FunctionType, MethodType
 from typing import Any, cast
 
+from ..copies.guarded_code import own_code
 from .holdings import Holdings
 
 _LRU: Any = type(lru_cache(len))
@@ -37,7 +38,7 @@ def emptied_by(application: object) -> tuple[object, ...]:
 
 def _emptied(function: FunctionType) -> Iterator[object]:
     names: list[str] = []
-    for each in dis.get_instructions(function.__code__):
+    for each in dis.get_instructions(own_code(function)):
         if each.opname in _BEGINNING:
             continue
         if each.opname in _LOADING and not names:
@@ -58,7 +59,7 @@ def _emptied(function: FunctionType) -> Iterator[object]:
 def _found(function: FunctionType, names: Iterable[str]) -> object:
     """Returns the object to which these names lead: a variable of the function, and attributes."""
     first, *rest = names
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    cells = dict(zip(own_code(function).co_freevars, function.__closure__ or (), strict=True))
     try:
         found: object = cells[first].cell_contents if first in cells else function.__globals__[first]
     except (KeyError, ValueError):  # no such variable, or one that is not yet set
@@ -92,7 +93,7 @@ def _attributes_of(thing: object) -> Mapping[str, object]:
 def cached_code(caches: Iterable[Any]) -> frozenset[CodeType]:
     """Returns the code of the functions whose caches are among these objects."""
     wrapped: list[Any] = [each.__wrapped__ for each in caches if type(each) is _LRU]
-    return frozenset(each.__code__ for each in wrapped if isinstance(each, FunctionType))
+    return frozenset(own_code(each) for each in wrapped if isinstance(each, FunctionType))
 
 
 def is_one_of(names: Iterable[str], holdings: Holdings, emptied: Iterable[object]) -> bool:

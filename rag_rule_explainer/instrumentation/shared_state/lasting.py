@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
+from ..copies.guarded_code import own_code
 from .ambient import left_on_loop_or_thread
 from .background import written_in_background
 from .caching import Caches
@@ -254,7 +255,5 @@ class Lasting:
         return []
 
     def _names_one_of(self, names: frozenset[str]) -> bool:
-        return any(
-            not names.isdisjoint(names_in(function.__code__))
-            for _, function in users_functions(self.before)
-        )
+        codes = (own_code(function) for _, function in users_functions(self.before))
+        return any(not names.isdisjoint(names_in(code)) for code in codes)

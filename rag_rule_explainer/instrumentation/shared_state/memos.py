@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from inspect import getattr_static
 from types import CodeType
 
+from ..copies.guarded_code import own_code
 from .code import tree_of, users_functions
 from .contents import is_collection
 from .counting import is_named, is_read
@@ -82,7 +83,7 @@ def _is_cached(thing: object, name: str) -> bool:
 def _kept_names(holdings: Holdings) -> Iterator[str]:
     """Yields the names of the values that a function of the user's sets only if they are missing."""
     for _, function in users_functions(holdings):
-        yield from _kept_in(function.__code__)
+        yield from _kept_in(own_code(function))
 
 
 @lru_cache(maxsize=1024)

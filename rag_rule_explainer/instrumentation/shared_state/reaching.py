@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, cast
 from weakref import CallableProxyType, ProxyType
 
 from ...probing.whose import is_named_as_ours, is_users
+from ..copies.guarded_code import own_code
 from ..copies.live import entries_now, members_now
 from ..registered import frameworks
 from .per_class import per_class
@@ -141,12 +142,12 @@ def _of_function(function: FunctionType) -> Iterator[NamedReference]:
         # function is the user's.
         yield "wrapped", getattr(function, "__wrapped__", None), False
         return
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+    for name, cell in zip(own_code(function).co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents, True
         except ValueError:  # the enclosed variable has no value yet
             continue
-    for name in function.__code__.co_names:
+    for name in own_code(function).co_names:
         value = function.__globals__.get(name, _ABSENT)
         if value is not _ABSENT:
             yield name, value, True

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FunctionType, MethodType
 
+from ..copies.guarded_code import own_code
 from .code import kept_by_defaults, tree_of, users_functions
 from .holdings import Holdings
 
@@ -95,8 +96,10 @@ def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[W
         if is_served or function.__name__ in _MAKING:
             continue
         kept = frozenset(kept_by_defaults(function))
-        for target, node in _writes(function.__code__, kept, is_method=_is_method(holder, function)):
-            written = Written(function_label(function), function.__code__, target, node, held.is_of_model)
+        for target, node in _writes(own_code(function), kept, is_method=_is_method(holder, function)):
+            written = Written(
+                function_label(function), own_code(function), target, node, held.is_of_model
+            )
             if not (_only_counts(node) and not written.counts_for_a_model) and not (
                 isinstance(node, ast.Attribute) and _is_each_runs_own(holdings, node, shared)
             ):

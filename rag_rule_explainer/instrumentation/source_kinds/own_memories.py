@@ -14,6 +14,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, cast
 
+from ..copies.guarded_code import own_code
 from ..rewinding.companies import is_own
 from ..shared_state.contents import is_collection, is_frameworks
 from ..shared_state.held import Held
@@ -229,7 +230,7 @@ def _in_file(path: str, copies: TurnCopies) -> Collection[str]:
 
 def _enclosed_by(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """Yields the data that a function of the user's encloses, each with its name."""
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+    for name, cell in zip(own_code(function).co_freevars, function.__closure__ or (), strict=True):
         content = _content_of(cell)
         kind = type(content)
         is_data = is_collection(content) or not (is_own(kind.__module__) or is_frameworks(content))

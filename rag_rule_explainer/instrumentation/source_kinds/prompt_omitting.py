@@ -10,11 +10,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from .asked_models import NOTHING_BESIDE, BesideTexts
 from .doubts_of_turns import still_held
 from .new_texts import NewTexts
 from .prompt_sections import PromptMessage, SectionPlace, is_system, placed, sections_in
 from .prompt_sources import PromptSources
-from .recorded_requests import OTHER_REQUEST, RecordedRequests
+from .recorded_requests import Fault, RecordedRequests
 from .taking_out import TakingOut
 
 _STILL_GIVEN = (
@@ -46,14 +47,16 @@ class PromptOmitting:
     new_texts: NewTexts
     recorded: RecordedRequests | None = None
 
-    def edited(self, messages: Sequence[PromptMessage]) -> Sequence[str | None]:
+    def edited(
+        self, messages: Sequence[PromptMessage], beside: BesideTexts = NOTHING_BESIDE
+    ) -> Sequence[str | None]:
         """Returns the messages' texts without the omitted sources; None for a message that is not sent at
         all."""
         self._check_taken(messages)
         self._note_held()
         texts, delivered = self._cut(messages, self._doubt)
         self._look_for_more(messages)
-        self._check_recorded(messages, texts)
+        self._check_recorded(messages, texts, beside)
         first = self.known.messages
         expected = [
             each for each in _left_of(first, self._cut(first, _ignored)[0]) if self._is_sent(each)
@@ -70,13 +73,32 @@ class PromptOmitting:
             if is_left and identity not in self.taking_out.constant:
                 self.new_texts.note(still_held(identity, kind))
 
-    def _check_recorded(self, messages: Sequence[PromptMessage], texts: Sequence[str | None]) -> None:
-        if self.recorded is None or not self.taking_out.taken:
+    def check_parameters(self, place: int, parameters: str) -> None:
+        """Compares the parameters of a request that gets a recorded reply with those of the request that
+        had this reply. ``place``: the number of the request, counted from 0."""
+        if self.recorded is not None and self.taking_out.taken:
+            self._tell(self.recorded.fault_of_parameters(place, parameters))
+
+    def _check_recorded(
+        self, messages: Sequence[PromptMessage], texts: Sequence[str | None], beside: BesideTexts
+    ) -> None:
+        if self.recorded is None:
+            return
+        if not self.taking_out.omitted:
+            self.recorded.note_whole(messages)
+        if not self.taking_out.taken:
             return
         taking_out = TakingOut(self.known, self.taking_out.omitted)
         from_requests = replace(self, taking_out=taking_out)
-        if self.recorded.is_another(messages, texts, lambda each: from_requests._cut(each, _ignored)[0]):
-            self.new_texts.refuse(OTHER_REQUEST)
+        self._tell(
+            self.recorded.fault(
+                messages, texts, lambda each: from_requests._cut(each, _ignored)[0], beside
+            )
+        )
+
+    def _tell(self, fault: Fault | None) -> None:
+        if fault is not None:
+            (self.new_texts.refuse if fault.is_sure else self.new_texts.note)(fault.why)
 
     def _cut(self, messages: Sequence[PromptMessage], doubt: Doubt) -> tuple[list[str | None], list[str]]:
         """Returns the messages' texts without the omitted sources, and the ids of the retained sources

@@ -6,6 +6,7 @@ import pytest
 
 from rag_rule_explainer.instrumentation.requests.exchanges import Exchanges
 from rag_rule_explainer.instrumentation.requests.volatile import Steady
+from rag_rule_explainer.instrumentation.source_kinds.asked_models import SentRequest
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import FirstPrompt
 from rag_rule_explainer.instrumentation.source_kinds.recorded_requests import RecordedRequests
@@ -21,8 +22,12 @@ def whole(messages: Sequence[PromptMessage]) -> list[str | None]:
     return [None if each.text == "gone" else each.text for each in messages]
 
 
+def recording(*requests: list[PromptMessage], served: Sequence[str] = ()) -> RecordedRequests:
+    return RecordedRequests([SentRequest(0, tuple(each)) for each in requests], Steady(), served)
+
+
 def are_others(recorded: RecordedRequests, *requests: list[PromptMessage]) -> list[bool]:
-    return [recorded.is_another(each, whole(each), whole) for each in requests]
+    return [recorded.fault(each, whole(each), whole) is not None for each in requests]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +45,7 @@ def are_others(recorded: RecordedRequests, *requests: list[PromptMessage]) -> li
 def test_a_recorded_reply_is_one_to_the_request_that_had_it(
     sent: list[PromptMessage], *, is_another: bool
 ) -> None:
-    recorded = RecordedRequests([asked("gone", "So? It pours.")], Steady(), SERVED)
+    recorded = recording(asked("gone", "So? It pours."), served=SERVED)
     assert are_others(recorded, sent, asked("new")) == [is_another, False]
 
 
@@ -48,22 +53,44 @@ def test_a_recorded_reply_is_one_to_the_request_that_had_it(
     ("was", "sent"), [("-1", "1"), ("a < b", "a > b"), ("Yes!", "Yes?"), ("\U0001f44d", "\U0001f44e")]
 )
 def test_requests_that_differ_in_a_sign_are_others(was: str, sent: str) -> None:
-    recorded = RecordedRequests([asked(was)] * 2, Steady(), SERVED)
+    recorded = recording(*[asked(was)] * 2, served=SERVED)
     assert are_others(recorded, asked(f" {was}\n"), asked(sent)) == [False, True]
 
 
 def test_lists_of_served_sources_may_lack_some() -> None:
     was = asked("Of these:\n- It rains.\n- It pours.\nWhat?")
-    recorded = RecordedRequests([was] * 4, Steady(), SERVED)
+    recorded = recording(*[was] * 4, served=SERVED)
     left = [f"Of these:\n{each}What?" for each in ("- It pours.\n", "- It rains.\n", "")]
     assert are_others(recorded, *map(asked, [*left, "Of those:\nWhat?"])) == [False, False, False, True]
 
 
 def test_replies_are_given_by_place_so_requests_in_another_order_are_others() -> None:
     requests = [asked("One?"), asked("Two?")]
-    assert are_others(RecordedRequests(requests, Steady()), *requests) == [False, False]
-    assert are_others(RecordedRequests(requests, Steady()), *reversed(requests)) == [True, True]
-    assert are_others(RecordedRequests(requests, Steady()), requests[0], requests[0]) == [False, True]
+    assert are_others(recording(*requests), *requests) == [False, False]
+    assert are_others(recording(*requests), *reversed(requests)) == [True, True]
+    assert are_others(recording(*requests), requests[0], requests[0]) == [False, True]
+
+
+def test_times_that_differ_although_nothing_is_omitted_have_no_meaning() -> None:
+    """A place where they are always equal is compared: there they may have one."""
+    was = asked("At 10:00 for 12:30")
+    varying = recording(was)
+    varying.note_whole(asked("At 10:01 for 12:30"))
+    for text, is_fault in [("At 10:02 for 12:30", False), ("At 10:00 for 12:31", True)]:
+        recorded = recording(was)
+        recorded.varying = varying.varying
+        fault = recorded.fault(asked(text), whole(asked(text)), whole)
+        assert (fault is not None and not fault.is_sure) == is_fault
+
+
+def test_results_of_tools_may_lack_sources() -> None:
+    """A text of the application's own as a result is compared."""
+    was = [*asked("Go"), PromptMessage("tool", '[{"text": "It rains."}]')]
+    for left, known, is_other in [("[]", ["[]"], False), ("nothing", ["[]"], True)]:
+        recorded = recording(was, served=SERVED)
+        recorded.results = lambda known=known: [was[1].text, *known]
+        sent = [was[0], PromptMessage("tool", left)]
+        assert are_others(recorded, sent) == [is_other]
 
 
 def test_the_messages_of_requests_are_known_also_where_others_come_between() -> None:
@@ -76,5 +103,5 @@ def test_the_messages_of_requests_are_known_also_where_others_come_between() -> 
         exchanges.ask(each, each, "")
     prompt.edited(asked("Three?"))
     exchanges.ask("three", '"Three?"', "")
-    found = prompt.messages_of([each for each in exchanges if each.request.text != "Two?"])
-    assert found == [tuple(asked(each)) for each in ("One?", "Three?")]
+    found = prompt.requests_of([each for each in exchanges if each.request.text != "Two?"])
+    assert [each.messages for each in found] == [tuple(asked(each)) for each in ("One?", "Three?")]

@@ -2,7 +2,9 @@
 like. No replay runs them."""
 
 import asyncio
+import inspect
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -38,7 +40,13 @@ class Writing:
         self.how, self.tool = how, FunctionTool.from_defaults(write, async_fn=awrite)
 
     async def write(self, what: str) -> None:
-        function: Any = vars(self.tool)["_fn"] if self.how == "vars" else getattr(self.tool, self.how)
+        ways: dict[str, Callable[[], Any]] = {
+            "vars": lambda: vars(self.tool)["_fn"],
+            "object": lambda: object.__getattribute__(self.tool, "_fn"),
+            "unwrap": lambda: inspect.unwrap(self.tool.fn),
+            "fget": lambda: inspect.getattr_static(FunctionTool, "fn").fget(self.tool),
+        }
+        function: Any = ways.get(self.how, lambda: getattr(self.tool, self.how))()
         said = function(what=what)
         if self.how == "async_fn":
             await said
@@ -52,7 +60,7 @@ class Writing:
 
 
 @pytest.mark.spread(fast=2)
-@pytest.mark.parametrize("how", ["fn", "async_fn", "real_fn", "_fn", "vars"])
+@pytest.mark.parametrize("how", ["fn", "async_fn", "real_fn", "_fn", "vars", "object", "unwrap", "fget"])
 def test_no_replay_runs_it(how: str) -> None:
     application = Writing(how)
     explanation = RuleExplainer(application.ask, PAYS, source_kinds=["tools"]).explain(QUESTION)

@@ -1,5 +1,6 @@
 """Marked tools that call marked tools: what ran inside a recorded tool is part of its record."""
 
+import inspect
 import json
 import threading
 from collections import Counter
@@ -145,3 +146,22 @@ def test_a_thread_that_a_replay_ends_prints_no_traceback(capfd: pytest.CaptureFi
     assert explainer.explain("What is new?").rules
     assert ran == {"pay": 1}
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_the_function_below_the_mark_runs_in_no_replay() -> None:
+    ran = list[str]()
+
+    @tool
+    def log(what: str) -> str:
+        ran.append(what)
+        return "logged"
+
+    agent = Agent("pay", asks=False)
+
+    def answer(question: str) -> str:
+        inspect.unwrap(log)(question)
+        return agent.answer(question)
+
+    explainer = RuleExplainer(answer, calls_tool("pay"), source_kinds=["tools"])
+    assert (retention(explained := explainer.explain("Go on.")), omission(explained)) == RULES
+    assert len(ran) == agent.ran["pay"] == 1

@@ -1,0 +1,197 @@
+"""This module puts other code into functions for a while: code that first asks what is to be called. It
+then calls either the function as it was, or another function in its place.
+
+A function can be reached in many ways: by a class, by ``inspect.unwrap``, by ``vars()``, or by a variable
+of a module. All of them lead to the same function object, so its code is the one place that all calls
+pass. Signature, flags, name and lines stay the same. Functions that are running keep their code, and so
+do threads inside them.
+"""
+
+import ast
+import inspect
+import threading
+from collections.abc import Callable
+from functools import lru_cache
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+Choosing = Callable[[FunctionType, tuple[Any, ...]], Any]
+"""A function that returns what is to be called in place of a guarded function. Its arguments are the
+function as it was, and the first argument of the call, if it has one that may be given by place."""
+
+_HOOK = "\0guard"
+_SELF_AWAITING = inspect.CO_ITERABLE_COROUTINE
+
+
+class CodeGuard:
+    """A ``CodeGuard`` stands as a constant in the code of one guarded function. ``code``: the function's
+    own code; ``plain``: a function with this code."""
+
+    __slots__ = ("_choosing", "code", "plain")
+
+    def __init__(self, function: FunctionType, code: CodeType, choosing: Choosing) -> None:
+        self.code = code
+        self._choosing = choosing
+        self.plain = FunctionType(
+            self.code,
+            function.__globals__,
+            function.__name__,
+            function.__defaults__,
+            function.__closure__,
+        )
+        self.plain.__kwdefaults__ = function.__kwdefaults__
+        self.plain.__qualname__, self.plain.__module__ = function.__qualname__, function.__module__
+
+    def chosen(self, *first: Any) -> Any:
+        """Returns what is to be called. ``first``: the first argument, if it may be given by place."""
+        return self._choosing(self.plain, first)
+
+    def __reduce__(self) -> Any:
+        """Makes another process get a guard that calls the function as it was: no explanation goes on
+        there."""
+        return _unguarded, (self.plain,)
+
+
+def _unguarded(plain: FunctionType) -> CodeGuard:
+    return CodeGuard(plain, plain.__code__, lambda function, _: function)
+
+
+def own_code(function: Any) -> CodeType:
+    """Returns the code of a function as its author wrote it, also while the function is guarded."""
+    code = function.__code__
+    last = code.co_consts[-1:]
+    return last[0].code if last and type(last[0]) is CodeGuard else code
+
+
+class _Guarded(NamedTuple):
+    own: CodeType
+    code: CodeType
+    holders: set[int]
+
+
+class CodeGuards:
+    """A ``CodeGuards`` guards functions, and restores them. Thread-safe. Several holders may guard the
+    same function; it is restored when the last one gives it up."""
+
+    def __init__(self) -> None:
+        self._guarded = WeakKeyDictionary[FunctionType, _Guarded]()
+        self._lock = threading.RLock()
+
+    def guard(self, function: FunctionType, choosing: Choosing, holder: object = None) -> None:
+        """Guards a function, unless its code cannot be replaced. If it is guarded already, ``choosing``
+        is not used."""
+        with self._lock:
+            known = self._guarded.get(function)
+            if known is not None and known.code is function.__code__:
+                known.holders.add(id(holder))
+                return
+            own = own_code(function)
+            code = _guarding(own, CodeGuard(function, own, choosing))
+            if code is not None:
+                self._guarded[function] = _Guarded(own, code, {id(holder)})
+                function.__code__ = code
+
+    def restore(self, holder: object = None) -> None:
+        """Restores the functions that only this holder guards. A function whose code somebody else has
+        replaced meanwhile stays."""
+        with self._lock:
+            for function, guarded in list(self._guarded.items()):
+                guarded.holders.discard(id(holder))
+                if guarded.holders:
+                    continue
+                if function.__code__ is guarded.code:
+                    function.__code__ = guarded.own
+                del self._guarded[function]
+
+
+def _guarding(code: CodeType, guard: CodeGuard) -> CodeType | None:
+    """Returns code that calls what the guard chooses, with the parameters of ``code``; None if there is
+    none with the same flags and variables."""
+    made = None if code.co_flags & _SELF_AWAITING else _calling_hook(code)
+    if made is None:
+        return None
+    consts = [guard if each == _HOOK else each for each in made.co_consts]
+    named: dict[str, Any] = {"co_name": code.co_name, "co_firstlineno": code.co_firstlineno}
+    if hasattr(code, "co_qualname"):
+        named["co_qualname"] = code.co_qualname
+    # The guard is the last constant too, where ``own_code`` finds it.
+    return made.replace(co_consts=(*consts, guard), **named)
+
+
+@lru_cache(maxsize=256)
+def _calling_hook(code: CodeType) -> CodeType | None:
+    """Returns code with the parameters of ``code`` that calls ``_HOOK``; None if it would be of another
+    kind, or have other free variables."""
+    try:
+        made = compile(_source(code), code.co_filename, "exec", dont_inherit=True)
+        made = _code_in(_code_in(made))
+    except (SyntaxError, ValueError, StopIteration):
+        return None
+    is_alike = made.co_freevars == code.co_freevars and made.co_flags & _KIND == code.co_flags & _KIND
+    return made if is_alike else None
+
+
+_KIND = (
+    inspect.CO_VARARGS
+    | inspect.CO_VARKEYWORDS
+    | inspect.CO_GENERATOR
+    | inspect.CO_COROUTINE
+    | inspect.CO_ASYNC_GENERATOR
+)
+
+
+def _code_in(code: CodeType) -> CodeType:
+    return next(each for each in code.co_consts if isinstance(each, CodeType))
+
+
+def _source(code: CodeType) -> ast.Module:
+    """Returns a module with a function, in which a function stands that has the parameters and the free
+    variables of ``code``."""
+    signature, given, first = _parameters(code)
+    call = f"{_HOOK!r}.chosen({first})({given})"
+    head, body = "def", f"return {call}"
+    if code.co_flags & inspect.CO_COROUTINE:
+        head, body = "async def", f"return await {call}"
+    elif code.co_flags & inspect.CO_ASYNC_GENERATOR:
+        head, body = "async def", f"async for _rag_each in {call}: yield _rag_each"
+    elif code.co_flags & inspect.CO_GENERATOR:
+        body = f"return (yield from {call})"
+    lines = ["def _rag_outer():"]
+    lines += [f" {name} = None" for name in code.co_freevars]
+    # What follows the call is never reached. It makes the variables free ones of the inner function.
+    lines += [f" {head} _rag_inner({signature}):", f"  {body}"]
+    lines += [f"  if 0: return_ = ({', '.join(code.co_freevars)},)"] if code.co_freevars else []
+    tree = ast.parse("\n".join(lines))
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = code.co_firstlineno  # type: ignore[attr-defined]  # all have it
+    return tree
+
+
+def _parameters(code: CodeType) -> tuple[str, str, str]:
+    """Returns three texts: the parameters of a function, without defaults; the arguments that pass them
+    on; and the first argument, empty if none may be given by place."""
+    count, only = code.co_argcount, code.co_kwonlyargcount
+    names, keywords = code.co_varnames[:count], code.co_varnames[count : count + only]
+    rest = list(code.co_varnames[count + only :])
+    listed, passed = list(names), list(names)
+    if code.co_posonlyargcount:
+        listed.insert(code.co_posonlyargcount, "/")
+    if code.co_flags & inspect.CO_VARARGS:
+        several = f"*{rest.pop(0)}"
+        listed.append(several)
+        passed.append(several)
+    elif keywords:
+        listed.append("*")
+    listed += keywords
+    passed += [f"{name}={name}" for name in keywords]
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        listed.append(f"**{rest[0]}")
+        passed.append(f"**{rest[0]}")
+    first = (
+        names[0]
+        if names
+        else next((f"{each}[:1]" for each in passed if each[:1] == "*" != each[1:2]), "")
+    )
+    return ", ".join(listed), ", ".join(passed), first

@@ -1,0 +1,61 @@
+"""This module says what a request to a model has besides the texts of its messages. It compares the
+models of two requests."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+from ...probing.whose import is_users
+from ..tool_parts import ToolParts
+from .prompt_sections import PromptMessage
+
+
+class BesideTexts(NamedTuple):
+    """A ``BesideTexts`` is what a request has besides the texts of its messages. ``model``: the object
+    that sends the request, a model or a client; None if it is not known. ``told``: for each message, what
+    it has besides its text, such as tool calls; empty if no message has anything."""
+
+    model: object = None
+    told: Sequence[str] = ()
+
+
+NOTHING_BESIDE = BesideTexts()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedModel:
+    """An ``ComparedModel`` is the model of a request. ``parts``: what the model was made of when it was
+    asked; None if that was not kept."""
+
+    model: object = None
+    parts: ToolParts | None = None
+
+    @classmethod
+    def of(cls, model: object) -> "ComparedModel":
+        """Returns an ``ComparedModel`` with the parts of this model."""
+        return cls(model, None if model is None else ToolParts.of(model))
+
+    def is_same(self, model: object) -> bool | None:
+        """Returns True if this is the same model, or one that an application has made anew and that does
+        the same; False if it is another one; None if that is not known. Models of a library count as the
+        same if nothing shows a difference, because their clients cannot be compared."""
+        if self.model is None or model is None or self.model is model:
+            return True
+        kind = cast("type[Any]", type(model))
+        if type(self.model) is not kind or self.parts is None:
+            return False
+        parts = ToolParts.of(model)
+        if self.parts.differ_from(parts):
+            return False
+        is_known = not is_users(kind.__module__) or self.parts.does_the_same_as(parts)
+        return True if is_known else None
+
+
+class SentRequest(NamedTuple):
+    """A ``SentRequest`` is a request of a baseline. ``at``: the moment just before it was sent (see
+    ``moment``). ``told``: see ``BesideTexts``."""
+
+    at: int
+    messages: tuple[PromptMessage, ...]
+    told: tuple[str, ...] = ()
+    asked: ComparedModel = ComparedModel()
