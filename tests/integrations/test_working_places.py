@@ -275,3 +275,27 @@ def test_a_run_of_another_user_that_makes_the_same_call_really_makes_it(kit: Any
     assert len(served) > sum(ONCE.values())
     assert len(ran) == len(served) + sum(ONCE.values())
     assert not any("was not run" in each for each in served)
+
+
+@pytest.mark.parametrize("kit", KITS)
+def test_another_users_call_of_the_same_function_runs_all_its_tools(kit: Any) -> None:
+    own, served = kit(functions(ran := [])), list[str]()
+    with worker() as others:
+
+        def beside_another_user(work: Any) -> Any:
+            done = threading.Event()
+
+            def serve() -> None:
+                served.append(application(QUESTION))
+                done.set()
+
+            if threading.current_thread() is not others.thread:
+                others.waiting.put(serve)
+                assert done.wait(120)
+            return work()
+
+        application = loop(own, beside_another_user)
+        explanation = explained(own, application, concurrency=1)
+    assert (retention(explanation), omission(explanation)) == RULES
+    assert set(served) == {explanation.baseline.text}
+    assert len(ran) == (len(served) + 1) * len(ONCE)
