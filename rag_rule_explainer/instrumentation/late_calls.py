@@ -56,12 +56,21 @@ def takes_part() -> bool:
     return run_begun() is not None
 
 
-def late_use(name: str, arguments: Callable[[], object]) -> UsedTool | None:
+def _of_none() -> bool:
+    return False
+
+
+def late_use(
+    name: str, arguments: Callable[[], object], is_of_another: Callable[[], bool] = _of_none
+) -> UsedTool | None:
     """Handles a tool call outside of runs, or after the end of its run. Returns None if the tool is to
     run. If its result is known, such as that of a stub, returns the call with this result. If the run was
     a replay in which this tool must not run, raises an error that ``except Exception`` does not catch.
-    ``arguments``: returns the arguments of the call."""
+    ``arguments``: returns the arguments of the call. ``is_of_another``: returns True iff the context
+    shows that the call belongs to a run that no explanation makes, such as one of another user."""
     run = run_begun()
+    if not has_run() and is_of_another():
+        return None
     if run is None:
         return stray_use(name, arguments, None)
     if name in run.stubs:

@@ -2,7 +2,9 @@
 that works for several runs. For which run such a call is made can only be guessed. So the call never gets
 a recorded result: a baseline with such a call is not explained, and a replay is ended."""
 
+import sys
 from collections.abc import Callable, Mapping
+from types import FrameType
 from typing import Any, cast
 
 from ..errors import UntrueReplay
@@ -32,6 +34,8 @@ def stray_use(name: str, arguments: Callable[[], object], begun: Participation |
     exactly this call and the replay waits for another thread.
     """
     runs: list[Participation] = [each for each in open_runs() if not each.gate.closed]
+    if begun is None and any(_is_called_here(run) for run in runs):
+        return None
     asking = [run for run in runs if any(each.call.name == name for each in _pending(run))]
     if not asking:
         return None
@@ -43,6 +47,16 @@ def stray_use(name: str, arguments: Callable[[], object], begun: Participation |
         if begun is not None or (fits and waits_for_a_thread(run)):
             found += _given(run, name)
     return found[0] if found else None
+
+
+def _is_called_here(run: Participation) -> bool:
+    """Returns True iff this thread, which belongs to no run, has called the application of ``run``. Then
+    the call belongs to a run that no explanation makes, such as one of another user."""
+    code = None if run.shared is None else run.shared.code
+    frame: FrameType | None = sys._getframe()  # pyright: ignore[reportPrivateUsage] -- no public way to the callers
+    while code is not None and frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    return code is not None and frame is not None
 
 
 def _pending(run: Participation) -> list[MadeCall]:

@@ -3,6 +3,7 @@ before the run: such calls are answered where it is certain to which run they be
 replay runs a tool."""
 
 import asyncio
+import threading
 import time
 from collections import Counter
 from collections.abc import Collection, Generator
@@ -10,6 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from langchain_core.runnables import RunnableLambda
+from llama_index_instrumentation import get_dispatcher
 
 from rag_rule_explainer import Explanation, InvalidInput, ToolCall, UntrueReplay
 from tests.agents.zoo.scripts import ONE_BY_ONE, Script
@@ -241,3 +244,63 @@ def test_a_task_that_was_there_before(kit: Any, in_context: bool) -> None:
 
     asyncio.run(asked())
     assert Counter(ran) == ONCE
+
+
+def in_a_run_of_langchain(work: Any) -> Any:
+    return RunnableLambda(lambda _: work()).invoke("of another user")
+
+
+@get_dispatcher().span
+def in_a_run_of_llama_index(work: Any) -> Any:
+    return work()
+
+
+@pytest.mark.parametrize(
+    ("kit", "in_a_run"),
+    [(KITS[0], in_a_run_of_langchain), (KITS[1], in_a_run_of_llama_index)],
+)
+def test_a_run_of_another_user_that_makes_the_same_call_really_makes_it(kit: Any, in_a_run: Any) -> None:
+    """Even while a replay that asked for this very call waits for a thread."""
+    own, served = kit(functions(ran := [])), list[str]()
+    with worker() as others:
+
+        def beside_another_user(work: Any) -> Any:
+            done = threading.Event()
+
+            def serve() -> None:
+                served.append(str(in_a_run(work)))
+                done.set()
+
+            others.waiting.put(serve)
+            assert done.wait(120)
+            return work()
+
+        explanation = explained(own, loop(own, beside_another_user), concurrency=1)
+    assert (retention(explanation), omission(explanation)) == RULES
+    assert len(served) > sum(ONCE.values())
+    assert len(ran) == len(served) + sum(ONCE.values())
+    assert not any("was not run" in each for each in served)
+
+
+@pytest.mark.parametrize("kit", KITS)
+def test_another_users_call_of_the_same_function_runs_all_its_tools(kit: Any) -> None:
+    own, served = kit(functions(ran := [])), list[str]()
+    with worker() as others:
+
+        def beside_another_user(work: Any) -> Any:
+            done = threading.Event()
+
+            def serve() -> None:
+                served.append(application(QUESTION))
+                done.set()
+
+            if threading.current_thread() is not others.thread:
+                others.waiting.put(serve)
+                assert done.wait(120)
+            return work()
+
+        application = loop(own, beside_another_user)
+        explanation = explained(own, application, concurrency=1)
+    assert (retention(explanation), omission(explanation)) == RULES
+    assert set(served) == {explanation.baseline.text}
+    assert len(ran) == (len(served) + 1) * len(ONCE)

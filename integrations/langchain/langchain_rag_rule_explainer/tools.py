@@ -9,11 +9,13 @@ from typing import Any, cast
 
 from langchain_core.messages import ToolMessage
 from langchain_core.messages.tool import ToolOutputMixin
+from langchain_core.runnables.config import ensure_config
 from langchain_core.tools import BaseTool
 from typing_extensions import override
 
 from rag_rule_explainer.instrumentation.clients.fields import mapping_in
 from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.engine import BASELINE_TAG, REPLAY_TAG
 from rag_rule_explainer.instrumentation.executed_calls import ToolOutcome
 from rag_rule_explainer.instrumentation.late_calls import in_its_run, late_use
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
@@ -24,6 +26,7 @@ from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultC
 from rag_rule_explainer.instrumentation.tool_replay import UsedTool
 
 from .reading import texts_in
+from .watching import Watch
 
 
 class StubTool(BaseTool):
@@ -87,10 +90,25 @@ def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> U
         return None
     given = _given(args, kwargs)
     if run is None:
-        return late_use(tool.name, lambda: _given_by_the_model(tool, given))
+        return late_use(
+            tool.name, lambda: _given_by_the_model(tool, given), lambda: _is_of_another(kwargs)
+        )
     return run.use_tool(
         tool.name, _given_by_the_model(tool, given), _identity_in(given, kwargs), tool=tool
     )
+
+
+def _is_of_another(kwargs: Mapping[str, Any]) -> bool:
+    """Returns True iff a run of LangChain calls the tool, and this run is none of an explanation.
+    ``kwargs``: the keyword arguments of the tool's call."""
+    manager = kwargs.get("callbacks")
+    if getattr(manager, "parent_run_id", None) is None:
+        manager = ensure_config().get("callbacks")
+    if getattr(manager, "parent_run_id", None) is None:
+        return False  # code calls the tool itself
+    tags = {*getattr(manager, "tags", ()), *getattr(manager, "inheritable_tags", ())}
+    handlers = getattr(manager, "handlers", ())
+    return not (tags & {BASELINE_TAG, REPLAY_TAG} or any(isinstance(each, Watch) for each in handlers))
 
 
 def _given(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

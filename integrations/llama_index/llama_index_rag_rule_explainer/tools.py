@@ -7,11 +7,12 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from copy import copy
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from llama_index.core.agent.workflow.multi_agent_workflow import handoff
 from llama_index.core.tools import FunctionTool, ToolOutput
+from llama_index_instrumentation.span import active_span_id
 from workflows.runtime.types import results  # pyright: ignore[reportMissingTypeStubs] -- it has none
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
@@ -83,11 +84,18 @@ def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool 
     if _running.get() is tool:
         return None
     if run is None:
-        return late_use(called, lambda: _arguments(args, _without_context(tool, kwargs)))
+        given = partial(_arguments, args, _without_context(tool, kwargs))
+        return late_use(called, given, _is_of_another)
     if _hands_over(tool):
         run.calls.note_own(called)
         return run.use_tool(None)
     return run.use_tool(called, _arguments(args, _without_context(tool, kwargs)), tool=tool)
+
+
+def _is_of_another() -> bool:
+    """Returns True iff a run of LlamaIndex goes on in this context, such as a call of a user. It is none
+    of an explanation, because the context of such a run shows to which one it belongs."""
+    return active_span_id.get() is not None
 
 
 def _without_context(tool: Any, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def _parts_of(thing: object) -> Iterator[Part]:
     if isinstance(thing, FunctionType):
         yield _DEFAULTS
     if isinstance(_dict_of(thing), dict):
-        yield _ATTRIBUTES
+        yield ATTRIBUTES
         if not isinstance(thing, FunctionType):
             yield _KIND
     if _has_slots(type(thing)):
@@ -146,7 +146,7 @@ def _write_attributes(thing: Any, content: dict[str, Any]) -> None:
             held[name] = value
 
 
-_ATTRIBUTES = Part(lambda thing: _dict_of(thing).copy(), _write_attributes, is_named=True)
+ATTRIBUTES = Part(lambda thing: _dict_of(thing).copy(), _write_attributes, is_named=True)
 
 
 def _write_kind(thing: Any, content: dict[str, Any]) -> None:
@@ -216,14 +216,21 @@ def _of_its_kind(thing: Any) -> Any:
 
 
 def _write_dict(thing: Any, content: dict[Any, Any]) -> None:
+    # Other threads may use the dict meanwhile, so entries that stay are left in it.
     kind = _of_its_kind(thing)
-    kind.clear(thing)
+    for key in [key for key in entries_now(thing) if key not in content]:
+        kind.pop(thing, key, None)
     for key, value in content.items():
-        kind.__setitem__(thing, key, value)
+        if DICT.get(thing, key, ABSENT) is not value:
+            kind.__setitem__(thing, key, value)
+    if list(entries_now(thing)) != list(content):
+        kind.clear(thing)
+        for key, value in content.items():
+            kind.__setitem__(thing, key, value)
 
 
 def _write_set(thing: Any, content: set[Any]) -> None:
-    SET.clear(thing)
+    SET.difference_update(thing, [each for each in members_now(thing) if each not in content])
     SET.update(thing, content)
 
 

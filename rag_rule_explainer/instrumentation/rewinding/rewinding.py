@@ -30,7 +30,7 @@ from .outlasting import note_files
 from .own_servers import OwnServers
 from .remembered import remember_left, remembered
 from .renewed_caches import renewed
-from .snapshot import KeptPart, Snapshot, with_what_was_added
+from .snapshot import KeptPart, Snapshot, with_what_others_set
 from .tried import TriedWithout
 
 _MOST_NAMED = 3
@@ -190,15 +190,17 @@ class Rewinding:
         try:
             for name in modules:
                 sys.modules.pop(name, None)
-            for kept, content in writes:
-                _write(kept, content)
+            for (kept, content), (_, before) in zip(writes, now, strict=True):
+                _write(kept, with_what_others_set(kept, before, content))
             self.tried.note(changes)
             yield
         finally:
             for change in changes:
                 self._made.note(change.kept, change.names, today[id(change.kept)], frozenset(sources))
             for (kept, put), (_, content) in zip(writes, now, strict=True):
-                _write(kept, self._changes.without_ignored(kept, with_what_was_added(kept, put, content)))
+                _write(
+                    kept, self._changes.without_ignored(kept, with_what_others_set(kept, put, content))
+                )
             sys.modules.update(modules)
 
     @contextmanager

@@ -18,8 +18,8 @@ from .hearing import threads_that_may_hear
 from .library_objects import is_of_a_librarys_own
 from .locks import is_of_a_lock
 from .owners import Node, Owner
-from .parts import Part, of_names, parts_of
-from .reachable import Reachable
+from .parts import ATTRIBUTES, Part, of_names, parts_of
+from .reachable import OF_THREADS, Reachable
 from .registers import collections_filled, registers_of
 from .values import ABSENT, DICT, LISTED, SET, is_equal, is_plain, is_same
 
@@ -36,7 +36,9 @@ class KeptPart:
 
     ``is_all``: False if ``content`` is only a selection. Of a library's object, only texts, numbers and
     the like are selected. ``is_register``: True if the user's code calls a function of a library that
-    changes the part. ``inherited``: the values, by name, that runs of earlier explanations had left there
+    changes the part. ``of_plain``: True if only texts, numbers and the like are compared and restored,
+    because a library's module also keeps its own objects there. ``inherited``: the values, by name, that
+    runs of earlier explanations had left there
     when the snapshot was taken; ``content`` has those from before these runs.
     """
 
@@ -45,6 +47,7 @@ class KeptPart:
     content: Any
     is_all: bool = True
     is_register: bool = False
+    of_plain: bool = False
     inherited: dict[str, Any] = field(default_factory=dict[str, Any])
 
     @property
@@ -68,7 +71,9 @@ class KeptPart:
     def changed(self) -> list[str]:
         """Returns the names whose values have changed since the snapshot. An empty name stands
         for content that has no names, such as the items of a set."""
-        now = self.now()
+        now = _plain_of(self.now(), self.part) if self.of_plain else self.now()
+        if now is None:
+            return []
         if not self.part.is_named:
             return [] if is_equal(self.content, now) else [""]
         was = self.content
@@ -176,9 +181,12 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
         yield KeptPart(node, part, plain, is_all=False)
         for name, value in vars(module).copy().items():
             most = _MOST_WHERE_NAMED if name in read else _MOST_IN_A_LIBRARY
-            if type(value) in {dict, list, set} and len(value) < most:
+            # Those of modules such as ``threading`` say which threads and tasks there are.
+            is_of_threads = module.__name__.partition(".")[0] in OF_THREADS
+            if type(value) in {dict, list, set} and len(value) < most and not is_of_threads:
                 contents = [(part, part.read(value)) for part in parts_of(value)]
-                yield from _kept_of(Node(value, name, node, Owner.LIBRARY, contents=contents))
+                held = Node(value, name, node, Owner.LIBRARY, contents=contents)
+                yield from (replace(each, of_plain=True) for each in _kept_of(held))
     for node in watched_for_additions(reachable.functions, reachable.others):
         yield KeptPart(node, added_to(node.thing), {})
     for node, part in (*registers_of(reachable.functions), *collections_filled(reachable.functions)):
@@ -209,16 +217,21 @@ def _plain_of(content: Any, part: Part) -> Any:
     return content
 
 
-def with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
-    """Returns the content that a collection gets back after a replay from earlier state: ``now``, with
-    the entries that were added during the replay, because another thread may have added them.
+def with_what_others_set(kept: KeptPart, put: Any, now: Any) -> Any:
+    """Returns the content that an object gets back after a replay from earlier state: ``now``, with what
+    another thread may have set or added during the replay.
 
-    ``kept``: the collection. ``put``: the content that it had at the start of the replay. ``now``: the
-    content that it had before that.
+    ``kept``: the object's part. ``put``: the content that it had at the start of the replay. ``now``: the
+    content that it had before that. A value that is the same in both was not put back for the replay, so
+    the object keeps the value that it has.
     """
     thing, after = kept.node.thing, kept.now()
-    if isinstance(thing, DICT) and isinstance(now, DICT):
-        return {**{key: value for key, value in after.items() if key not in put}, **now}
+    if kept.part.is_named and isinstance(now, DICT):
+        held: dict[Any, Any] = now
+        same = {key: after.get(key, each) for key, each in held.items() if put.get(key, ABSENT) is each}
+        is_open = isinstance(thing, DICT) or kept.part is ATTRIBUTES
+        added = {key: value for key, value in after.items() if is_open and key not in put}
+        return {**added, **held, **same}
     if isinstance(thing, SET):
         return now | (after - put)
     if isinstance(thing, (list, deque)) and after[: len(put)] == put:

@@ -6,9 +6,11 @@ the same time, one would read the other's result.
 """
 
 import asyncio
+import inspect
 import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
+from types import CodeType
 
 import anyio
 
@@ -194,6 +196,18 @@ class Shared:
         self._sizes: dict[int, int] = {}
         self._application = application
         self._marks = self._marked(application)
+
+    @property
+    def code(self) -> CodeType | None:
+        """Returns the code of the application; None if the application is neither a function or a method,
+        nor an object that only calls one, such as a ``partial`` or a ``RunnableLambda``."""
+        names = ("__func__", "func", "afunc")
+        found = next(
+            (each for name in names if callable(each := getattr(self._application, name, None))),
+            self._application,
+        )
+        code = getattr(inspect.unwrap(found) if callable(found) else found, "__code__", None)
+        return code if isinstance(code, CodeType) else None
 
     def now(self) -> "Shared":
         """Returns a ``Shared`` of the same application at the present moment."""
