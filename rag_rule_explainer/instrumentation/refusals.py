@@ -3,6 +3,7 @@ says why the rules may be wrong: replays may differ from the baseline in more th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from ..errors import StateShared
 from ..printable import plain_id, shortened
@@ -164,4 +165,7 @@ class Refusals:
         )
 
     def _unless(self, place: str) -> str:
-        return f"{self.ways_out}. Where no answer depends on it, name it: ignore=[{pattern_of(place)!r}]"
+        is_file = PurePath(place).is_absolute()
+        own = ". A file or database needs a folder for each run: tempfile.mkdtemp()" if is_file else ""
+        ignoring = f"Where no answer depends on it, name it: ignore=[{pattern_of(place)!r}]"
+        return f"{self.ways_out}{own}. {ignoring}"
