@@ -94,3 +94,39 @@ def test_what_a_client_computes_once_is_no_memory_after_a_refusal(models: Models
     explanation = asyncio.run(both())
     assert explanation.rules
     assert all(rule.proved for rule in explanation.rules), explanation.warnings[0]
+
+
+class Begun:
+    """Looks ``needs`` up when it is first asked, or ``always``, and notes that under a computed name."""
+
+    def __init__(self, models: Models, needs: str, *, always: bool = False) -> None:
+        self.models = models
+        self.index = Index("abd")
+        self.needs = needs
+        self.always = always
+
+    def __call__(self, question: str) -> str:
+        found = {each["id"]: each for each in self.index.search(question)}
+        if self.always or not getattr(self, "is_" + "begun", False):
+            _ = found[self.needs] if self.needs else None
+            setattr(self, "is_" + "begun", True)
+        return chat(self.models, shown(found.values(), question))
+
+
+@pytest.mark.parametrize(("needs", "is_proved"), [("a", False), ("", True)])
+def test_a_replay_that_fails_from_the_earlier_state_proves_nothing(
+    needs: str, is_proved: bool, models: Models
+) -> None:
+    """Without "a", the first run fails, and only later ones do not; that was *proved*."""
+    explainer = RuleExplainer(Begun(models, needs), predicate=BAD, retries=0)
+    explanation = explainer.explain("why?")
+    assert explanation.rules
+    assert {rule.proved for rule in explanation.rules} == {is_proved}
+    assert is_proved is not any("failed (KeyError: 'a')" in each for each in explanation.warnings)
+
+
+def test_a_replay_that_always_fails_is_no_doubt(models: Models) -> None:
+    explainer = RuleExplainer(Begun(models, "a", always=True), predicate=BAD, retries=0)
+    explanation = explainer.explain("why?")
+    assert not any("failed (" in each for each in explanation.warnings)
+    assert [probe.kept for probe in explanation.probes if probe.error]
