@@ -4,6 +4,7 @@ same answers."""
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..errors import StoreFailed
 from ..lattice import ArrangementKey
@@ -35,6 +36,23 @@ NOT_REPEATED = (
     "fidelity not checked: what the application keeps from run to run has changed, and only {made} of "
     "{count} replays were made once more to see whether runs go by it ({why}). {way_out}"
 )
+
+FAILED_REWOUND = (
+    "fidelity not checked: later runs find {places}, and the replay on {sources}, made once more from "
+    "the state before the first run, failed ({error}). So its earlier answer may rest on what that run "
+    "left. Pass a function that makes the application anew for every run, to see what it answers then; "
+    "where the failure is one of the moment, explain again"
+)
+
+
+class _Repeated(NamedTuple):
+    """A ``_Repeated`` says how a replay was repeated. ``limit``: the limit that is reached, so that no
+    more replays can be made; ``error``: why the replay has no answer. Both may be empty. ``is_answered``:
+    True if the replay got an answer."""
+
+    limit: str = ""
+    error: str = ""
+    is_answered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +102,7 @@ class FinalComparison:
         for made, key in enumerate(keys):
             if fidelity.doubt:
                 return
-            if why := await self._replay(key, fidelity):
+            if why := (await self._replay(key, fidelity)).limit:
                 await self._compare_rewound(fidelity, why, len(keys) - made)
                 if not (self.is_start_known or fidelity.doubt) and fidelity.has_changed():
                     fidelity.doubt = NOT_REPEATED.format(
@@ -114,11 +132,15 @@ class FinalComparison:
         answered = set[ArrangementKey]()
         for made, key in enumerate(keys):
             if not why:
-                with fidelity.rewound():
-                    why = await self._replay(key, fidelity, answered)
+                with fidelity.rewound():  # ends early, with a doubt, where the replay differs
+                    repeated = await self._replay(key, fidelity)
+                why = repeated.limit
+                if repeated.is_answered:
+                    answered.add(key)
+                self._note_failure(key, repeated.error, fidelity)
             if why and not fidelity.doubt:
                 fidelity.doubt = NOT_REWOUND.format(
-                    places=fidelity.dependent_places or "what earlier runs have changed",
+                    places=self._places(fidelity),
                     made=made,
                     count=len(keys),
                     why=why,
@@ -128,16 +150,27 @@ class FinalComparison:
                 break
         return answered
 
-    async def _replay(
-        self,
-        key: ArrangementKey,
-        fidelity: ReplayFidelity,
-        answered: set[ArrangementKey] | None = None,
-    ) -> str:
+    def _note_failure(self, key: ArrangementKey, error: str, fidelity: ReplayFidelity) -> None:
+        """Doubts the rules if a replay from the state before the baseline ended with an error, and rules
+        may rest on its subset. ``error``: that error; empty if there is none."""
+        if error and not fidelity.doubt and self._is_judged(key):
+            sources = _listed(Arrangement.of(self.sources, key))
+            fidelity.doubt = FAILED_REWOUND.format(
+                places=self._places(fidelity), sources=sources, error=error
+            )
+
+    @staticmethod
+    def _places(fidelity: ReplayFidelity) -> str:
+        return fidelity.dependent_places or "what earlier runs have changed"
+
+    def _is_judged(self, key: ArrangementKey) -> bool:
+        """Returns True iff a search has a verdict on this subset, which rules may rest on."""
+        known = (each.search.verdicts.get(key, Verdict.UNKNOWN) for each in self.tracked_searches)
+        return any(each is not Verdict.UNKNOWN for each in known)
+
+    async def _replay(self, key: ArrangementKey, fidelity: ReplayFidelity) -> _Repeated:
         """Replays a subset once more. During the replay, ``fidelity`` compares it with the earlier one,
-        and sets its ``doubt`` (a warning for the user) if they differ. Returns why no more replays can be
-        made: the limit that is reached; empty if they can. ``answered``: the subsets that got an answer;
-        this one is added if it does."""
+        and sets its ``doubt`` (a warning for the user) if they differ."""
         arrangement = Arrangement.of(self.sources, key)
 
         def begin() -> None:
@@ -150,12 +183,12 @@ class FinalComparison:
                 fidelity.doubt = await self._judged_otherwise(key, arrangement, reply.answer)
         except LimitReached as limit:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {limit}")
-            return str(limit)
-        if answered is not None and reply.answer is not None:
-            answered.add(key)
+            return _Repeated(limit=str(limit))
         if reply.cause is not None:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
-        return ""
+        is_answered = reply.answer is not None
+        error = "" if is_answered else shortened(reply.error or "", 200)
+        return _Repeated(error=error, is_answered=is_answered)
 
     async def _judged_otherwise(
         self, key: ArrangementKey, arrangement: Arrangement, answer: Answer

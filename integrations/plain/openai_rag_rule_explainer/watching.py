@@ -18,6 +18,7 @@ _MODELS = ("/completions", "/responses")
 """The ends of the URL paths of requests to a model. Requests to other paths, such as those for
 embeddings, are not recorded."""
 _OF_OLLAMA = ("/api/chat", "/api/generate")
+_OF_REPLIES = frozenset({"choices", "output", "message", "response"})
 
 
 def _asks_a_model(options: Any) -> bool:
@@ -40,7 +41,11 @@ def _is_posted_to_a_model(path: str, body: Mapping[str, Any]) -> bool:
     return path.endswith((*_MODELS, *_OF_OLLAMA)) and not KEYS_SHOWN.isdisjoint(body)
 
 
-_HTTP = HttpProtocols(_is_posted_to_a_model, asked_in, edited_body, reply_in, Streamed)
+def _replied_by_http(body: Mapping[str, Any]) -> ModelReply | None:
+    return None if _OF_REPLIES.isdisjoint(body) else reply_in(body)
+
+
+_HTTP = HttpProtocols(_is_posted_to_a_model, asked_in, edited_body, _replied_by_http, Streamed)
 _CLIENT = GeneratedClient(_asks_a_model, _asked, edited, _replied, Streamed)
 _ADDED_ALONE = re.compile("(?!)")
 """A pattern that matches no name, so no method is replaced that the client's classes define themselves.

@@ -39,14 +39,14 @@ class HttpProtocols:
 
     ``asks_a_model``: takes the path of a URL and the body of a request, and returns True iff it asks a
     model. ``asked``: reads the request from its body. ``edited``: returns the body without the sources
-    that the current replay omits. ``replied``: reads the reply from the body of a response. ``joined``:
-    makes an object that joins the JSON values of one stream.
+    that the current replay omits. ``replied``: reads the reply from the body of a response; None if it
+    is no reply of a model. ``joined``: makes an object that joins the JSON values of one stream.
     """
 
     asks_a_model: Callable[[str, Mapping[str, Any]], bool]
     asked: Callable[[Mapping[str, Any]], ModelRequest]
     edited: Callable[[Mapping[str, Any]], Mapping[str, Any]]
-    replied: Callable[[Mapping[str, Any]], ModelReply]
+    replied: Callable[[Mapping[str, Any]], ModelReply | None]
     joined: Callable[[], JoinedChunks]
 
     @property

@@ -72,6 +72,9 @@ class ReplyByHttp:
             self.joined.is_partial = False
         else:
             self._whole = self.replied(body)
+            if self._whole is None:  # another service has such an address as well
+                self.watch.streams.end(self.key)
+                return
         self.note_left()
         self.watch.end_stream(self.key, self)
 

@@ -20,13 +20,12 @@ from ..shared_state.name_reads import is_in, is_in_texts, reads, reads_whole, te
 from ..shared_state.reaching import is_ours
 from ..shared_state.writing import written_names
 from .companies import is_of_own
-from .data import is_data
+from .lazy_constants import is_made_once
 from .members import class_members, code_of_member
 from .named import under_usual_names
 from .owners import OF_MODELS, Node, Owner
 from .parts import OF_A_FUNCTION
 from .snapshot import KeptPart, Snapshot
-from .values import ABSENT
 
 OF_ALL = frozenset(
     {
@@ -97,11 +96,11 @@ class Bearing:
         """Returns True iff a change of the value ``name`` may influence a later run. ``kept``: the object
         that has the value, with its content before the baseline."""
         was, now = kept.values(name)
+        is_librarys = kept.node.owner is Owner.LIBRARY
         if is_ours(was) or is_ours(now):
             return False
-        if not self.is_thorough and _is_nothing(was) and not is_data(now):
-            # A client or an index that is made once and then kept behaves the same in every run. So this
-            # change has no influence.
+        is_made = is_made_once(kept.node.thing, name, was, now, is_librarys=is_librarys)
+        if is_made and not self.is_thorough:
             return False
         if kept.node.owner is Owner.USERS_MODEL and _is_computed_by_framework(kept.node.thing, name):
             return False
@@ -281,7 +280,3 @@ def _is_computed_by_framework(thing: object, name: str) -> bool:
     """Returns True iff the attribute is a cached property of a class that is not the user's."""
     found: Any = getattr_static(cast("type[Any]", type(thing)), name, None) if name else None
     return isinstance(found, _CACHED_PROPERTY) and not is_of_own(found.func)
-
-
-def _is_nothing(value: object) -> bool:
-    return value is ABSENT or value is None

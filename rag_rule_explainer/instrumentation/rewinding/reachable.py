@@ -198,7 +198,7 @@ class Reachable:
             # Code that was executed from a text or by ``runpy`` has globals of its own.
             self._add_all([("", function.__globals__), *((name, held[name]) for name in here)], node)
         self._take_libraries(held[name] for name in here)
-        self._take_settings(list(named_by(names, function.__globals__)))
+        self._take_settings(named := list(named_by(names, function.__globals__)))
         self._add_all(hidden_generators(named, names), node)
         if "getLogger" in names:
             self._add_all((("handlers", each) for each in own_of_loggers()), node)

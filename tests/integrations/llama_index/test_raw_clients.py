@@ -36,7 +36,9 @@ class Provider(httpx.BaseTransport, httpx.AsyncBaseTransport):
         reason = "length" if names == self.cut else "stop"
         message = {"role": "assistant", "content": news(names)}
         choice = {"index": 0, "message": message, "finish_reason": reason}
-        return httpx.Response(200, json={"id": "1", "model": "m", "created": 1, "choices": [choice]})
+        usage = {"prompt_tokens": 3, "completion_tokens": 5, "total_tokens": 8}
+        whole = {"id": "1", "model": "m", "created": 1, "choices": [choice], "usage": usage}
+        return httpx.Response(200, json=whole)
 
     @override
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -138,6 +140,8 @@ def test_a_client_inside_the_framework_is_seen(shape: Callable[[Provider], Any],
     assert explanation.scope == "seen"
     assert all(rule.proved for rule in explanation.rules), explanation.warnings
     kept_delivered_and_seen(explanation)
+    # What a model of LlamaIndex sends inside of its call is reported by LlamaIndex, and counts once.
+    assert bool(explanation.baseline.models) is (shape is not inside_a_model)
 
 
 @pytest.mark.parametrize("shape", SHAPES[:4], ids=lambda each: each.__name__)

@@ -144,3 +144,23 @@ def test_instructions_that_are_left_out_are_left_out_of_what_is_posted(library: 
     assert "swordfish" in blamed
     assert "short" not in blamed
     assert len(explanation.sources) == 2
+
+
+def test_a_service_with_the_address_of_a_model_is_no_model() -> None:
+    """It keeps nothing, and replies in a form of its own."""
+
+    class Service(Ollama):
+        @override
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            if request.url.path == "/responses":
+                return httpx.Response(200, content=b'{"saved": 1}\n')
+            return super().handle_request(request)
+
+    with httpx.Client(transport=Service("stop")) as http:
+        answer = asking(http, "chat", stream=False)
+
+        def surveyed(question: str) -> str:
+            http.post("http://survey/responses", json={"input": question})
+            return answer(question)
+
+        assert blames_b_and_d(explained(surveyed))
