@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer
 from langgraph.graph import START, StateGraph
@@ -83,7 +84,7 @@ def with_a_model_at_hand(search: Search) -> Any:
     model = Telling()
 
     def answer(question: str) -> str:
-        return model.says([model._convert_input(joined(search(question))).to_messages()[0]])
+        return model.says([HumanMessage(joined(search(question)))])
 
     return answer
 
