@@ -23,6 +23,7 @@ _SERVED_DOCUMENTS = (
     "pass item_of= or items_of= to its gate, or add_documents= in place of documents="
 )
 
+_MOST_NAMED = 3
 _GIVEN_A_STREAM = (
     ". A generator function is given an iterator of inputs here; pass a function that returns the whole "
     "text: lambda question: ''.join(app(question))"
@@ -50,9 +51,12 @@ def no_answer(fault: str) -> BaselineFailed:
     return failed
 
 
-def nothing_retrieved(reason: str, manner: Manner, called: Collection[str]) -> NoSourcesCaptured:
+def nothing_retrieved(
+    reason: str, manner: Manner, called: Collection[str], *, searched: bool
+) -> NoSourcesCaptured:
     """Returns the error for a first run that retrieved no source. ``reason``: the reason why the run
-    retrieved nothing. ``called``: the names of the tools that the run called."""
+    retrieved nothing. ``called``: the names of the tools that the run called. ``searched``: True if a
+    search was seen that found nothing."""
     if manner.retrievers:
         reason += ". Only those named in retrievers= count, and none of them was asked"
     stubbed = sorted(set(manner.stub_tools).intersection(called))
@@ -60,6 +64,11 @@ def nothing_retrieved(reason: str, manner: Manner, called: Collection[str]) -> N
         reason += (
             f". stub_tools stood in for {', '.join(map(repr, stubbed))}; leave the tool that searches "
             "out of it"
+        )
+    others = ", ".join(map(repr, sorted(set(called).difference(stubbed))[:_MOST_NAMED]))
+    if others and not searched:
+        reason += (
+            f". Where one of the tools that it called searches ({others}), pass gate(tool) in its place"
         )
     return NoSourcesCaptured(reason)
 

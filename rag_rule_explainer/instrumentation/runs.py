@@ -244,7 +244,7 @@ class ApplicationRun(Generic[Item]):
         if self._captured is None or not retrievals or not self._captured.sources:
             faults = filter(None, map(why_empty, gate.forms if isinstance(gate, Recording) else ()))
             reason = next(faults, "") or why_no_sources(first, self.manner, self.application, retrievals)
-            raise nothing_retrieved(reason, self.manner, first.tools)
+            raise nothing_retrieved(reason, self.manner, first.tools, searched=retrievals > 0)
         return self._captured
 
     @property

@@ -46,8 +46,8 @@ def answer_in(output: Any) -> Answer:
     "final_response" or "output_text", else "text".
 
     The answer's ``value`` is the structured output, if there is any: a pydantic object, or an entry of a
-    dict, which is "parsed" (beside the message from which it was parsed) or an agent's
-    ``structured_response``.
+    dict, which is "parsed" (beside the message from which it was parsed), an agent's
+    ``structured_response``, or a pydantic object under "answer" and the like.
 
     Raises InvalidInput for any other output, and if several entries with different texts may be the
     answer; the message advises to pass ``answer_of``.
@@ -199,7 +199,9 @@ def _structured(output: Any) -> tuple[str, Any] | None:
     if not isinstance(output, Mapping):
         return None
     entries = cast("Mapping[str, Any]", output)
-    return next(filter(None, (_entry(entries, key) for key in _STRUCTURED_KEYS)), None)
+    # Beside what it retrieved, a chain may return a structured answer under the usual keys of answers.
+    usual = [key for key in _ANSWER_KEYS if isinstance(entries.get(key), BaseModel)]
+    return next(filter(None, (_entry(entries, key) for key in (*_STRUCTURED_KEYS, *usual))), None)
 
 
 def _entry(entries: Mapping[str, Any], key: str) -> tuple[str, Any] | None:

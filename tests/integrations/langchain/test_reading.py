@@ -168,6 +168,14 @@ def test_structured_output_is_judged_as_such(wrap: Runnable[Any, Any]) -> None:
     assert retention(RuleExplainer(chain).explain("?")) == sets("b")
 
 
+def test_a_structured_answer_is_read_beside_what_was_retrieved() -> None:
+    """As of chains that cite: the documents, and an object with the answer and its citations."""
+    cited = ModelState(question="[1]", answer="It is calcium.")
+    answer = answer_in({"question": "which?", "context": ["a text"], "answer": cited})
+    assert (answer.text, answer.value) == (cited.model_dump_json(), cited.model_dump())
+    assert answer_in({"answer": AIMessage("calcium")}) == Answer("calcium")
+
+
 def test_a_structured_output_keeps_what_the_message_says_and_spent() -> None:
     usage = {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7}
     message = AIMessage("five", usage_metadata=usage)

@@ -151,8 +151,18 @@ def test_one_document_is_all_of_the_content_and_none_is_no_source() -> None:
     explanation = explained(gate(one))
     assert [rule.sources for rule in explanation.rules] == [("b",), ("b",)]
     nothing = gate(tool_of(lambda _: "Nothing was found.", [], artifact=[]))
-    with pytest.raises(NoSourcesCaptured):
+    with pytest.raises(NoSourcesCaptured) as found_nothing:
         explained(nothing)
+    assert "gate(tool)" not in str(found_nothing.value)
+
+
+def test_a_tool_that_may_search_is_named_where_no_search_was_seen() -> None:
+    def search(query: str) -> str:
+        """Finds documents."""
+        return f"{TEXTS['b']} {TEXTS['d']}"
+
+    with pytest.raises(NoSourcesCaptured, match=r"searches \('search'\), pass gate\(tool\) in its place"):
+        explained(StructuredTool.from_function(search))
 
 
 class Searching(BaseTool):

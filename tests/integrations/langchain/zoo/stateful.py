@@ -10,9 +10,22 @@ from tests.integrations.langchain.zoo import (
     made_inside,
     own,
     remembered,
+    services,
     volatile,
 )
 from tests.integrations.stateful import Stateful
 
-ROOMS = (histories, own, remembered, caches, derived, made_inside, filled, loops, filters, volatile)
+ROOMS = (
+    histories,
+    own,
+    remembered,
+    caches,
+    derived,
+    made_inside,
+    filled,
+    loops,
+    filters,
+    volatile,
+    services,
+)
 SHAPES: tuple[Stateful, ...] = tuple(shape for room in ROOMS for shape in room.SHAPES)
