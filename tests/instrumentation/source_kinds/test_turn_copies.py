@@ -60,6 +60,11 @@ def as_table(texts: Sequence[str]) -> str:
     return out.getvalue()
 
 
+def as_wide_letters(texts: Sequence[str]) -> list[str]:
+    wide = {place: place + 0xFEE0 for place in range(ord("!"), ord("~") + 1)}
+    return [each.translate(wide) for each in texts]
+
+
 FORMS: dict[str, Callable[[list[str]], Any]] = {
     "a list": list,
     "a transcript": lambda texts: joined([f"bot: {each}" for each in texts]),
@@ -89,6 +94,7 @@ FORMS: dict[str, Callable[[list[str]], Any]] = {
     "Documents": lambda texts: [Document(each) for each in texts],
     "nodes": lambda texts: [TextNode(text=each) for each in texts],
     "capital letters": lambda texts: [each.upper() for each in texts],
+    "wide letters": as_wide_letters,
     "words": lambda texts: [each.split() for each in texts],
     "codes": lambda texts: [[ord(sign) for sign in each] for each in texts],
     "invisible signs": lambda texts: "\u00a0".join("\u200b".join(each) for each in texts),
