@@ -25,7 +25,8 @@ _MOST_TEXT = 5_000_000
 """The number of characters in all forms of a value after which no further form is looked for."""
 _TOKEN = re.compile(r"[^\s\"'<>,;:]{12,}")
 """A part of a text that may be encoded as a whole."""
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]+(?:[ -@](?=\w))?")
+"""What stands between texts in bytes, such as a database, where a sign may tell the length of a text."""
 _CODED = re.compile(r"[\w+/=-]+", re.A)
 _WIDE = ("utf-16", "utf-16-le", "utf-32-le")
 _ASCII = 0.6
