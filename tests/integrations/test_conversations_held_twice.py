@@ -22,6 +22,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index_rag_rule_explainer import RuleExplainer as OfLlamaIndex
+from pydantic import BaseModel
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, contains
@@ -90,6 +91,27 @@ def test_what_a_function_encloses_is_no_second_conversation(name: str) -> None:
         return as_it_is(pairs(given))
 
     assert claims(explained(answer, as_dicts([*TURNS, QUESTION]))) == {claim}
+
+
+messages = list(TOLD)
+"""A variable of the module with the name of an attribute that an application reads."""
+LOG = list(TOLD)
+
+
+class Body(BaseModel):
+    messages: list[dict[str, Any]]
+
+
+@pytest.mark.parametrize(("reads", "claim"), [(False, "proved"), (True, "unverified")])
+def test_a_variable_of_the_module_counts_if_code_reads_it(reads: bool, claim: str) -> None:
+    def answer(body: Body) -> str:
+        return as_it_is(pairs(body.messages))
+
+    def going_by_it(body: Body) -> str:
+        return as_it_is([("system", f"{len(LOG)} texts"), *pairs(body.messages)])
+
+    body = Body(messages=as_dicts([*TURNS, QUESTION]))
+    assert claims(explained(going_by_it if reads else answer, body)) == {claim}
 
 
 @pytest.mark.parametrize("name", ["JSON", "base64", "a reply", "events", "a profile"])
@@ -168,7 +190,8 @@ def test_a_file_that_a_history_reads_is_none(tmp_path: Path) -> None:
     path = tmp_path / "history.json"
     path.write_text(json.dumps(messages_to_dict(remembered())))
     session = Session(InAFile(path), EVENTS)
-    assert claims(explained(session.chain(), {"question": QUESTION[1]})) == {"proved"}
+    explanation = explained(session.chain(), {"question": QUESTION[1]})
+    assert claims(explanation) == {"proved"}, explanation.warnings
 
 
 KINDS: Any = ["turns", "memory", "examples"]

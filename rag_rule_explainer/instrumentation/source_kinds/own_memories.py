@@ -9,6 +9,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from dis import get_instructions
 from itertools import chain
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -130,7 +131,7 @@ class OwnMemories:
                 yield from _enclosed_by(thing)
             elif is_collection(thing) and type(thing) not in _UNCHANGING:
                 function = above[0].thing if above else None
-                if isinstance(function, FunctionType) and _runs_again(function):
+                if isinstance(function, FunctionType) and _reads(function, held):
                     yield f"{function.__name__}.{held.name}", thing
             elif held.is_users and not is_collection(thing):
                 attributes = {**getattr(thing, "__dict__", {})}
@@ -236,6 +237,20 @@ def _enclosed_by(function: FunctionType) -> Iterator[tuple[str, Any]]:
         is_data = is_collection(content) or not (is_own(kind.__module__) or is_frameworks(content))
         if _runs_again(function) and is_data and not isinstance(content, (FunctionType, *_NO_DATA)):
             yield f"{function.__name__}.{name}", content
+
+
+def _reads(function: FunctionType, held: Held) -> bool:
+    """Returns True iff a function of the user's uses the collection: as a global variable, or as the
+    default of a parameter. An attribute may have the name of a variable that is not used."""
+    defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    is_default = any(each is held.thing for each in defaults)
+    return _runs_again(function) and (is_default or held.name in _globals_in(function.__code__))
+
+
+def _globals_in(code: CodeType) -> set[str]:
+    own = {each.argval for each in get_instructions(code) if each.opname in {"LOAD_GLOBAL", "LOAD_NAME"}}
+    inner = [_globals_in(each) for each in code.co_consts if isinstance(each, CodeType)]
+    return own.union(*inner)
 
 
 def _runs_again(function: FunctionType) -> bool:

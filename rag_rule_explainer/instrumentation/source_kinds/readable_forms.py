@@ -25,11 +25,14 @@ _MOST_TEXT = 5_000_000
 """The number of characters in all forms of a value after which no further form is looked for."""
 _TOKEN = re.compile(r"[^\s\"'<>,;:]{12,}")
 """A part of a text that may be encoded as a whole."""
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]+(?:[ -@](?=\w))?")
+"""What stands between texts in bytes, such as a database, where a sign may tell the length of a text."""
 _CODED = re.compile(r"[\w+/=-]+", re.A)
 _WIDE = ("utf-16", "utf-16-le", "utf-32-le")
 _ASCII = 0.6
 """The smallest share of letters and signs of ASCII in bytes that may have texts among others."""
+_NOISE = 64
+"""The length of the longest bytes that are noise if they are no text as a whole."""
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S)
 _SIGNS = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " "}
 _PERCENT, _QUOTED = re.compile(r"%[0-9a-fA-F]{2}"), re.compile(r"=[0-9A-F]{2}|=\r?\n")
@@ -147,11 +150,11 @@ def _decoded(text: str, opaque: list[str]) -> Iterator[str]:
 
 def _may_be_text(value: bytes) -> bool:
     """Returns False for bytes that are nothing but noise, as most are that come of a wrong decoding."""
-    if len(value) <= 2 or value.startswith((b"\x80", *(beginning for beginning, _ in _UNPACKING))):
+    if value.startswith((b"\x80", *(beginning for beginning, _ in _UNPACKING))):
         return len(value) > 2
     with suppress(UnicodeDecodeError):
         return _is_like_text(value.decode())
-    return sum(32 <= each < 127 for each in value) > _ASCII * len(value)
+    return len(value) > _NOISE and sum(32 <= each < 127 for each in value) > _ASCII * len(value)
 
 
 def _bytes_of(decode: Callable[[str], bytes], token: str) -> bytes:

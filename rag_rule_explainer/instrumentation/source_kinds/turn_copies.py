@@ -39,6 +39,14 @@ _SIDES = [
 ]
 """The patterns of what stands before and after a message: in a line or behind a label, in quotes, and in
 a list."""
+_BARE = [
+    (
+        re.compile(r"(?:^\s*|\n\s*(?:\d+\s)?|[:>\])]\s*|\*\*\s*|[–—：]\s*)$"),
+        re.compile(r"[ \t\r]*(?:\s*$|[\n<])"),
+    )
+]
+"""The same for a single word without other signs, which also stands in tables and between marks by
+chance."""
 
 
 class Told(NamedTuple):
@@ -122,7 +130,8 @@ def _stands_alone(one: Told, text: str) -> bool:
     """Returns True iff a short message is a line in a text, or stands behind a label or in a list. A
     single word stands there by chance, unless with the signs around it."""
     said, exact = _patterns(one.words, one.plain.strip())
-    for pattern, sides in ((said, _SIDES[:1]), (exact, _SIDES[1:])):
+    is_bare = exact is None
+    for pattern, sides in ((said, _BARE if is_bare else _SIDES[:1]), (exact, _SIDES[1:])):
         for found in pattern.finditer(text) if pattern is not None else ():
             before, after = text[max(0, found.start() - _AROUND) : found.start()], text[found.end() :]
             if any(left.search(before) and right.match(after[:_AROUND]) for left, right in sides):
