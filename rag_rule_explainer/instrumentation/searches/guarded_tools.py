@@ -107,8 +107,9 @@ class ToolGuards:
 
     def _guard(self, given: Any, tool: Callable[[], Any], name: Callable[[Any], str]) -> None:
         for function, bound in _functions_in(given):
-            owners = self._owners.setdefault(function, [])
-            owners.append(_Owner(tool, name, bound))
+            # A class may have a function of many tools that are long gone, each made for one request.
+            alive = [each for each in self._owners.get(function, ()) if each.tool() is not None]
+            self._owners[function] = [*alive, _Owner(tool, name, bound)]
             _code.guard(function, partial(_chosen, ref(function)), self)
 
     def chosen(self, run: Participation, function: Any, plain: Any, first: tuple[Any, ...]) -> Any:
