@@ -112,17 +112,17 @@ def with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]
     return replacing
 
 
-def _all_edited(model: object, batch: Any) -> Any:
-    editing = None if is_within_a_model() or not isinstance(batch, list) else prompt_editing()
+def _all_edited(model: object, batch: list[Any]) -> list[Any]:
+    editing = None if is_within_a_model() else prompt_editing()
     if editing is None:
         return batch
-    listed = cast("list[Any]", batch)
-    return [_edited(editing, model, each) if isinstance(each, list) else each for each in listed]
+    return [_edited(editing, model, each) if isinstance(each, list) else each for each in batch]
 
 
-def _edited(editing: PromptEditing, model: object, messages: list[BaseMessage]) -> list[BaseMessage]:
+def _edited(editing: PromptEditing, model: object, messages: Any) -> list[BaseMessage]:
     if isinstance(messages, _EditedMessages):
         return messages
+    messages = cast("list[BaseMessage]", messages)
     given = [PromptMessage(each.type, _text_of(each)) for each in messages]
     texts = editing.edited(given, BesideTexts(model, [told_beside(each) for each in messages]))
     pairs = zip(messages, texts, strict=True)

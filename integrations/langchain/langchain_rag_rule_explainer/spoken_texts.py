@@ -6,6 +6,7 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, Generation
 
+from rag_rule_explainer.instrumentation.clients.fields import mapping_in
 from rag_rule_explainer.instrumentation.copies.copying import described
 
 _REPEATED = frozenset({"tool_calls", "function_call"})
@@ -40,9 +41,9 @@ def told_beside(message: BaseMessage) -> str:
     pictures and the like."""
     content: Any = message.content
     parts = cast("list[Any]", content if isinstance(content, list) else [])
-    others = [each for each in parts if isinstance(each, dict) and "text" not in each]
+    others = [mapping_in(each) for each in parts]
     named, called = _beside(message)
-    shown = [described(each) for each in others if each.get("type") not in _CALLS]
+    shown = [described(each) for each in others if "text" not in each and each.get("type") not in _CALLS]
     return "\n".join([*named, *called, *shown])
 
 

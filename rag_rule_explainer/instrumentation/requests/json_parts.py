@@ -39,5 +39,7 @@ def extras_of(message: Any) -> str:
     called = [{key: each[key] for key in each if key != "id"} for each in calls]
     content = entries.get("content")
     parts = cast("list[Any]", content if isinstance(content, list) else [])
-    others = [each for each in parts if isinstance(each, dict) and "text" not in each]
+    others: list[Any] = [
+        each for each in parts if isinstance(each, dict) and "text" not in cast("Any", each)
+    ]
     return described([left, called, others]) if left or called or others else ""

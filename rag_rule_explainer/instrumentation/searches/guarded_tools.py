@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from types import FunctionType, MethodType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary, WeakSet, ref
 
 from ...probing.whose import is_named_as_ours, is_users
@@ -83,7 +83,7 @@ class ToolGuards:
         except TypeError:  # the class allows no weak references
             known = partial(_given, tool)
         self._known[key] = known
-        self._guard_kind(type(tool))
+        self._guard_kind(cast("type[Any]", type(tool)))
         held: Mapping[str, Any] = object.__getattribute__(tool, "__dict__")
         for name in self.attributes:
             self._guard(held.get(name), known, self.name_of)
@@ -107,8 +107,9 @@ class ToolGuards:
 
     def _guard(self, given: Any, tool: Callable[[], Any], name: Callable[[Any], str]) -> None:
         for function, bound in _functions_in(given):
-            owners = self._owners.setdefault(function, [])
-            owners.append(_Owner(tool, name, bound))
+            # A class may have a function of many tools that are long gone, each made for one request.
+            alive = [each for each in self._owners.get(function, ()) if each.tool() is not None]
+            self._owners[function] = [*alive, _Owner(tool, name, bound)]
             _code.guard(function, partial(_chosen, ref(function)), self)
 
     def chosen(self, run: Participation, function: Any, plain: Any, first: tuple[Any, ...]) -> Any:
@@ -127,9 +128,7 @@ class ToolGuards:
         (owner, tool), *_ = found
         called = plain if owner.bound is None else MethodType(plain, owner.bound)
         recorded = _Quietly(called, owner.name(tool), tool, partial(self.arguments_of, tool)).function
-        if owner.bound is None:
-            return recorded
-        return lambda _, *args, **kwargs: recorded(*args, **kwargs)
+        return recorded if owner.bound is None else _Unbound(recorded)
 
 
 _code = CodeGuards()
@@ -215,6 +214,15 @@ _within: ContextVar[tuple[str, ...]] = ContextVar("rag_rule_within_functions", d
 """The names of the tools whose functions run, called outside of their tools."""
 
 
+class _Unbound(NamedTuple):
+    """An ``_Unbound`` is called as a function of a class, with the object first, and calls a method."""
+
+    method: Callable[..., Any]
+
+    def __call__(self, _: object, *args: Any, **kwargs: Any) -> Any:
+        return self.method(*args, **kwargs)
+
+
 def _given(tool: object) -> object:
     return tool
 
@@ -250,7 +258,7 @@ def _functions_in(given: Any) -> Iterator[tuple[FunctionType, object]]:
         if isinstance(given, partial):
             given = given.func
         elif isinstance(given, (staticmethod, classmethod)):
-            given = given.__func__
+            given = cast("Any", given).__func__
         elif isinstance(given, MethodType):
             given, bound = given.__func__, given.__self__
         elif isinstance(given, FunctionType):
@@ -260,7 +268,7 @@ def _functions_in(given: Any) -> Iterator[tuple[FunctionType, object]]:
             if is_users(module) and not is_named_as_ours(module):
                 yield given, bound
             given = vars(given).get("__wrapped__")
-        elif is_users(type(given).__module__) and not isinstance(given, type):
-            given, bound = vars(type(given)).get("__call__"), given
         else:
-            return
+            kind = cast("type[Any]", type(given))
+            is_own = is_users(kind.__module__) and not isinstance(given, type)
+            given, bound = (vars(kind).get("__call__"), given) if is_own else (None, None)

@@ -105,12 +105,13 @@ class SendingTwice(Sending):
         return super()._run(what)
 
 
-SAVED = Sending._run
+OWN_CLASS: Any = Sending
+SAVED = OWN_CLASS._run
 OWN: dict[str, Callable[[Any], Any]] = {
-    "by the class": lambda tool: Sending._run(tool, "x"),
-    "by the class, awaited": lambda tool: asyncio.run(Sending._arun(tool, "x")),
+    "by the class": lambda tool: OWN_CLASS._run(tool, "x"),
+    "by the class, awaited": lambda tool: asyncio.run(OWN_CLASS._arun(tool, "x")),
     "super": lambda tool: tool.quick("x"),
-    "unwrap": lambda tool: inspect.unwrap(Sending._run)(tool, "x"),
+    "unwrap": lambda tool: inspect.unwrap(OWN_CLASS._run)(tool, "x"),
     "kept before the run": lambda tool: SAVED(tool, "x"),
     "vars of the class": lambda tool: vars(Sending)["_run"](tool, "x"),
 }
@@ -157,11 +158,12 @@ def test_the_same_method_of_another_object_is_no_tool() -> None:
     assert not any(each.error for each in explanation.probes)
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_functions_are_as_before_after_an_explanation(error: type[BaseException]) -> None:
     """In the meantime, a thread of the process that belongs to no run calls them as ever."""
     RAN.clear()
-    tool, code, called = SendingTwice(), Sending._run.__code__, list[str]()
+    tool, code, called = SendingTwice(), SAVED.__code__, list[str]()
     asked, answered = threading.Event(), threading.Event()
 
     def beside() -> None:

@@ -58,16 +58,21 @@ def explained(application: Any, given: Any, kind: Any) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_turns_are_sources_in_every_way(way: Callable[[Messages], str]) -> None:
-    application = RunnableLambda(lambda given: way(convert_to_messages(given)))
-    assert explained(application, [*TURNS, QUESTION], "turns") == RULES
+    def answer(given: Any) -> str:
+        return way(convert_to_messages(given))
+
+    assert explained(RunnableLambda(answer), [*TURNS, QUESTION], "turns") == RULES
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_constants_are_taken_out_of_these_requests(way: Callable[[Messages], str]) -> None:
     system = "# Tone\nBe kind.\n# Refunds\nSend them to Bonn."
-    application = RunnableLambda(lambda asked: way(convert_to_messages([("system", system), asked])))
+
+    def answer(asked: Any) -> str:
+        return way(convert_to_messages([("system", system), asked]))
+
     refunds = {frozenset({"instructions: Refunds"})}
-    assert explained(application, QUESTION, "instructions") == (refunds, refunds)
+    assert explained(RunnableLambda(answer), QUESTION, "instructions") == (refunds, refunds)
 
 
 def test_turns_of_the_memory_of_a_conversation_chain_are_sources() -> None:
