@@ -55,11 +55,14 @@ def test_the_oldest_frameworks_are_asked_each_of_their_tests() -> None:
 
 def crossed(*sizes: int) -> list[Any]:
     """The cases of a test with so many values of each parameter; the first two are given together."""
-    marks = [SimpleNamespace(args=("a, b",)), SimpleNamespace(args=(["c"],))]
+
+    def marks(_: str) -> list[Any]:
+        return [SimpleNamespace(args=("a, b",)), SimpleNamespace(args=(["c"],))]
+
     return [
         SimpleNamespace(
             nodeid=f"test_it.py::it[{place}]",
-            iter_markers=lambda _: marks,
+            iter_markers=marks,
             callspec=SimpleNamespace(params=dict(zip("abcd", (place[0], *place), strict=True))),
         )
         for place in product(*map(range, sizes))
@@ -69,11 +72,11 @@ def crossed(*sizes: int) -> list[Any]:
 @pytest.mark.parametrize(("sizes", "fewest"), [((3, 2, 2), 3), ((1, 1, 1), 1), ((2, 7, 3), 7)])
 def test_few_cases_have_every_value_of_every_parameter(sizes: tuple[int, ...], fewest: int) -> None:
     cases = crossed(*sizes)
-    kept = covering(cases)
+    kept: list[Any] = [*covering(cases)]
     assert len(kept) == fewest
     assert kept == [each for each in cases if each in kept], "in their order"
     for place, size in zip("bcd", sizes, strict=True):
-        often = Counter(each.callspec.params[place] for each in kept)
+        often = Counter[int](each.callspec.params[place] for each in kept)
         assert often.keys() == set(range(size))
         assert max(often.values()) - min(often.values()) <= 1
 
@@ -87,5 +90,8 @@ def test_what_is_given_together_is_one_value() -> None:
 
 
 def test_a_test_without_parameters_stays() -> None:
-    lone = SimpleNamespace(nodeid="test_it.py::it", iter_markers=lambda _: [])
-    assert covering([lone]) == [lone]
+    def no_marks(_: str) -> list[Any]:
+        return []
+
+    lone: list[Any] = [SimpleNamespace(nodeid="test_it.py::it", iter_markers=no_marks)]
+    assert covering(lone) == lone
