@@ -26,7 +26,7 @@ _MOST_TEXT = 5_000_000
 _TOKEN = re.compile(r"[^\s\"'<>,;:]{12,}")
 """A part of a text that may be encoded as a whole."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]+(?:[ -@](?=\w))?")
-"""What stands between texts in bytes, such as a database, where a sign may tell the length of a text."""
+"""Matches the signs between texts in bytes, such as a database; one of them may tell a text's length."""
 _CODED = re.compile(r"[\w+/=-]+", re.A)
 _WIDE = ("utf-16", "utf-16-le", "utf-32-le")
 _ASCII = 0.6
