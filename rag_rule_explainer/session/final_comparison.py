@@ -132,6 +132,7 @@ class FinalComparison:
         answered = set[ArrangementKey]()
         for made, key in enumerate(keys):
             if not why:
+                repeated = _Repeated()
                 with fidelity.rewound():  # ends early, with a doubt, where the replay differs
                     repeated = await self._replay(key, fidelity)
                 why = repeated.limit
