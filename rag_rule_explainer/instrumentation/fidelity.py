@@ -106,7 +106,8 @@ class Fidelity:
         """Compares a replay on all sources with the baseline. Raises StateShared if they differ.
 
         If the models' replies are equal, the queries of searches are compared too: no new query may
-        hold a text that the baseline's models or tools made, as the application then keeps it.
+        contain a text that the baseline's models or tools made, because the application must then have
+        stored it.
         """
         if self.first is None:
             return
@@ -119,7 +120,8 @@ class Fidelity:
         if self.first.same_replies(course):
             self._memory.check_queries(run)
             self.reordered = self.reordered or not self.first.same_order(course)
-        self.sampled = self.sampled or bool(self.first.steps and not self.first.leads_to(course))
+        if self.first.steps and not self.first.leads_to(course):
+            self.sampled = True
         self.compared = self.compared or bool(self.first.steps)
 
     def compare_answer(
@@ -178,7 +180,8 @@ class Fidelity:
             self._place = self.rewinding.clause
 
     def settle(self) -> None:
-        """Records that all replays that a proof rests on were the same again in ``rewound``."""
+        """Records that every replay that a proof rests on was repeated in ``rewound``, and none
+        differed."""
         self.rewinding.tried.settle()
 
     def remember(self) -> None:
@@ -226,7 +229,6 @@ class Fidelity:
             raise unusable(self._refusals.may_hold(carried[0]), run.watch, passing=False)
 
     def _take_conversations(self, run: str, exchanges: Sequence[Exchange]) -> None:
-        self.found.silent.take(exchanges)
         left = self._conversations.take(run, exchanges)
         if left is not None and not self.steady.is_ignored(left.place):
             self.note(self._refusals.goes_by(left), left.place)
@@ -271,10 +273,9 @@ class Fidelity:
     def recognise(self, fingerprint: str) -> str:
         """Compares the baseline with the baseline of an earlier explanation, whose replays were checked.
 
-        ``fingerprint``: the earlier baseline's, from a store; empty if the store has none. If both
-        baselines are equal, the replays count as checked. Returns how they differ; empty if they do not.
+        ``fingerprint``: the earlier baseline's. If both baselines are equal, this explanation's replays
+        count as checked. Returns how they differ; empty if they do not, or cannot be compared.
         """
-        self.found.silent.is_stored = True
         known = Course.from_fingerprint(fingerprint, self.steady.ignored)
         if known is None or self.first is None or not self.first.steps:
             return ""
@@ -294,7 +295,5 @@ class Fidelity:
 
     @property
     def is_comparable(self) -> bool:
-        """Returns True iff a replay equalled the baseline, and no model replied differently. If the
-        application can ask no model, equal answers are enough."""
-        repeats = self._answers.repeats and self.found.silent.compute_alone
-        return (self.compared or repeats) and not self.sampled
+        """Returns True iff a replay equalled the baseline, and no model replied differently."""
+        return self.compared and not self.sampled

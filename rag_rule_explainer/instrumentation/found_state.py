@@ -2,13 +2,12 @@
 doubt the rules."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from .refusals import Refusals
 from .rewinding.rewinding import Rewinding
 from .shared_state.counting import Counted
 from .shared_state.files import Left
-from .silent_runs import SilentRuns
 
 
 @dataclass(slots=True, eq=False)
@@ -17,18 +16,14 @@ class FoundState:
     ``rewinding`` has settled is a reason for a doubt.
 
     ``refusals``: words the doubts. ``lasting``: returns state that one run left and that may influence
-    later runs, or None. ``silent``: knows whether any run asked a model.
+    later runs, or None.
     """
 
     refusals: Refusals
     lasting: Callable[[], Left | None]
     rewinding: Rewinding
-    silent: SilentRuns = field(init=False)
     _made: tuple[Left, ...] = ()
     _counted: Counted | None = None
-
-    def __post_init__(self) -> None:
-        self.silent = SilentRuns(self.rewinding)
 
     def find(self, places: Iterable[Left]) -> None:
         """Stores variables that the baseline changed. The user is warned of them unless every run sets

@@ -160,8 +160,7 @@ class ReplayFidelity(Protocol):
     def recognise(self, fingerprint: str) -> str:
         """Returns how the requests of this baseline differ from those of an earlier baseline, whose
         replays were checked. If they do not differ, returns an empty text, and the replays of this
-        baseline are regarded as checked too. ``fingerprint``: the fingerprint of the earlier baseline,
-        from a store; empty if the store has none."""
+        baseline are regarded as checked too. ``fingerprint``: the fingerprint of the earlier baseline."""
         ...
 
 

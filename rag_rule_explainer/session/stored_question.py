@@ -81,7 +81,7 @@ class StoredQuestion:
         doubted = await store.judgement(_DOUBTS, self._key)
         if doubted is not None:
             fidelity.doubt = doubted.reason
-        differs = fidelity.recognise("" if known is None else known.reason)
+        differs = fidelity.recognise(known.reason) if known is not None else ""
         if differs:
             raise ApplicationChanged(
                 "the answers that the store has to this question were given when the application sent "

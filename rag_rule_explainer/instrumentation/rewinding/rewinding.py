@@ -32,7 +32,6 @@ from .remembered import remember_left, remembered
 from .renewed_caches import renewed
 from .snapshot import KeptPart, Snapshot, with_what_others_set
 from .tried import TriedWithout
-from .without_models import asks_no_model
 
 _MOST_NAMED = 3
 _SEVERAL: Any = (list, tuple, set, ValuesView)
@@ -88,11 +87,6 @@ class Rewinding:
             found or self._changes.new_modules() or self._changes.grown_caches()
         )
         return self.was_useful
-
-    @property
-    def asks_no_model(self) -> bool:
-        """Returns True iff the application can ask no model, and has asked no service."""
-        return asks_no_model(self._snapshot) and not self._asked()
 
     def be_thorough(self) -> None:
         """Makes later replays from the state before the baseline begin without everything that runs have

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer
 from langchain_rag_rule_explainer.application import LangChainApplication
@@ -27,7 +27,7 @@ from rag_rule_explainer.instrumentation.bounds import FEWEST_SECONDS, seconds_fo
 from rag_rule_explainer.instrumentation.options import CallInput, Manner
 from rag_rule_explainer.instrumentation.runs import ApplicationRun
 from tests.integrations.known import BAD, blames_b_and_d, retention, sets
-from tests.integrations.langchain.chains import Counting, bad_with, retriever_of
+from tests.integrations.langchain.chains import Counting, bad_with, named, retriever_of
 from tests.integrations.langchain.models import Telling, bad_with_b_and_d, facts
 from tests.integrations.langchain.zoo.heeding import heeds
 from tests.integrations.langchain.zoo.shapes import joined
@@ -245,12 +245,7 @@ def test_without_the_repeat_check_nothing_is_proved_and_that_is_said_first() -> 
 
 
 def test_where_no_model_tells_what_it_was_sent_nothing_is_proved() -> None:
-    model = Telling()
-
-    def answer(documents: list[Document]) -> str:
-        return model.says([HumanMessage("\n".join(each.page_content for each in documents))])
-
-    chain = Counting(documents=facts("abcd")) | RunnableLambda(answer)
+    chain = Counting(documents=named("abcd")) | bad_with("b", "d")
     assert unchecked(RuleExplainer(chain, predicate=BAD).explain("why?"))
 
 

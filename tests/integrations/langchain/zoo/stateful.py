@@ -10,22 +10,9 @@ from tests.integrations.langchain.zoo import (
     made_inside,
     own,
     remembered,
-    services,
     volatile,
 )
 from tests.integrations.stateful import Stateful
 
-ROOMS = (
-    histories,
-    own,
-    remembered,
-    caches,
-    derived,
-    made_inside,
-    filled,
-    loops,
-    filters,
-    volatile,
-    services,
-)
+ROOMS = (histories, own, remembered, caches, derived, made_inside, filled, loops, filters, volatile)
 SHAPES: tuple[Stateful, ...] = tuple(shape for room in ROOMS for shape in room.SHAPES)
