@@ -152,7 +152,7 @@ class Fidelity:
     def may_settle(self) -> bool:
         """Returns True iff code reads changed state, and that is the reason for ``unchecked``. Replays in
         ``rewound`` then begin without all that runs have changed and that code names."""
-        is_open = not self.doubt and bool(self.found.in_words)
+        is_open = not self.doubt and self.rewinding.is_in_objects and bool(self.found.in_words)
         if is_open:
             self.rewinding.be_thorough()
         return is_open

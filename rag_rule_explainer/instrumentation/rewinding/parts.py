@@ -210,14 +210,10 @@ _SLOTS = Part(read_slots, _write_slots, is_named=True)
 _ORDERED: Any = OrderedDict
 
 
-def _of_its_kind(thing: Any) -> Any:
-    # An OrderedDict stores its order separately. The methods of dict would ignore that order.
-    return _ORDERED if isinstance(thing, _ORDERED) else DICT
-
-
 def _write_dict(thing: Any, content: dict[Any, Any]) -> None:
-    # Other threads may use the dict meanwhile, so entries that stay are left in it.
-    kind = _of_its_kind(thing)
+    # Other threads may use the dict meanwhile, so entries that stay are left in it. An OrderedDict stores
+    # its order separately; the methods of dict would ignore that order.
+    kind = _ORDERED if isinstance(thing, _ORDERED) else DICT
     for key in [key for key in entries_now(thing) if key not in content]:
         kind.pop(thing, key, None)
     for key, value in content.items():

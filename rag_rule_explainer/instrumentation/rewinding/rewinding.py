@@ -31,7 +31,7 @@ from .own_servers import OwnServers
 from .remembered import remember_left, remembered
 from .renewed_caches import renewed
 from .snapshot import KeptPart, Snapshot, with_what_others_set
-from .tried import TriedWithout
+from .tried import TriedWithout, uses_the_system
 
 _MOST_NAMED = 3
 _SEVERAL: Any = (list, tuple, set, ValuesView)
@@ -87,6 +87,11 @@ class Rewinding:
             found or self._changes.new_modules() or self._changes.grown_caches()
         )
         return self.was_useful
+
+    @property
+    def is_in_objects(self) -> bool:
+        """Returns True iff what runs leave can only lie in objects, which replays can set back."""
+        return not uses_the_system(self._bearing.named)
 
     def be_thorough(self) -> None:
         """Makes later replays from the state before the baseline begin without everything that runs have

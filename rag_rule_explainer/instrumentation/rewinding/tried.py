@@ -4,11 +4,31 @@ Code that reads what an earlier run left is a reason to doubt the rules. If each
 on was made twice, once with that state and once without it, and nothing differed, there is none.
 """
 
+import os
 from collections.abc import Callable, Collection, Iterable
 
 from ..shared_state.holdings import Holdings
 from ..shared_state.named_contents import contents_of, is_without
 from .changes import StateChange
+
+_HARMLESS = frozenset(
+    {
+        *("environ", "getenv", "fspath", "getcwd", "cpu_count", "urandom", "getpid", "PathLike", "sep"),
+        *("linesep", "listdir", "makedirs", "mkdir", "stat", "walk", "path", "pathsep", "name"),
+    }
+)
+_OF_OS = frozenset(dir(os)) - _HARMLESS
+_BESIDE_OBJECTS = frozenset(
+    {"ctypes", "cffi", "fcntl", "mmap", "multiprocessing", "resource", "signal", "socket", "subprocess"}
+)
+"""Modules by which code changes state of the process or the system, which no replay can set back."""
+
+
+def uses_the_system(named: frozenset[str]) -> bool:
+    """Returns True iff code may change state of the process or the system, as ``os.dup`` does. An object
+    may then only count what lies there, so setting the object back shows nothing. ``named``: the names in
+    the code."""
+    return bool(named & _BESIDE_OBJECTS or ("os" in named and named & _OF_OS))
 
 
 class TriedWithout:
