@@ -1,5 +1,5 @@
 """Tools that an application runs as plain functions only where sources are omitted, so that no baseline
-can show it: such a function runs in no replay, or in one, which ends the explanation."""
+can show it: such a function runs in no replay."""
 
 import json
 import threading
@@ -114,11 +114,11 @@ def explained(agent: Agent, condition: Any, **options: Any) -> Explanation:
 @pytest.mark.spread(fast="each")
 @pytest.mark.parametrize("swallows", ["", "raises", "returns", "exits"])
 @pytest.mark.parametrize("miner", ["exact", "quick"])
-def test_a_tool_that_is_also_run_without_its_mark_ends_the_explanation(miner: Any, swallows: str) -> None:
+def test_a_tool_that_is_also_run_without_its_mark_runs_in_no_replay(miner: Any, swallows: str) -> None:
     agent = Agent(ran := [], pays_twofold, swallows)
-    with pytest.raises(UntrueReplay, match=RAN):
-        explained(agent, calls_tool("pay", account=4711), miner=miner)
-    assert ran == ["pay 4711", "pay 5"]
+    explanation = explained(agent, calls_tool("pay", account=4711), miner=miner)
+    assert retention(explanation) == OBEYS
+    assert ran == ["pay 4711"]
 
 
 class Meeting(Agent):
@@ -127,29 +127,31 @@ class Meeting(Agent):
     def __init__(self, ran: list[str]) -> None:
         super().__init__(ran, pays_twofold)
         self.first, self.ended = threading.Lock(), threading.Event()
+        self.thread = 0
 
     def asked(self, messages: list[Any]) -> Any:
         told = "".join(str(each["content"]) for each in messages[1:] if each["role"] == "tool")
         if len(messages) != 3 or obeyed(told):
             return super().asked(messages)
-        if not self.first.acquire(blocking=False):
+        if self.first.acquire(blocking=False):
+            self.thread = threading.get_ident()
+        else:
             assert self.ended.wait(20)
         return super().asked(messages)
 
     def answer(self, question: str) -> Any:
-        before = len(self.ran)
         try:
             return super().answer(question)
         finally:
-            if len(self.ran) > before and self.ran[-1] == "pay 5":
+            if self.thread == threading.get_ident():
                 self.ended.set()
 
 
 def test_no_replay_runs_it_that_begins_or_goes_on_later() -> None:
     agent = Meeting(ran := [])
-    with pytest.raises(UntrueReplay, match=RAN):
-        explained(agent, calls_tool("pay", account=4711), concurrency=4)
-    assert ran == ["pay 4711", "pay 5"]
+    explanation = explained(agent, calls_tool("pay", account=4711), concurrency=4)
+    assert retention(explanation) == OBEYS
+    assert ran == ["pay 4711"]
 
 
 def test_who_names_it_safe_gets_rules() -> None:
@@ -178,4 +180,4 @@ def test_what_cannot_stand_in_for_a_function_is_told_at_once(options: Any, says:
     agent = Agent(ran := [], says_or_pays)
     with pytest.raises(UntrueReplay, match=says):
         explained(agent, contains("I did"), **options)
-    assert ran == ["pay 5"]
+    assert ran == []
