@@ -89,8 +89,9 @@ def _error_of(failed: Failed, retries: Retries) -> BaselineFailed:
 
 
 def not_repeated(error: Exception, acted: Sequence[str], why: str) -> BaselineFailed:
-    """Returns the error of a first run that is not repeated, because tools ran in it. ``acted``: the
-    names of these tools; ``why``: why the run would otherwise have been repeated."""
+    """Returns the error of a failed first run that would be repeated, but is not, because tools ran in
+    it. ``acted``: the names of these tools; ``why``: the failure because of which it would be repeated.
+    """
     named = ", ".join(map(repr, acted))
     told = BaselineFailed(
         f"{error} ({why}, but the run was not repeated: the calls of {named} may have been carried out, "

@@ -75,7 +75,8 @@ class CallKeys:
         return _sorted(items) if isinstance(value, (set, frozenset)) else list(items)
 
     def _attributes(self, value: Any) -> Any:
-        """Returns a model's or dataclass's fields, for comparison; the ``id()`` of any other object."""
+        """Returns the fields of a pydantic model or a dataclass, for comparison; the ``id()`` of any
+        other object."""
         if hasattr(cast("Any", type(value)), "model_fields"):
             return [self._exact(getattr(value, each, None)) for each in _OF_MODELS]
         if is_dataclass(value) and not isinstance(value, type):

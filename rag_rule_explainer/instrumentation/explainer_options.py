@@ -75,8 +75,8 @@ def most_replays(source_kinds: Sequence[SourceKind], replay_of: object, usual: i
 
 
 def for_agents(settings: Settings) -> Settings:
-    """Returns the settings for explaining an agent: the miner "auto" is replaced by "quick", which needs
-    fewer replays. A miner that the user chose stays."""
+    """Returns the settings for explaining an agent. If the miner is "auto", which is the default, it
+    becomes "quick", which needs fewer replays. Any other miner stays."""
     return replace(settings, miner="quick") if settings.miner == "auto" else settings
 
 

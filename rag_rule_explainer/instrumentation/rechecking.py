@@ -77,10 +77,10 @@ def recheck_options_from(keywords: dict[str, Any]) -> RecheckOptions:
 
 @dataclass(frozen=True, slots=True)
 class RecheckRun:
-    """A ``RecheckRun`` is one explanation that a recheck needs. ``added``: documents that are added to
-    what is retrieved. ``baseline``: the bad answer, with which the new answer is compared. ``refetch``:
-    the change of the corpus. ``before``: the explanation of the bad answer. The last three are None if
-    the bad answer itself is explained."""
+    """A ``RecheckRun`` is one explanation that a recheck makes. ``added``: documents that are added to
+    the results of searches. The other fields are None if the bad answer itself is explained; otherwise
+    ``baseline`` is the bad answer, with which the new answer is compared, ``refetch`` is the change of
+    the corpus, and ``before`` is the explanation of the bad answer."""
 
     added: Sequence[Any] = ()
     baseline: Answer | None = None
