@@ -103,8 +103,8 @@ class Reachable:
             if id(node.thing) not in self._seen:
                 self._seen.add(id(node.thing))
                 self.nodes.append(node)
-                # Reading an attribute of the user's object may raise any error. Such an object is
-                # searched no further.
+                # Reading an attribute of a user's object may raise any error. The search then leaves out
+                # the rest of this object.
                 with suppress(Exception):
                     self._look(node)
 
@@ -193,7 +193,7 @@ class Reachable:
         if own is not None and vars(own) is function.__globals__:
             self._look_at_module(own, names | looked_up_in(vars(own), names, is_own=True), node)
         else:
-            # Code that was executed from a text or by ``runpy`` has globals of its own.
+            # Code that was executed from a text or by ``runpy`` has its own globals, without a module.
             held = function.__globals__
             self._add_all([("", held), *((name, held[name]) for name in names & held.keys())], node)
         self._take_libraries(function.__globals__[name] for name in names & function.__globals__.keys())
@@ -217,8 +217,8 @@ class Reachable:
                 self._look_at_module(module, names | held_in(module, names), node)
 
     def _take_libraries(self, named: Iterable[Any]) -> None:
-        """Collects library modules. ``named``: the objects that code names; each of them is a module, or
-        is defined in one."""
+        """Collects modules of libraries. ``named``: the objects that code names. If an object is a
+        module, it is collected; otherwise the module in which it is defined is collected."""
         for each in named:
             module = each if isinstance(each, ModuleType) else sys.modules.get(_module_of(each))
             if module is None or module.__name__.startswith(("builtins", "sys", *FRAMEWORKS)):
@@ -227,8 +227,9 @@ class Reachable:
                 self.libraries.setdefault(module.__name__, module)
 
     def _take_settings(self, named: Iterable[Any]) -> None:
-        """Collects globals of frameworks. ``named``: the objects that code names. If a function of a
-        framework, such as ``set_debug``, is among them, the globals that it sets are collected."""
+        """Collects globals of frameworks that the user's code may set. ``named``: the objects that code
+        names. If one of them is a function of a framework, such as ``set_debug``, the globals that it
+        sets are collected."""
         for each in named:
             if isinstance(each, FunctionType) and str(each.__module__).startswith(FRAMEWORKS):
                 module = str(each.__globals__.get("__name__", ""))
@@ -294,6 +295,6 @@ def _module_of(thing: Any) -> str:
 
 def is_connection(thing: object) -> bool:
     """Returns True iff an object belongs to an open connection of a library, such as a connection that a
-    client keeps for later requests. Such an object is no state of the application: it changes whenever
-    the other side sends something or closes the connection."""
+    client keeps for later requests. It is no state of the application: it changes whenever the other side
+    sends something or closes the connection."""
     return issubclass(type(thing), _OF_CONNECTIONS) and not is_of_own(thing)
