@@ -197,9 +197,8 @@ class Bearing:
 
     @cached_property
     def _is_forgiving(self) -> bool:
-        """Returns True iff the application may catch errors that its own code raises. Even a count of
-        requests, which code reads only to decide whether to raise an error, may then influence the
-        answer."""
+        """Returns True iff the application may catch errors that its own code raises. Even a number that
+        code reads only to decide whether to raise an error may then influence the answer."""
         return any(getattr(code, "co_exceptiontable", b"?") for code in self._codes) or any(
             "Fallback" in type(each).__name__ for each in self._snapshot.things
         )

@@ -12,7 +12,8 @@ _OTHERS = tuple(
 )
 _OWN = "rag_rule_explainer"
 _MOST = 12
-"""The largest number of functions that are named. The functions nearest to the search are taken."""
+"""The maximum number of functions that are named. If there are more, those nearest to the search are
+named."""
 
 
 def callers() -> tuple[str, ...]:
