@@ -63,8 +63,7 @@ _ADDRESS = re.compile(" at 0x[0-9A-Fa-f]")
 
 
 def births(state_now: Callable[[], State | None]) -> Callable[[Any], Any]:
-    """Returns a wrapper for ``__init__`` that records new objects in the run's state
-    (``state_now()``)."""
+    """Returns a wrapper for ``__init__`` that records new objects in the run's state, ``state_now()``."""
 
     def making(method: Any) -> Any:
         @wraps(method)
