@@ -74,7 +74,8 @@ class Application(Protocol[Item]):
 
     def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:  # noqa: ARG002 -- an integration uses it
         """Groups everything that the framework traces during the block: it appears under one run, or one
-        span, of the tracing service. ``trace``: the data about the explanation that the service gets."""
+        span, of the tracing service. ``trace``: the data about the explanation that the service gets.
+        ``question``: the question of the run."""
         return _as_one_span(trace)
 
     def is_traced(self) -> bool:

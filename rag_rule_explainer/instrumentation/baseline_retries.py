@@ -27,9 +27,9 @@ class MadeBaseline(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A ``Failed`` holds the error of a failed baseline (``error``). ``reply``: the same failure as the
-    error that a failed replay raises; the rules for retrying replays use it to decide whether to try
-    again. ``acted``: the names of the tools that ran and must not run again."""
+    """A ``Failed`` is a failed baseline. ``error``: the error of the baseline. ``reply``: the same
+    failure as an UnusableReply, by which the rules for retrying replays decide whether to try again.
+    ``acted``: the names of the tools that ran and must not run again."""
 
     error: BaselineFailed
     reply: UnusableReply

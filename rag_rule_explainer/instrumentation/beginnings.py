@@ -35,7 +35,7 @@ _UNRESOLVED = (
 
 def begin_baseline(run: Participation, manner: Manner, before: Holdings) -> None:
     """Makes a baseline record what its replays will need: results of tools, models' replies and parts of
-    prompts, as far as the user's options use them. ``before``: what the application holds."""
+    prompts, as far as the user's options use them. ``before``: the application's state before the run."""
     run.takes_results = "tools" in manner.source_kinds
     if manner.replay_of == "next_action":
         run.conversation = Conversation(run.watch)

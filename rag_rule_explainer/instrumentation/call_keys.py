@@ -43,7 +43,7 @@ class CallKeys:
         """Returns the key of a call of the tool ``name``."""
         try:
             key = json.dumps([name, self._exact(arguments)])
-        except Exception:  # an object that contains itself, or one whose code raises
+        except Exception:  # the arguments contain themselves, or their code raises an error
             return f"equals no other: {next(_unique)}"
         return blake2b(key.encode("ascii"), digest_size=32).hexdigest()
 

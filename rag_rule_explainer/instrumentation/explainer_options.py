@@ -69,8 +69,8 @@ def explains_agent(source_kinds: Sequence[SourceKind], replay_of: object) -> boo
 
 
 def most_replays(source_kinds: Sequence[SourceKind], replay_of: object, usual: int) -> int:
-    """Returns the most replays of one explanation if the user sets no limit: a smaller number if an agent
-    is explained, otherwise ``usual``."""
+    """Returns the maximum number of replays of one explanation if the user sets no limit. For an agent,
+    it is smaller than ``usual``; otherwise it is ``usual``."""
     return QUICK_REPLAYS if explains_agent(source_kinds, replay_of) else usual
 
 

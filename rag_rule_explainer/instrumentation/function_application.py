@@ -1,7 +1,7 @@
 """This module supports applications that are a function of one input, written with any framework or none.
 
-The integration of a model client derives its application class from ``FunctionApplication``. It adds the
-patches of the client, and reads the client's responses.
+The integration of a model client derives its application class from ``FunctionApplication``. The derived
+class adds the patches of the client, and reads the client's responses.
 """
 
 import inspect

@@ -70,7 +70,7 @@ class MadeTools:
 
 
 def _whereabouts() -> tuple[int, int]:
-    """Returns the numbers of the current thread and task."""
+    """Returns numbers that identify the current thread and the current task (0 if there is no task)."""
     try:
         task = asyncio.current_task()
     except RuntimeError:  # no event loop runs in this thread

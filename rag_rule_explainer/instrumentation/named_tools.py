@@ -57,7 +57,8 @@ class NamedTools:
             return number
 
     def recognised(self, name: str, tool: object, made: MadeTools) -> Recognised:
-        """Returns the number of a tool that a replay called. ``made``: the tools that the replay made
+        """Recognises which of the baseline's tools with this name a replay called. ``tool``: the replay's
+        tool, or its function; None if it is not known. ``made``: the tools that the replay made
         itself."""
         with self._guard:
             known = self._known.get(name)

@@ -123,7 +123,7 @@ def _next(open_until_then: ExitStack, chunks: Iterator[Any]) -> Any:
     except StopIteration:
         return _END
     except Exception as error:
-        # The context manager ``block`` may raise a clearer error in place of this one.
+        # The context manager ``block`` may raise a clearer error instead of ``error``.
         if open_until_then.__exit__(type(error), error, error.__traceback__):
             return _END
         raise

@@ -222,7 +222,8 @@ class UsedTool:
     at: int = 0
 
     def noted(self, result: Any) -> Any:
-        """Records the result of a tool that ran, and returns the result that the application gets."""
+        """Records the result of a tool that ran. Returns the result that the application gets: in a
+        replay, the omitted sources are removed from it."""
         if self.record is not None and self.call is not None:
             outcome = ToolOutcome(result, at=self.at)
             self.record.note(self.call, self.key, outcome, self.replies, self.within)

@@ -118,7 +118,7 @@ def _closed_in(code: CodeType, function: FunctionType) -> Iterator[tuple[str, An
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents
-        except ValueError:  # the cell is empty
+        except ValueError:  # the enclosed variable has no value yet
             continue
 
 

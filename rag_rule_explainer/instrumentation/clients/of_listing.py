@@ -13,7 +13,7 @@ from .reading import read_any
 from .several import LISTS_OF_TEXTS, are_messages, is_passage, snake
 
 _LISTS_OF_RESULTS = LISTS_OF_TEXTS | {"answers", "data", "entries", "found", "items", "records", "rows"}
-"""Keys whose value, if it is an empty list, means that nothing was found."""
+"""Keys of lists of results. An empty list under such a key means that nothing was found."""
 _OF_NO_DOCUMENT = frozenset(
     {
         *("api_version", "collection", "cursor", "engine", "id", "index", "kind", "lang", "language"),

@@ -45,7 +45,7 @@ def read_any(item: Any) -> Given | None:
     inside = _documents_in_row(item)
     if inside:
         # For a row with several documents, or with a document and another long text, it is unknown which
-        # of them is the source.
+        # of them is the source. So None is returned.
         return read_any(inside[0]) if len(inside) == 1 else None
     fields = fields_in(item)
     if fields is not None:

@@ -136,11 +136,12 @@ class State:
         self._own[id(copy)] = copy, original
 
     def owned(self, key: Hashable) -> Any:
-        """Returns this run's own copy under the key; None if it has made no copy."""
+        """Returns this run's own copy of the object with this key; None if the run has made no copy of
+        it."""
         return self._copies.get(key)
 
     def has(self, key: Hashable) -> bool:
-        """Returns True iff this run has made its own copy under the key."""
+        """Returns True iff this run has made its own copy of the object with this key."""
         return key in self._copies
 
     def owns(self, thing: object) -> bool:

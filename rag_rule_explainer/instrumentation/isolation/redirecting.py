@@ -145,7 +145,7 @@ class Isolation:
 
     @property
     def interception(self) -> Interception:
-        """Returns the ``Interception`` of the root class's ``__init__`` and attribute access."""
+        """Returns the ``Interception`` of the root class's ``__init__`` and of its attribute access."""
         names = re.compile("|".join(_INTERCEPTED))
         return Interception(self.module, self.owner, names, self._wrapping, _INTERCEPTED)
 

@@ -93,7 +93,8 @@ class OpenStreams(Generic[T]):
                     await closing
 
     def _taken(self, loop: asyncio.AbstractEventLoop | None) -> list[Callable[[], Any]]:
-        """Forgets the streams of this loop (None: the sync ones), and returns functions to close them."""
+        """Returns functions that close the streams of this loop, or the sync streams if ``loop`` is None.
+        Removes these streams from the record."""
         own = [key for key, each in list(self._connections.items()) if each.loop is loop]
         return [self._connections.pop(key).close for key in own]
 

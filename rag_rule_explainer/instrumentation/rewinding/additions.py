@@ -28,7 +28,8 @@ _BY_A_TEXT = frozenset({"modules", "import_module", "__import__"})
 """Names by which code can get a module by a string, as in ``sys.modules["csv"]``. If the code uses such a
 name, all modules whose names are in its strings are watched too."""
 _SETTING = frozenset({"setattr", "delattr", "__setattr__", *WHOLE_NAMESPACES})
-"""Names by which code may set a global of a module without naming it."""
+"""Names of functions and attributes by which code can set a global of a module although it does not
+contain the global's name."""
 _OF_THREADS = frozenset({"main_thread", "current_thread", "currentThread", "enumerate"})
 """Names by which code reaches the main thread."""
 

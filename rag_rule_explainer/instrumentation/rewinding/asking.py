@@ -42,7 +42,7 @@ _OF_CLIENTS = frozenset({"cookies", "headers", "params", "auth", "base_url"})
 """The attributes in which a client keeps state between its requests."""
 
 
-# Typed as Any, because pyright would report that the types of a mapping's entries are unknown.
+# This class is typed as Any. Otherwise, pyright would report unknown types of a mapping's entries.
 _REGISTER: Any = MappingProxyType
 _MOST_CELLS = 1_000_000
 _PRAGMAS = (

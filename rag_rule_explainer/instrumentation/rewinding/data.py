@@ -20,8 +20,7 @@ from .values import DICT, LISTED, SET, is_plain
 _MOST = 200
 """The maximum number of objects inside a value that are checked. If all of them are data, the value
 counts as data."""
-# Typed as Any, because pyright would otherwise report that the types of these objects' contents are
-# unknown.
+# These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
 _METHOD: Any = MethodType
 _FUTURES: Any = (asyncio.Future, concurrent.futures.Future)
 _KEEPING: Any = (

@@ -27,7 +27,7 @@ def own_threads() -> Iterator[Thread]:
     thread. The local variables of such a thread may keep values that runs sent to it.
     """
     for thread in enumerate_threads():
-        target = getattr(thread, "_target", None)  # a thread deletes its ``_target`` when it ends
+        target = getattr(thread, "_target", None)  # a thread that has ended has no ``_target``
         if is_of_own(thread) or (target is not None and is_of_own(getattr(target, "__func__", target))):
             yield thread
 

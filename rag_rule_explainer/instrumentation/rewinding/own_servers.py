@@ -77,7 +77,7 @@ def served_by_threads() -> Iterator[Any]:
 def _run_by(thread: Thread) -> Iterator[Any]:
     """Yields the objects that a thread uses: the object of the method that it runs (None for a function),
     the enclosed variables of its function, and the function's arguments."""
-    # A thread deletes ``_target`` and ``_args`` when it ends.
+    # A thread deletes ``_target`` and ``_args`` when it ends, so they may be missing.
     target: Any = getattr(thread, "_target", None)
     yield getattr(target, "__self__", None)
     yield from getattr(thread, "_args", ())

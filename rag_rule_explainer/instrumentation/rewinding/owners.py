@@ -22,7 +22,7 @@ _COLLECTIONS: Any = (
 )
 """Types of collections. A collection belongs to the same owner (the user, a framework, a model or a
 library) as the object that refers to it, unless the class of the collection is the user's own."""
-# Typed as Any, because pyright would report unknown types of their contents.
+# These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
 _FUNCTION: Any = FunctionType
 _WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet, ReferenceType)
 

@@ -64,8 +64,8 @@ def _of_numpy(named: Iterable[object], names: frozenset[str]) -> Iterator[object
 
 
 def _is_seeded() -> bool:
-    """Returns True iff one of the user's modules contains a call that seeds a generator. The source files
-    are searched, because modules often make such calls outside of all functions."""
+    """Returns True iff a module of the user's contains a call that seeds a generator. The source files
+    are searched, because such calls are often outside of all functions."""
     files = [
         getattr(module, "__file__", None) for name, module in sys.modules.copy().items() if is_own(name)
     ]

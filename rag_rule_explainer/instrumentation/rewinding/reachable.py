@@ -51,8 +51,8 @@ _MOST_LIBRARIES = 30
 _IMPORTING = frozenset({"import_module", "__import__"})
 """The names of functions that import a module by a name that code computes."""
 _FROM_A_LIBRARY = 2
-"""A library's object is visited only if at most this many library objects, itself included, follow each
-other at the end of the path to it from the application."""
+"""The maximum number of library objects that may follow each other on the path from the application to a
+library object that is visited, including the object itself."""
 APART = (
     *(CodeType, BuiltinFunctionType, ModuleType, threading.Thread, BaseProcess, Executor),
     asyncio.AbstractEventLoop,
@@ -67,7 +67,7 @@ using them."""
 _OF_CONNECTIONS: Any = (asyncio.BaseTransport, asyncio.BaseProtocol)
 _REFERRING: Any = (partial, MethodType, property, staticmethod, classmethod)
 """Types whose objects refer to other objects, but not by attributes."""
-# Typed as Any, because pyright would report unknown types of their contents.
+# These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
 _REFERENCE: Any = ReferenceType
 _WITH_DEFAULTS: Any = defaultdict
 _GENERATORS: Any = (GeneratorType, AsyncGeneratorType, CoroutineType)

@@ -13,7 +13,7 @@ from ..shared_state.per_class import per_class
 
 _PLAIN = (str, int, float, bool, bytes, complex, type(None))
 
-# Typed as Any, because pyright would report unknown types of their contents.
+# These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
 DICT: Any = dict
 LIST: Any = list
 SET: Any = set
@@ -21,7 +21,7 @@ DEQUE: Any = deque
 TUPLES: Any = (tuple, frozenset)
 LISTED: Any = (list, tuple)
 
-# Typed as Any, because pyright would report unknown types of their contents.
+# These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
 _REFERENCE: Any = ReferenceType
 _FUNCTION: Any = FunctionType
 _METHOD: Any = MethodType

@@ -73,7 +73,7 @@ class ServiceCall:
 
     @property
     def service(self) -> str:
-        """Returns the host that the request names; otherwise, the address."""
+        """Returns the host that the request names, or else the address of the service."""
         host = _HOST.search(self.data) if _HTTP.match(self.data) else None
         return host.group(1).decode("latin-1").strip() if host else self.address
 

@@ -62,7 +62,7 @@ _NUMBERS = re.compile(r"(?:-?\d+(?:\.\d+)?(?:[eE]-?\d+)?\s*,\s*){7}")
 """Matches seven numbers in a row, as in an embedding."""
 _SHORTEST = 3
 _EMPTY: Any = ("", [], {})
-# Typed as Any, because pyright would report unknown types of their contents.
+# These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
 _DICT: Any = dict
 _LIST: Any = list
 _MOST_WORDS = 2000

@@ -115,7 +115,7 @@ class Held:
                 return False
         for position, kind, content in self._changing:
             now, value = self._sorted(*entries[position])
-            # The default value of a variable may be an object of the user's, whose ``==`` may do
+            # The value of a context variable may be an object of the user's, whose ``==`` may do
             # anything. So it is compared by identity.
             if now != kind or (value is not content and (kind == _VARIABLE or value != content)):
                 return False
@@ -145,7 +145,7 @@ def _read(value: object) -> tuple[int, Any]:
     object. If the kind is ``_UNREAD`` and the object has a name, ``_sorted`` changes the kind to
     ``_OUTSIDE``."""
     if isinstance(value, ContextVar):
-        # If the variable's default value is a collection, all runs share it.
+        # This is the value in the current context; None if the variable has none there.
         return _VARIABLE, cast("ContextVar[Any]", value).get(None)
     position = position_of(value)
     if position is not None:

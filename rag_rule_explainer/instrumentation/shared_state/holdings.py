@@ -63,7 +63,8 @@ class Holdings:
         self._waiting: deque[tuple[object, str, int | None]] = deque([(application, "", None)])
         while self._waiting:
             self._look(*self._waiting.popleft())
-        # Else all holdings that were ever read would be kept alive.
+        # This reference is removed, because otherwise all holdings that were ever read would be kept
+        # alive.
         self._earlier = None
 
     def texts(self) -> Iterator[str]:

@@ -37,7 +37,7 @@ them."""
 
 _ASKING_FOR_SIZES = frozenset({"getsize", "stat", "lstat", "fstat", "getmtime"})
 
-# Typed as Any, because pyright would report unknown types of their contents.
+# These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
 _WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet)
 """Collections of weak references, from which an entry disappears as soon as nothing else refers to it. An
 entry that is still there after all runs is state that lasts from run to run."""
