@@ -296,5 +296,5 @@ class Fidelity:
 
     @property
     def is_comparable(self) -> bool:
-        """Returns True iff a replay equalled the baseline, and no model replied differently."""
+        """Returns True iff a replay equalled the baseline, and no model replied otherwise than in it."""
         return self.compared and not self.sampled

@@ -87,8 +87,8 @@ def _name_of(package: str) -> str:
 
 
 def _found_for(application: Any) -> str:
-    """Returns the name of the package that integrates the application's framework. These are tried in
-    order:
+    """Returns the name of the package that integrates the application's framework. The following ways are
+    tried, in this order:
 
     - If the application's class belongs to a framework, this framework decides.
     - For a function, the imports of its module decide, if they name exactly one integration, or no

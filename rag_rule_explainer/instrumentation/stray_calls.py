@@ -66,8 +66,8 @@ def _given(run: Participation, name: str) -> list[UsedTool]:
     """Returns a list with one call and the result that it gets instead of running the tool ``name``: the
     tool's stub, or a text that says why the tool does not run. Returns an empty list if the tool may run.
 
-    With such a text, the replay and the explanation end. No error is raised here, because an error would
-    end a thread that may also work for others.
+    If the result is such a text, the replay and the explanation end. No error is raised here, because an
+    error would end a thread that may also work for others.
     """
     replay = run.tool_replay
     if name in run.stubs:

@@ -246,8 +246,8 @@ class Patches:
 
     def _unwrap(self) -> None:
         for (owner, name), (method, replacement) in self._wrapped.items():
-            # Another library may have wrapped the replacement, which then cannot be removed. It does no
-            # harm, because outside of a run it only calls the original method.
+            # Another library may have wrapped the replacement, which then cannot be removed. The
+            # replacement does no harm, because outside of a run it only calls the original method.
             if vars(owner).get(name) is not replacement:
                 continue
             if method is None:

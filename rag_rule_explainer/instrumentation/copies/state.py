@@ -89,7 +89,7 @@ class State:
         return self.known(key)
 
     def known(self, key: Hashable) -> Any:
-        """Returns a copy of the content that was read under the key, without the sources that the run
+        """Returns a copy of the content that was read with this key, without the sources that the run
         omits."""
         return self.edited(copied(self.before[key]))
 

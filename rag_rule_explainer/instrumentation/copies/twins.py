@@ -170,8 +170,8 @@ _COPIERS: dict[type, Callable[[_Copying, Any], Any]] = {
 
 
 def _are_numbers(value: list[Any]) -> bool:
-    """Returns True for a list of floats, such as an embedding, whose items need not be copied. ``array``
-    checks the items fast, because such lists are long."""
+    """Returns True for a list of floats, such as an embedding, whose items need not be copied. Such lists
+    are long, so ``array`` is used, which checks the items fast."""
     if not value or type(value[0]) is not float:
         return False
     try:

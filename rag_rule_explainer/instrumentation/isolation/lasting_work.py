@@ -22,7 +22,7 @@ class LastingWork:
     _guard: threading.RLock = field(default_factory=threading.RLock)
 
     def add(self, task: "asyncio.Task[object]") -> None:
-        """Notes a task that the run has begun."""
+        """Records a task that the run has begun."""
         with self._guard:
             self._tasks.add(task)
 

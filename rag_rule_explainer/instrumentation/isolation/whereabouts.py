@@ -32,7 +32,7 @@ class _Executed(NamedTuple):
 
 def run_here() -> Any:
     """Returns the run whose code the current task or thread executes; None if no such run is known. The
-    run is found even if the context has no variables. It may have ended."""
+    run is found even if the context has no variables. This run may have ended already."""
     found = _found()
     return None if found is None else found.run
 

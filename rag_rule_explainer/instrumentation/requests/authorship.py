@@ -1,7 +1,7 @@
 """This module checks that the answers come from the models whose requests this package sees.
 
-An answer may use other words than the models' replies, for example if code maps a reply to a label. It
-still comes from these models if all its words are known and equal replies led to equal answers.
+An answer may use other words than the models' replies, for example if code maps a reply to a label. The
+answer still comes from these models if all its words are known and equal replies led to equal answers.
 Otherwise, a model whose requests are not seen may have written the answer.
 """
 
@@ -82,7 +82,7 @@ class Authorship:
         ``given``: the texts of the application's input. ``constants``: texts in the application's code.
         """
         self._constants = _words_of(constants)
-        # A word of any source is explained in every answer, even if the run did not get this source.
+        # Words of any source count as explained in every answer, even if the run did not get this source.
         # Other words are compared between the runs.
         labels = [f"{source.id} {dict(source.metadata)}" for source in sources]
         texts = [source.text for source in sources]

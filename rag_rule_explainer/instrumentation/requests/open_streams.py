@@ -77,8 +77,8 @@ class OpenStreams(Generic[T]):
 
     def close(self) -> None:
         """Closes the sync streams that the application left open. The garbage collector would close them
-        later, perhaps while this thread holds a lock of the client. It would then wait for this lock for
-        ever."""
+        later, perhaps while this thread holds a lock of the client. The thread would then wait for this
+        lock for ever."""
         for close in self._taken(None):
             with suppress(Exception):  # the close method of a user's class may raise any error
                 close()

@@ -94,8 +94,8 @@ class Origins:
         return is_new, ""
 
     def _was_there(self, held: Held, name: str, after: Holdings) -> bool:
-        """Returns True iff the object that has the text, or the attribute with this object, existed
-        before the baseline."""
+        """Returns True iff the text is in an attribute or a collection that existed before the baseline.
+        A new collection counts too, if the attribute that refers to it existed before."""
         earlier = self.before.of(held.thing)
         if earlier is not None:
             is_collection = not (held.is_users)

@@ -133,8 +133,8 @@ class Sight:
 
         ``kept``: the ids of the retained sources. ``seen``: the result of ``seen_in`` for these requests,
         if it is known. In two cases, an omitted source is not returned: it is a part of a retained
-        source; or its words are found only where one other text ends and the next begins. These texts are
-        retained sources, constants and earlier replies.
+        source; or its words are found only where one other text ends and the next begins. These other
+        texts are retained sources, constants and earlier replies.
         """
         requests = tuple(requests)
         leaked = set((self.seen_in(requests) if seen is None else seen).difference(kept))

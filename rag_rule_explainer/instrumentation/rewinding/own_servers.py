@@ -43,8 +43,8 @@ class OwnServers:
             return
         for kept in self._snapshot.kept:
             try:
-                # During a run, patches of this package replace some of the user's objects. They are no
-                # changes.
+                # During a run, patches of this package replace some of the user's objects. Such a
+                # difference is no change of the application's state.
                 changed = [name for name in kept.changed() if not any(map(is_ours, kept.values(name)))]
                 names = [name for name in changed if self._is_read(kept, name)]
             except Exception:  # noqa: S112 -- an object of the user's may raise any error when read

@@ -44,7 +44,8 @@ def registers_of(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]:
 
 def collections_filled(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]:
     """Yields each collection in a library's module in which the user's functions set an entry themselves,
-    as ``linecache.cache[name] = lines`` does. The library's own code may read the entry."""
+    as ``linecache.cache[name] = lines`` does. Such an entry is state, because the library's own code may
+    read it."""
     seen = {id(sys.modules), id(sys.path)}
     for node in functions:
         changed = changed_collections(node.thing.__code__) if node.owner is Owner.USER else ()

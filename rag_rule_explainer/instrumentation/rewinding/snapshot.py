@@ -189,7 +189,8 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
 
 def _kept_of(node: Node) -> Iterator[KeptPart]:
     if node.name == "_cache" and node.holder is not None and isinstance(node.holder.thing, Logger):
-        return  # A logger fills this cache with the levels that it was asked for. It is no other state.
+        # A logger fills this cache with the levels that it was asked for. Nothing else is in the cache.
+        return
     if is_of_a_lock(node):
         return
     for part, content in node.contents:

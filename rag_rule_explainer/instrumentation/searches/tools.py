@@ -36,7 +36,7 @@ def note_made(name_of: Callable[[Any], str], tool: object) -> None:
     """Records on the current run that it has made a tool. ``name_of``: returns the name of ``tool``;
     ``tool``: the tool, or its function. A tool whose name is not known yet is not recorded."""
     run = participation()
-    with suppress(Exception):  # code of the user may return the name, and may raise any error
+    with suppress(Exception):  # the user's code may make the name, and may raise any error
         if run is not None:
             run.note_made_tool(name_of(tool), tool)
 

@@ -32,7 +32,7 @@ def tree_of(code: CodeType) -> ast.AST | None:
     """Returns the syntax tree of a function's code; None if its source is not available."""
     try:
         return syntax_tree(textwrap.dedent(_source_of(code)))
-    # ``_source_of`` returns whole lines. Those with a lambda may not be complete statements, so parsing
+    # ``_source_of`` returns whole lines. Lines with a lambda may not be complete statements, so parsing
     # may fail.
     except (OSError, TypeError, SyntaxError):
         return None

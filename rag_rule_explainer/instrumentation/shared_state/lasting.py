@@ -1,8 +1,8 @@
 """This module reads an application's code and objects to find state that lasts from one run to the next
 and may influence it.
 
-Such state may be in no prompt, or may be equal in all runs on all sources. It is then not found by
-comparing prompts.
+Such state may be in no prompt, or may be equal in all runs on all sources. Comparing prompts then does
+not find it.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator

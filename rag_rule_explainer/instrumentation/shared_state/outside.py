@@ -83,9 +83,9 @@ class OutsideOfRun:
             self._take_file(event, path, given)
 
     def _take_process(self, event: str, given: tuple[Any, ...]) -> None:
-        """Records what a process that is about to start may read and write. Its use of files cannot be
-        observed, but its arguments often name these files or their folders. ``event``, ``given``: the
-        audit event that announces the process, and the arguments of the event."""
+        """Records what a process that is about to start may read and write. The files that a process uses
+        cannot be observed, but the arguments of the process often name them or their folders. ``event``,
+        ``given``: the audit event that announces the process, and the arguments of the event."""
         files, environment = self.all.files, given[3] if event == "subprocess.Popen" else None
         folder = _path(given[2]) if event == "subprocess.Popen" else None
         told = given[0] if event == "os.system" else given[1]

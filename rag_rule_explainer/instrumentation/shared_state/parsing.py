@@ -3,9 +3,9 @@
 import ast
 import threading
 
-# CPython 3.11 counts the recursion depth of all threads that parse in one counter. It raises SystemError
-# if two threads parse at the same time, so parsing takes this lock. The lock is reentrant, because
-# parsing may run finalizers that parse too.
+# CPython 3.11 counts the recursion depth of all threads that parse in one counter. CPython then raises
+# SystemError if two threads parse at the same time, so parsing takes this lock. The lock is reentrant,
+# because parsing may run finalizers that parse too.
 _PARSING = threading.RLock()
 
 

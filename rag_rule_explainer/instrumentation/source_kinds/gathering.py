@@ -104,8 +104,8 @@ def constant_texts(
     texts_in: Callable[[Any], Iterable[str]], given: Any, first: Participation
 ) -> Iterator[str]:
     """Yields the texts that every replay gets. A request that contains such a text does not show an
-    omitted source. These are the texts of the input (``given``) that are no sources. If only parts of
-    prompts are sources and nothing was retrieved, the recorded results of tools are yielded too.
+    omitted source. The yielded texts are those of the input (``given``) that are no sources. If only
+    parts of prompts are sources and nothing was retrieved, the recorded results of tools are yielded too.
     ``texts_in``: yields the texts in an input or a result."""
     sources = frozenset[str]() if first.prompt_sources is None else first.prompt_sources.texts
     yield from (text for text in texts_in(given) if text not in sources)

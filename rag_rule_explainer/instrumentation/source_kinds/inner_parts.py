@@ -1,5 +1,5 @@
-"""This module defines the base class for results of tools that contain one text or list, whose parts are
-the parts of the result."""
+"""This module defines the base class for results of tools that contain exactly one text or list. The
+parts of such a result are the parts of this text or list."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

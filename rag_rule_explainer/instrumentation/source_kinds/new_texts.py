@@ -69,9 +69,9 @@ class NewTexts:
         first: Sequence[PromptMessage],
         sent: Sequence[PromptMessage],
     ) -> None:
-        """Calls ``doubt`` or ``note`` if a request may depend on an omitted source. It cannot if it
-        begins with the messages of the first request, and continues only with replies, results of tools,
-        and texts that the user's ``ignore=`` matches.
+        """Calls ``doubt`` or ``note`` if a request may depend on an omitted source. A request cannot
+        depend on one if it begins with the messages of the first request, and continues only with
+        replies, results of tools, and texts that the user's ``ignore=`` matches.
 
         ``omitted``: the ids and texts of the omitted sources; ``first``: the messages of the first
         request without these sources; ``sent``: the messages of this request.
