@@ -51,10 +51,11 @@ def begin_replay(
     kept: Sequence[Source],
     note: Callable[[str], None],
 ) -> None:
-    """Prepares a replay: its tool calls get the recorded results of the baseline, without the omitted
-    sources. A replay with ``replay_of="next_action"`` also gets the models' recorded replies. ``first``:
-    the baseline; ``kept``: the retained sources; ``note``: is called with the reason if the rules cannot
-    be proved."""
+    """Prepares a replay, as far as the user's options ask for it: tool calls get the recorded results of
+    the baseline without the omitted sources, omitted parts of prompts are removed, and with
+    ``replay_of="next_action"``, requests before the explained one get the models' recorded replies.
+    ``first``: the baseline; ``kept``: the retained sources; ``note``: is called with the reason if the
+    rules cannot be proved."""
     ids = [each.id for each in kept]
     if first.prompt_sources is not None:
         _begin_omitting(run, first, manner, kept, note)

@@ -96,8 +96,8 @@ class NamedTools:
 
     def _perhaps(self, name: str, tool: object, parts: ToolParts, made: MadeTools) -> Recognised:
         """Recognises a tool by its parts, which is never sure. Its ``number`` is None unless each of the
-        two runs made exactly one tool of this name, and the parts are equal. ``parts``: the parts of the
-        tool. ``made``: the tools that the replay made itself."""
+        two runs made exactly one tool of this name, and the stable parts of the two are equal. ``parts``:
+        the parts of the tool. ``made``: the tools that the replay made itself."""
         known, alone = self._known[name], [self.made.named(name), made.named(name)]
         are_alone = all(len(each) == 1 for each in alone) and place_among(alone[1], tool) == 0
         if are_alone and [each.parts.stable for each in known] == [parts.stable]:

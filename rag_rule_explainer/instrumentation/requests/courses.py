@@ -259,10 +259,10 @@ def _nearest(first: Course, left: Sequence[int], place: int) -> str | None:
     """Returns a request of the first run, for a message that compares it with an unexpected request of
     the other run.
 
-    It is the request at the same position, if the other run did not make it; else the first one that the
-    other run did not make. Returns None if there is none, and an empty text if the texts are unknown.
-    ``left``: the positions of the requests that the other run did not make. ``place``: the position of
-    the unexpected request.
+    This is the first run's request at the same position, if the other run did not make it; otherwise the
+    first of those in ``left``. Returns None if there is none, and an empty text if the texts are unknown.
+    ``left``: the positions of the first run's requests that the other run did not make. ``place``: the
+    position of the unexpected request.
     """
     if not first.texts:
         return ""
