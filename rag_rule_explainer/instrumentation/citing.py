@@ -46,8 +46,8 @@ async def acited(call: Call[Item], options: CiteOptions, logged: Any) -> CitedAn
 
 def _of_the_last_reply(call: Call[Item]) -> bool:
     """Prepares a check of citations. Returns True iff replays repeat only one request to a model
-    (``replay_of="next_action"``). The last reply is then checked: the explainer's condition, which may
-    choose an earlier reply, is removed from the call."""
+    (``replay_of="next_action"``). In this case, the last reply is checked. So the explainer's condition,
+    which may choose an earlier reply, is removed from the call."""
     manner = call.run.manner
     if manner.replay_of != "next_action":
         return False

@@ -228,7 +228,7 @@ class ApplicationRun(Generic[Item]):
             raise
 
     def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
-        # a stop after the explained reply changes nothing
+        # A stop after the explained reply changes nothing.
         acts = self._first.action is not None and self._first.action.meets
         if not acts and (stopped := self.application.stopped(output, self.case, unreadable=unreadable)):
             raise BaselineFailed(stopped)

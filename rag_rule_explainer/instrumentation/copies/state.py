@@ -165,10 +165,10 @@ class State:
         """Records that this run constructs an object in the block, so that the run uses it without a
         copy.
 
-        ``thing``: the object. ``key``: a key by which other runs recognise the object that they construct
-        instead; None if they need not. ``unsaid``: arguments of the constructor for which ``key``
-        contains only their class. If other objects of the class are passed, the constructed object gets
-        another key.
+        ``thing``: the object. ``key``: equal for the objects that different runs construct for the same
+        purpose; None if such objects need not be recognised. ``unsaid``: arguments of the constructor for
+        which ``key`` contains only their class. If other objects of the class are passed, the constructed
+        object gets another key.
         """
         with self._lock:
             if unsaid:
@@ -194,9 +194,9 @@ class State:
         return bool(self._being_made) and id(thing) in self._being_made
 
     def note_birth(self, thing: object, key: Hashable = None) -> None:
-        """Records that this run made the object. ``key``: a key by which other runs recognise the object
-        that they make instead; None if they need not. If a run makes several objects with the same
-        ``key``, they are numbered in order."""
+        """Records that this run made the object. ``key``: equal for the objects that different runs make
+        for the same purpose; None if such objects need not be recognised. If a run makes several objects
+        with the same ``key``, they are numbered in order."""
         with self._lock:
             if Same(thing) not in self._born:
                 self._born[Same(thing)] = None if key is None else self._next_of(key)

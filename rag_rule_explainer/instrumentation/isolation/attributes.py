@@ -194,7 +194,8 @@ def born(method: Any, *, outside: bool = False) -> Any:
     """Returns an ``__init__`` that records each new object as made by the current run.
 
     ``outside``: True if the object may give access to something outside of the process, such as a
-    database. Other runs recognise the object that they make instead by equal arguments of ``__init__``.
+    database. Each run may make its own such object. If the arguments of ``__init__`` are equal, two of
+    these objects count as the same.
     """
 
     @wraps(method)

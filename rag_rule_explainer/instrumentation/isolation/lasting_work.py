@@ -42,8 +42,8 @@ class LastingWork:
             at_end()
 
     def while_held(self, function: Callable[..., object]) -> Callable[..., object]:
-        """Returns a function that does the same as ``function``. As long as an object refers to the
-        returned function, such as a pool that will call it, this counts as work of the run."""
+        """Returns a function that does the same as ``function``. The returned function counts as work of
+        the run as long as an object refers to it, such as a pool that will call it."""
 
         def call(*args: object, **kwargs: object) -> object:
             return function(*args, **kwargs)
@@ -52,8 +52,8 @@ class LastingWork:
         return call
 
     def until_called(self, function: Callable[..., object]) -> Callable[..., object]:
-        """Returns a function that does the same as ``function``. This counts as work of the run until the
-        returned function has been called, or until nothing refers to it any more."""
+        """Returns a function that does the same as ``function``. The returned function counts as work of
+        the run until it has been called, or until nothing refers to it any more."""
         end = self.begin()
 
         def call(*args: object) -> object:

@@ -52,8 +52,8 @@ class ChangedItems(NamedTuple):
 
 
 class Refetching(Generic[Item]):
-    """A ``Refetching`` changes the results of the searches of a run. ``identify``: returns the sources of
-    items. ``brought``: converts documents of the caller to items."""
+    """A ``Refetching`` changes the results of the searches of a run, as the change of the corpus would.
+    ``identify``: returns the sources of items. ``brought``: converts documents of the caller to items."""
 
     def __init__(
         self,

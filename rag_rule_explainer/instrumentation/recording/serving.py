@@ -63,10 +63,10 @@ class Serving(Gate, Generic[Item]):
         ``keys``: the keys of the retrieval; ``asked``: its query, for messages. If the baseline made the
         retrieval several times with different results, the n-th call returns the n-th result. If the
         order of these results is unknown, or there is no n-th result, returns the items of all of them,
-        and sets ``undecided``. For a new query, ``on_new_query`` decides. Returns None if the caller must
-        make a real search. The caller then passes the search's result to ``settled`` if
-        ``serves_what_is_kept`` is True, otherwise to ``filtered``. Raises UnknownQuery, or the error that
-        the retrieval raised in the baseline.
+        and sets ``undecided``. For a new query, ``on_new_query`` decides what is returned. Returns None
+        if the caller must make a real search. The caller then passes the search's result to ``settled``
+        if ``serves_what_is_kept`` is True, otherwise to ``filtered``. Raises UnknownQuery, or the error
+        that the retrieval raised in the baseline.
         """
         with self._lock:
             self.served += 1
@@ -89,7 +89,7 @@ class Serving(Gate, Generic[Item]):
                 )
                 raise self.refused
             self.remarks.add(NEW_RETRIEVAL)
-            # one new query is enough to set ``asked_anew``, so no further real search is made
+            # One new query is enough to set ``asked_anew``, so no further real search is made.
             if self._captured.asked_anew:
                 return self._deliver(self._captured.everything)
             settled = self._captured.settled(keys)

@@ -1,4 +1,5 @@
-"""This module tells a call of a model by the application from a call that the model makes to itself.
+"""This module distinguishes a call of a model by the application from a call that the model makes to
+itself.
 
 For example, a model's ``stream`` may call the model's own ``complete``, and the frameworks report both
 calls. If the baseline streams and a replay does not, the replay would seem to make fewer requests than

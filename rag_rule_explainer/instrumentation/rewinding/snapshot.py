@@ -102,7 +102,7 @@ class KeptPart:
 
 
 def _is_other(value: object, now: object) -> bool:
-    # most values are the same object, so this is checked first
+    # Most values are the same object, so this is checked first.
     return now is not value and not is_same(value, now)
 
 

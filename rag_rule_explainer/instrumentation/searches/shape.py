@@ -59,8 +59,8 @@ class ReadForm:
 
 @contextmanager
 def noting_refusals() -> Generator[None, None, None]:
-    """Stores an error of this package that the block raises on the current run, and raises it again. The
-    application may catch the error, but the run still has it."""
+    """Stores on the current run each error of this package that the block raises, and raises it again.
+    The application may catch the error, but the run still has it."""
     try:
         yield
     except RagRuleError as error:

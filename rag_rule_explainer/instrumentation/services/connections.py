@@ -78,8 +78,8 @@ def _bytes_of(data: Any) -> bytes:
 
 def _address_of(connection: Any) -> str:
     """Returns the host and port, or the path, to which a connection leads. Returns an empty text for
-    datagrams and for pairs of sockets. Also returns one for encrypted connections, because their data is
-    recorded before its encryption."""
+    datagrams and for pairs of sockets. Also returns an empty text for encrypted connections, because
+    their data is recorded before its encryption."""
     server = getattr(connection, "server_hostname", None)
     if server:
         return str(server)

@@ -48,10 +48,10 @@ class McpBlocks:
 @dataclass(frozen=True, slots=True)
 class McpText(InnerParts):
     """An ``McpText`` divides the text of an MCP tool's result that has only one content block into parts
-    (``inner``). ``like``: the result. ``form``: how its structured content repeats the text. This is
-    "value" for the JSON value that is written in the text; "value under one key" for an object with this
-    value as its only entry; "text" for an object with the text as its only entry; and empty if there is
-    no structured content."""
+    (``inner``). ``like``: the result. ``form``: how the structured content of the result repeats the
+    text. This is "value" for the JSON value that is written in the text; "value under one key" for an
+    object with this value as its only entry; "text" for an object with the text as its only entry; and
+    empty if there is no structured content."""
 
     like: Any
     form: str

@@ -1,5 +1,5 @@
 """This module distinguishes an application's own memory from examples that never change. Both are turns
-in its prompt that are neither in the input nor in a memory of a framework."""
+in the application's prompt that are neither in the input nor in a memory of a framework."""
 
 from collections.abc import Collection
 from types import CodeType, FunctionType, ModuleType

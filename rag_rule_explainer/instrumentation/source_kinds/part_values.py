@@ -69,7 +69,7 @@ def blanked(value: Any) -> Any:
         return {key: blanked(each) for key, each in cast("Mapping[Any, Any]", value).items()}
     kind = cast("Any", type(value))
     if hasattr(kind, "model_fields") or is_dataclass(kind):
-        # a user's class may raise any error when an object of it is read or copied
+        # A user's class may raise any error when an object of it is read or copied.
         with suppress(Exception):
             fields = fields_of(value) or {}
             if fields.get("type") == "text" and isinstance(fields.get("text"), str):

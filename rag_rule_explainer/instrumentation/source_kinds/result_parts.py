@@ -89,7 +89,7 @@ class EnclosedParts(InnerParts):
 @dataclass(frozen=True, slots=True)
 class RewrittenParts(InnerParts):
     """The parts of a ``RewrittenParts`` are the items of a list in a text, such as JSON inside a JSON
-    string. Omitting an item writes the whole text again."""
+    string. If an item is omitted, the whole text is written again without this item."""
 
     text: str
 
@@ -198,7 +198,7 @@ def _quoted(text: str) -> QuotedParts | None:
 def _rewritten(text: str) -> ResultParts | None:
     try:
         rows = json_listing.rows(text)
-    # the text has several lists, so that it cannot be written again without some of its items
+    # The text has several lists, so that it cannot be written again without some of its items.
     except InvalidInput:
         return None
     return RewrittenParts(ListedParts(list(rows[0])), text) if rows is not None and rows[0] else None

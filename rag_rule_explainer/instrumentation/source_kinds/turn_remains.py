@@ -63,8 +63,8 @@ class TurnRemains:
                 continue
             if words not in map(_words, self.others):
                 return True
-            # Another message has the same text, such as a question that is asked again. This message may
-            # explain one more place of the text, such as a field with the last question.
+            # Another message has the same text, such as a question that is asked again. It explains one
+            # further copy of the text, for example in a field with the last question, but no more.
             if is_whole:
                 self._repeated[words] += 1
                 if self._repeated[words] > 1:
