@@ -161,8 +161,8 @@ def _is_looked_into(value: object) -> bool:
     module = (value if isinstance(value, type) else type(value)).__module__
     if isinstance(value, type):
         return is_users(module)
-    # Functools sets ``__wrapped__`` on a wrapper, such as a cached function. The wrapped function may be
-    # the user's.
+    # ``functools`` sets ``__wrapped__`` on a wrapper, such as a cached function. The wrapped function may
+    # be the user's.
     if "__wrapped__" in attributes_of(value):
         return True
     return module.startswith(FRAMEWORKS) or is_users(module)
