@@ -163,8 +163,8 @@ class Call(Generic[Item]):
         """Returns the same as ``asked``, but on the caller's event loop, with the async interface."""
         await self._ask_tracers()
         with ctrl_c_kept() as keep, self._as_one(), self.run.application.interception.intercepting():
-            # A Ctrl-C that came earlier stops the call here. A coroutine that never waits would not
-            # notice it.
+            # If Ctrl-C was pressed earlier, the call stops here. Without this ``sleep``, a coroutine that
+            # never waits would not notice it.
             await asyncio.sleep(0)
             first = await self._made(self._baseline, asyncio.sleep)
             await asyncio.sleep(0)

@@ -85,7 +85,8 @@ class NamedTools:
         """Recognises a tool by its place in the order in which the replay made its tools. ``number``: the
         number of the baseline's tool with the same place; None if it has none. ``parts``, ``others``: the
         parts of the baseline's and of the replay's tool; None if unknown. If the replay starts without
-        something, the place alone is not enough, so these are compared."""
+        something that the baseline had, the place alone is not enough, so the parts of both tools are
+        compared."""
         if number is None or not made.begins_otherwise:
             return Recognised(number)
         if parts is None or others is None:

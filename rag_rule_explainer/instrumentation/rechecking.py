@@ -100,7 +100,8 @@ class RecheckRun:
     async def aexplained(self, call: Call[Any]) -> AfterChange:
         """Returns the same as ``explained``, but runs on the caller's event loop."""
         changed = self._changed(call)
-        # The condition may be a judge that is called in this thread, and would block the loop.
+        # The condition may be a judge, which waits for a model. It is called in a worker thread, because
+        # in this thread it would block the event loop.
         try:
             found = (await changed.aexplained()).explanation
             return await anyio.to_thread.run_sync(with_verdict_of_all, changed.explainer, found)

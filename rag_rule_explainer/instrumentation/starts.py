@@ -78,8 +78,8 @@ class _Start:
             self.end()
             return
         self._is_useless()
-        # The caller may have stopped waiting for the replay and closed the loop. There is then no next
-        # replay to let begin.
+        # The caller may have stopped waiting for the replay and closed the loop. No further replay then
+        # waits to begin, so the RuntimeError is ignored.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.end)
 

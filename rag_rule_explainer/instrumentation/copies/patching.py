@@ -158,8 +158,8 @@ class Patches:
         """Replaces the methods of classes that were loaded since the last call. Does nothing if no
         explanation is active: each ``start`` was ended by a ``stop``."""
         with self._lock:
-            # A replay may still run after its explanation was aborted. Methods that were replaced then
-            # would never be restored.
+            # A replay may still run after its explanation was aborted. Methods that are replaced then
+            # would never be restored, so none is replaced.
             if not self._users:
                 return
             # Usually there is no new class. This quick check comes first, because this method runs before

@@ -31,7 +31,8 @@ def listen() -> None:
 
 
 def _passed_on(event: str, given: tuple[Any, ...]) -> None:
-    # While Python shuts down, this hook is still called, although the globals of this module are None.
+    # While Python shuts down, this hook is still called, although the globals of this module are None. It
+    # then does nothing.
     if not _EVENTS or event not in _EVENTS or getattr(_here, "busy", False):
         return
     run = participation()

@@ -118,7 +118,8 @@ def executing(run: object) -> Generator[None, None, None]:
 
 def current_task() -> Any:
     """Returns the task that runs in this thread; None if there is none."""
-    # In a thread without an event loop, the public function would raise an error, which is slow.
+    # In a thread without an event loop, the public function would raise an error, which is slow. So this
+    # checks first whether the thread has one.
     loop = asyncio._get_running_loop()  # pyright: ignore[reportPrivateUsage] -- see above
     return None if loop is None else asyncio.current_task(loop)
 

@@ -43,7 +43,7 @@ def taking_part(gate: GoingOn | None) -> Generator[None, None, None]:
         if gate is not None:
             gate.closed = True
         # The garbage collector may end an abandoned stream in a different context. The variable cannot be
-        # reset there, and a ValueError is raised.
+        # reset there, and the ValueError is ignored.
         with suppress(ValueError):
             _going_on.reset(token)
 
@@ -57,6 +57,6 @@ def rejoining(gate: AnyPart) -> Generator[None, None, None]:
         yield
     finally:
         # The garbage collector may end an abandoned stream in a different context. The variable cannot be
-        # reset there, and a ValueError is raised.
+        # reset there, and the ValueError is ignored.
         with suppress(ValueError):
             _going_on.reset(token)

@@ -132,7 +132,7 @@ def _distinct(sources: Iterable[Source]) -> dict[str, Source]:
 
 
 def _holds(text: Reading, part: Reading) -> bool:
-    # A short text may be in another text by chance.
+    # A short text may be in another text by chance, so it has to be the whole text.
     return part.line == text.line or (part.is_distinctive and part.line in text.line)
 
 

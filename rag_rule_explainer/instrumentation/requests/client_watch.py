@@ -252,7 +252,7 @@ def watched_by(watch: ClientWatch) -> Generator[None, None, None]:
         if run is not None and run.bound is not None:  # a replay, whose answer has been read by now
             watch.streams.close()
         # The garbage collector may close an abandoned stream in a different context. The variable cannot
-        # be reset there, and a ValueError is raised.
+        # be reset there, and the ValueError is ignored.
         with suppress(ValueError):
             _watching.reset(token)
 

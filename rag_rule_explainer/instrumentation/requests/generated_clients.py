@@ -234,7 +234,7 @@ class RecordedStream:
     def again(self) -> Any:
         """Returns a stream of the client's class that yields the chunks once more."""
         stream, chunks = copy(self.stream), deepcopy(self.chunks)
-        # Clients have no public way to make a stream of given chunks.
+        # Clients have no public way to make a stream of given chunks, so a private attribute is set.
         stream._iterator = _agiven(chunks) if hasattr(stream, "__anext__") else iter(chunks)
         return stream
 

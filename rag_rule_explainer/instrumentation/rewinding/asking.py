@@ -227,7 +227,7 @@ _ASKED: tuple[tuple[Any, _Ask], ...] = (
     (FunctionType, _of_a_dispatcher),
     (sqlite3.Connection, _of_a_database),
     (threading.local, _of_each_thread),
-    # No public attribute of an executor shows whether it was shut down.
+    # No public attribute of an executor shows whether it was shut down, so a private one is read.
     (concurrent.futures.Executor, lambda thing: thing._shutdown),
 )
 _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (

@@ -94,7 +94,8 @@ class Beyond:
     ) -> None:
         self._texts = tuple(texts)
         found = self._things = list(things)
-        # Code may import a function under another name, as in ``from os import umask as mask``.
+        # Code may import a function under another name, as in ``from os import umask as mask``. So the
+        # original names of the functions are added.
         self._named = named = named.union(names_of_builtins(found))
         self._asked = [
             (thing, ask, answer_of(thing, ask)) for thing in found for ask in asked_of(thing, named)

@@ -103,7 +103,8 @@ def _lasting(application: object) -> Any:
     """Returns the object by which an application is recognised later. For a bound method, this is the
     method's object, because Python makes a new bound method at each access. Otherwise it is the
     application itself."""
-    # ``application`` may be a list of the application and objects of its input.
+    # ``application`` may be a list. Its first entry is the application; the others are objects of its
+    # input.
     if isinstance(application, list):
         return _lasting(cast("list[Any]", application)[0])
     return application.__self__ if isinstance(application, MethodType) else application

@@ -91,7 +91,8 @@ def _steps(code: CodeType) -> tuple[tuple[str, ...], ...]:
             part = name
             found.append(("=", module, name))
         elif step.opname.startswith("STORE_") and module:
-            # ``import a.b`` stores the module ``a``, and ``from a import b`` stores ``a.b``.
+            # ``import a.b`` sets the variable to the module ``a``, and ``from a import b`` sets it to
+            # ``a.b``.
             found.append((f"={name}", f"{module}.{part}" if part else module.partition(".")[0]))
             module = module if part else ""
         elif step.opname in _LOADS:

@@ -209,12 +209,13 @@ _ORDERED: Any = OrderedDict
 
 def _of_its_kind(thing: Any) -> Any:
     # An OrderedDict stores the order of its keys separately. The methods of ``dict`` would ignore this
-    # order.
+    # order, so those of OrderedDict are used.
     return _ORDERED if isinstance(thing, _ORDERED) else DICT
 
 
 def _read_dict(thing: Any) -> dict[Any, Any]:
-    # Another thread may write at the same time. ``copy`` of a dict cannot be interrupted.
+    # Another thread may write at the same time. ``copy`` of a dict is safe, because no other thread can
+    # interrupt it.
     return dict(_ORDERED.items(thing)) if isinstance(thing, _ORDERED) else DICT.copy(thing)
 
 

@@ -212,7 +212,7 @@ class Reachable:
         """Visits all modules that code may import by a name that it computes: the user's modules, and
         modules that code created."""
         for name, module in sys.modules.copy().items():
-            # A package may have put any object into ``sys.modules``.
+            # A package may have put any object into ``sys.modules``, so the type is checked.
             if type(module) is ModuleType and (module.__spec__ is None or is_users(name)):
                 self._look_at_module(module, names | held_in(module, names), node)
 

@@ -116,8 +116,8 @@ class _Contents(NamedTuple):
     retrieved: frozenset[Hashable]
 
     def fits(self, other: "_Contents") -> bool:
-        """Returns True iff ``other`` has everything that is ``fixed`` in this object. In ``other``, it
-        may be ``fixed`` or ``retrieved``."""
+        """Returns True iff ``other`` has everything that is ``fixed`` in this object, either as ``fixed``
+        or as ``retrieved``."""
         return self.fixed <= other.fixed | other.retrieved
 
 
@@ -153,7 +153,7 @@ class _Retrieved:
         return isinstance(entry, str) and entry in self._ids
 
     def _is_derived(self, entry: object) -> bool:
-        # A tuple may contain a document and its score.
+        # A tuple may contain a document and its score, so the values inside it are checked.
         inside = cast("tuple[Any, ...]", entry) if isinstance(entry, tuple) else (entry,)
         texts = map(text_in, inside[:_MOST_INSIDE])
         # A single word is ignored: it may be the name of a collection that by chance is also in a
@@ -191,7 +191,7 @@ def own_texts(search: Any) -> tuple[tuple[str, str], ...]:
 
 
 def _text_of(text: str) -> str:
-    # A long text is a document, and its dates are part of its content.
+    # A long text is a document. Its dates are part of its content, so they are not replaced.
     return text if len(text) > _LONG else _steady(text)
 
 

@@ -36,9 +36,9 @@ class OwnFunctions:
 
     def getting(self, _: str, get: Any) -> Any:
         """Returns the replacement of the method ``__getattribute__`` of tools. If the user's code reads
-        one of ``attributes`` during a run, it gets a function whose calls are recorded; also if it reads
-        it by ``vars(tool)`` or ``tool.model_dump()``. The framework's code, and code inside the running
-        tool, get the function itself."""
+        one of ``attributes`` during a run, it gets a function whose calls are recorded. Reading the
+        attribute by ``vars(tool)`` or ``tool.model_dump()`` has the same result. The framework's code,
+        and code inside the running tool, get the function itself."""
 
         @wraps(get)
         def got(tool: Any, name: str) -> Any:

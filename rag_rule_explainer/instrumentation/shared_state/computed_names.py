@@ -65,7 +65,7 @@ def _sets_any(node: ast.AST) -> bool:
     if isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING:
         return _is_namespace(node.func.value)
     # A setter, such as ``setattr``, may be passed to another function, such as ``map`` or ``partial``,
-    # which calls it.
+    # which calls it. The names that it sets are then unknown.
     return any(isinstance(each, ast.Name) and each.id in _SETTERS for each in node.args)
 
 

@@ -162,7 +162,7 @@ def _is_looked_into(value: object) -> bool:
     if isinstance(value, type):
         return is_users(module)
     # ``functools`` sets ``__wrapped__`` on a wrapper, such as a cached function. The wrapped function may
-    # be the user's.
+    # be the user's, so the wrapper is searched.
     if "__wrapped__" in attributes_of(value):
         return True
     return module.startswith(FRAMEWORKS) or is_users(module)

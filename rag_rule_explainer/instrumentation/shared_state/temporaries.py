@@ -160,8 +160,9 @@ class OneAtATime:
 
     @contextmanager
     def exclusive_turn(self) -> Generator[None, None, None]:
-        """Waits until no other run of the application is active, even if this is not needed; the replay
-        runs inside the block. For replays in threads.
+        """Waits until no other run of the application is active, even if runs need not be made one at a
+        time. The replay runs inside the block, and no other run begins meanwhile. Used for replays in
+        threads.
 
         Raises TimeoutError if the other runs do not end within 30 seconds.
         """

@@ -234,7 +234,7 @@ def _targets(node: ast.AST) -> Iterator[ast.expr]:
     elif isinstance(node, ast.Delete):
         yield from node.targets
     elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr in _CHANGING:
-        # The method may also be called elsewhere: ``race(results.put)`` passes it to another function.
+        # The method may also be passed to a function that calls it, as in ``race(results.put)``.
         if isinstance(node.value, (ast.Name, ast.Attribute, ast.Subscript)):
             yield node
     elif isinstance(node, ast.Call):

@@ -63,8 +63,9 @@ class TurnRemains:
                 continue
             if words not in map(_words, self.others):
                 return True
-            # Another message has the same text, such as a question that is asked again. It explains one
-            # further copy of the text, for example in a field with the last question, but no more.
+            # Another message has the same text, as when a question is asked twice. That message explains
+            # one further copy of the text, for example in a field with the last question, but no second
+            # one.
             if is_whole:
                 self._repeated[words] += 1
                 if self._repeated[words] > 1:
