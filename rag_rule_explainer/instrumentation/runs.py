@@ -228,8 +228,7 @@ class ApplicationRun(Generic[Item]):
             raise
 
     def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
-        # If the explained reply meets the condition, it does not matter that the application stopped
-        # after it.
+        # A stop after the explained reply does not matter if this reply meets the condition.
         acts = self._first.action is not None and self._first.action.meets
         if not acts and (stopped := self.application.stopped(output, self.case, unreadable=unreadable)):
             raise BaselineFailed(stopped)
