@@ -34,8 +34,8 @@ _LOCKS: dict[type, Callable[[], Any]] = {
 
 
 class NoTwin(Exception):
-    """This error says that no twin can be made of an object, because some of its state may be outside of
-    its attributes, or cannot be copied."""
+    """This error says that no twin (copy for a replay) of an object can be made, because some of its
+    state may be outside of its attributes, or cannot be copied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,8 @@ class Twins:
     copied: tuple[str, ...] = ()
 
     def of(self, thing: Any) -> Any:
-        """Returns a twin of the object. Raises NoTwin if no twin can be made."""
+        """Returns a twin of the object: an isolated copy, which a replay can use. Raises NoTwin if no
+        twin can be made."""
         kind = cast("type[Any]", type(thing))
         if not keeps_to_itself(kind, self.trusted):
             raise NoTwin(kind.__name__)
@@ -61,7 +62,7 @@ class Twins:
 
     def described(self, thing: Any) -> str:
         """Returns a text that describes the object's content. Equal contents have equal texts. Leaves out
-        the objects that the twin shares with the object."""
+        the objects that a twin (copy for a replay) shares with the object."""
         shared = self.shares()
         return described({n: v for n, v in state_of(thing).items() if not isinstance(v, shared)})
 

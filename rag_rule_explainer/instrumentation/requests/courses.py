@@ -102,11 +102,12 @@ class Course:
         return sorted(step.worded for step in self.steps) == sorted(step.worded for step in other.steps)
 
     def same_replies(self, other: "Course") -> bool:
-        """Returns True iff both courses have the same replies."""
+        """Returns True iff the models gave the same replies in both runs, in any order."""
         return sorted(step.reply for step in self.steps) == sorted(step.reply for step in other.steps)
 
     def answered_otherwise(self, other: "Course") -> bool:
-        """Returns True iff a request of this course got another reply in the other course."""
+        """Returns True iff both runs made a request to which the other run got a reply that this run did
+        not get."""
         known: dict[str, set[str]] = {}
         for step in self.steps:
             known.setdefault(step.request, set()).add(step.reply)
@@ -119,7 +120,8 @@ class Course:
         return _digest("\n".join(first)) if first else ""
 
     def fingerprint(self, ignored: Sequence[str]) -> str:
-        """Returns the course as JSON, which holds digests and no texts, so that a store may keep it.
+        """Returns the requests and replies of the run as JSON. The JSON holds digests and no texts, so
+        that a store may keep it.
 
         ``ignored``: the user's patterns, whose matches were removed from the requests. They are stored
         too, because digests that were made with other patterns cannot be compared.

@@ -70,7 +70,7 @@ class Sight:
         always = self._always = [_all_words(text) for text in constant]
         everywhere = {stretch for each in always for words in each for stretch in _stretches(words)}
         words = {source.id: _words(source.text) for source in sources}
-        # A request is also read with its escapes replaced, as by "é" for "\u00e9". So a stretch
+        # A request is also read with its escapes replaced, as by "é" for "\u00e9". So a stretch of words
         # identifies a source only if no other source has it, in either form of its text.
         self._read = {source.id: _all_words(source.text) for source in sources}
         stretches = {identity: _stretches(of) for identity, of in words.items()}
