@@ -86,7 +86,8 @@ class Attributes:
         self._carries = carries
 
     def wrapping(self, name: str, method: Any) -> Any:
-        """Returns the replacement for ``method``, whose name is one of those in ``ADDED``."""
+        """Returns the function that replaces ``method``, such as ``__getattribute__``, on a class, so
+        that each run uses its own copies of attributes."""
         if name == "__init__":
             return born(method)
         return {
