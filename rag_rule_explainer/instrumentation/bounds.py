@@ -22,8 +22,8 @@ FEWEST_TOOL_CALLS = 10
 FEWEST_RETRIEVALS = 25
 FEWEST_SECONDS = 60.0
 _SECONDS = 4.0
-"""The factor by which the limit on seconds is looser than the other limits, because seconds vary more
-than counts."""
+"""The limit on seconds is this many times as loose as the other limits, because seconds vary more than
+counts."""
 _PATIENCE = 20
 """An application may catch this many ``BeyondBaseline`` errors and continue. After that, ``ReplayEnded``
 is raised, which it cannot catch by ``except Exception``."""

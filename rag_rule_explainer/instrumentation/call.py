@@ -163,7 +163,8 @@ class Call(Generic[Item]):
         """Returns the same as ``asked``, but on the caller's event loop, with the async interface."""
         await self._ask_tracers()
         with ctrl_c_kept() as keep, self._as_one(), self.run.application.interception.intercepting():
-            # The call stops here if Ctrl-C came before. Coroutines that never suspend would not notice.
+            # If Ctrl-C was pressed earlier, the call stops here. Without this ``sleep``, a coroutine that
+            # never waits would not notice it.
             await asyncio.sleep(0)
             first = await self._made(self._baseline, asyncio.sleep)
             await asyncio.sleep(0)
@@ -184,8 +185,8 @@ class Call(Generic[Item]):
             except BaselineFailed as failed:
                 return Failed(failed, self.run.failure(failed), self.run.acted)
 
-        # In the user's own run, a failed attempt may have written to the user's real memory. Such a run
-        # is therefore never repeated.
+        # A user's own run that failed may have written to the user's real memory. Such a run is therefore
+        # never repeated.
         retries = Retries.of(0 if self.run.case.live else settings.retries)
         return await made(attempt, retries, settings.limits, pause)
 
@@ -198,8 +199,8 @@ class Call(Generic[Item]):
                 with self.explainer.limiter.slot():
                     output, replay = self.run.baseline(), self.run.replay
                 self.outputs.append(output)
-        # With ``own_errors``, the application's own error arrives here instead of a BaselineFailed. So
-        # errors of any class are caught.
+        # The option ``own_errors`` lets the application's own error arrive here instead of a
+        # BaselineFailed. So errors of any class are caught.
         except Exception as failed:
             if application.async_only or not self.is_async_only(failed):
                 raise
@@ -278,8 +279,8 @@ class Call(Generic[Item]):
         raise BaselineFailed(late + about_the_callers_loop()) from why_late()
 
     def _as_one(self) -> AbstractContextManager[object]:
-        """Groups the traces of the block under one run of the tracing service, unless the caller has
-        already opened such a run."""
+        """Groups the traces of the block under one run of the tracing service. If the caller has already
+        opened such a run, does nothing."""
         if self.run.trace.is_open:
             return nullcontext()
         return self.run.application.explaining(self.run.trace, self.run.case.question)

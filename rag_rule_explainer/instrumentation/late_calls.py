@@ -1,4 +1,4 @@
-"""This module keeps tools from running after the end of the run that began their calls.
+"""This module keeps tools from running after the end of a run in which they must not run.
 
 A replay may end while some of its tasks or threads go on. For example, one of several parallel calls
 ended the replay, or the application never waits for a thread.
@@ -41,8 +41,8 @@ def patched_while_tools_may_run(patches: Patches, run: Participation) -> Generat
 
 
 def run_of_work() -> Participation | None:
-    """Returns the run in which the current context began; None if it began in no run. After the end of a
-    run that may execute all tools, returns None too."""
+    """Returns the run in which the current context began; None if it began outside of runs. If that run
+    has ended and could execute all tools, also returns None."""
     run = run_begun()
     return None if run is None or (run.gate.closed and not _guards(run)) else run
 
@@ -52,14 +52,14 @@ def _guards(run: Participation) -> bool:
 
 
 def takes_part() -> bool:
-    """Returns True iff the current context began in a run, also if the run has ended."""
+    """Returns True iff the current context began in a run, even if that run has ended."""
     return run_begun() is not None
 
 
 def late_use(name: str, arguments: Callable[[], object]) -> UsedTool | None:
-    """Handles a tool call outside of runs, or after the end of its run. Returns None if the tool is to
-    run. If its result is known, such as that of a stub, returns the call with this result. If the run was
-    a replay in which this tool must not run, raises an error that ``except Exception`` does not catch.
+    """Handles a tool call outside of runs, or after the end of its run. Returns None if the tool may run.
+    Returns the call with its result if the result is known, for example from a stub. Raises an error that
+    ``except Exception`` does not catch if the run was a replay in which this tool must not run.
     ``arguments``: returns the arguments of the call."""
     run = run_begun()
     if run is None:
@@ -80,8 +80,8 @@ def late_use(name: str, arguments: Callable[[], object]) -> UsedTool | None:
 
 
 def in_its_run() -> AbstractContextManager[None]:
-    """Makes the run of this thread or task the current run for the duration of the block, if the context
-    has none, as inside a new ``contextvars.Context``."""
+    """Makes the run in which this thread or task began the current run for the duration of the block.
+    Does nothing if the context already has a current run. (A new ``contextvars.Context`` has none.)"""
     if has_run():
         return nullcontext()
     run = run_begun()

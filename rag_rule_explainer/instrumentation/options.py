@@ -84,8 +84,9 @@ class Manner:
         _one_of("on_no_retrieval", self.on_no_retrieval, get_args(OnNoRetrieval))
 
     def new_queries(self, called: Collection[str]) -> OnNewQuery:
-        """Returns how searches of replays are answered if the baseline did not make their query.
-        ``called``: the names of the tools that the baseline called."""
+        """Returns the option ``on_new_query``: how a search of a replay is answered if the baseline did
+        not make its query. If the user did not set it, the default depends on ``called``, the names of
+        the tools that the baseline called."""
         return self.on_new_query or _by_default(called)
 
     @property
@@ -99,9 +100,9 @@ class Manner:
 
     @property
     def recorded_retrievers(self) -> tuple[object, ...]:
-        """Returns the only retrievers whose searches are recorded, and answered from the record in
-        replays; empty for all. If retrieved documents are no sources, returns an object that is no
-        retriever, so that none is recorded."""
+        """Returns the retrievers whose searches are recorded, and answered from the record in replays;
+        empty for all retrievers. If retrieved documents are no sources, no search is recorded: the result
+        then contains only an object that is no retriever."""
         return self.retrievers if "documents" in self.source_kinds else (_NO_RETRIEVER,)
 
     @property
@@ -111,9 +112,9 @@ class Manner:
         return not is_named_as_ours(str(getattr(function, "__module__", "")))
 
     def deciding(self, called: Collection[str]) -> dict[str, object]:
-        """Returns the options that are not the defaults and that may change the answers of replays. In a
-        store, answers to the same question with different such options are kept separate. ``called``: the
-        names of the tools that the baseline called."""
+        """Returns the options that differ from the defaults and may change the answers of replays. A
+        store keeps answers with different such options apart. ``called``: the names of the tools that the
+        baseline called."""
         chosen: dict[str, object] = {}
         if self.reads_answers:
             chosen["answer_of"] = getattr(self.answer_of, "function", self.answer_of)
@@ -134,8 +135,8 @@ class Manner:
         return chosen
 
     def idle_stubs(self, called: Collection[str]) -> Iterator[str]:
-        """Yields a note for each tool that a setting names and that the baseline did not call, because
-        its name may be misspelt. ``called``: the names of the tools that the baseline called."""
+        """Yields a note for each tool that a setting names but that the baseline did not call. Its name
+        may be misspelt. ``called``: the names of the tools that the baseline called."""
         idle = [("stub_tools", each) for each in sorted(set(self.stub_tools).difference(called))]
         for setting in ("safe_tools", "unexecuted_tools"):
             named: frozenset[str] = getattr(self, setting)

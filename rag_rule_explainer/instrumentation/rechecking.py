@@ -77,10 +77,10 @@ def recheck_options_from(keywords: dict[str, Any]) -> RecheckOptions:
 
 @dataclass(frozen=True, slots=True)
 class RecheckRun:
-    """A ``RecheckRun`` is one explanation that a recheck needs. ``added``: documents that are added to
-    what is retrieved. ``baseline``: the bad answer, with which the new answer is compared. ``refetch``:
-    the change of the corpus. ``before``: the explanation of the bad answer. The last three are None if
-    the bad answer itself is explained."""
+    """A ``RecheckRun`` is one explanation that a recheck makes. ``added``: documents that are added to
+    the results of searches. The other fields are None if the bad answer itself is explained; otherwise
+    ``baseline`` is the bad answer, with which the new answer is compared, ``refetch`` is the change of
+    the corpus, and ``before`` is the explanation of the bad answer."""
 
     added: Sequence[Any] = ()
     baseline: Answer | None = None
@@ -100,7 +100,8 @@ class RecheckRun:
     async def aexplained(self, call: Call[Any]) -> AfterChange:
         """Returns the same as ``explained``, but runs on the caller's event loop."""
         changed = self._changed(call)
-        # The condition may be a judge that is called in this thread, and would block the loop.
+        # The condition may be a judge, which waits for a model. It is called in a worker thread, because
+        # in this thread it would block the event loop.
         try:
             found = (await changed.aexplained()).explanation
             return await anyio.to_thread.run_sync(with_verdict_of_all, changed.explainer, found)

@@ -185,10 +185,10 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         """Returns whether the bad answer to ``input`` is gone after a change of the corpus. Blocks.
 
         The application runs again, with its real searches, on the corpus with the change that ``fields``
-        describe (see ``ChangeOptions``); by default, the documents of a fix are left out. Results without
-        these are filled up to their former length, as in production. The explainer's condition judges the
-        new answer, with the old answer as the baseline, and the new answer is explained. If the bad
-        answer is not gone, another round also leaves out a fix of the new answer.
+        describe (see ``ChangeOptions``); by default, the documents of a fix are left out. Results that
+        lose a document are filled up to their former length, as in production. The explainer's condition
+        judges the new answer, with the old answer as the baseline, and the new answer is explained. If
+        the bad answer is not gone, another round also leaves out a fix of the new answer.
 
         Raises NoBackfill if a search found a document that is left out, and the number of its results
         cannot be read, InvalidInput if no fix is sure (``Fix.is_sure``), and the errors of ``explain``.

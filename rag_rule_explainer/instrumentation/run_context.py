@@ -36,29 +36,32 @@ class Participation:
 
     ``gate``: records the searches of a baseline, or answers those of a replay. ``watch``: records the
     run's model requests. ``state``: the run's copies of objects that keep a memory, such as a chat
-    memory. ``refused``: an error of this package that was raised during the run; it is stored because an
-    agent may swallow it. ``shared``: the state that all runs share, as it was before the first run.
+    memory; ``shared``: the state that all runs share, as it was before the first run. ``refused``: an
+    error of this package that was raised during the run; it is stored because an agent may swallow it.
     ``trace``: receives the id of the explained run; None in replays. ``made``: texts that did not come
     from a model, such as tool results. ``bound``: the limits of a replay; None if there are none.
-    ``stubbed``: the names of the tools whose result was replaced by a stub. ``outside``: receives the
-    run's use of files and environment variables. ``before_search``: functions that are called before each
-    search. ``muted``: True if the run's prints are hidden. ``calls``: the tool calls in the models'
-    replies. ``unexecuted_tools``: the names of the tools for whose calls the application runs nothing.
-    ``executed``: the calls of tools that ran; ``inside``: those that ran in the baseline inside tools of
-    which a replay gets the recorded results. ``closed``: the tools of a baseline that do not run in
-    replays, and inside which models were asked or other tools ran; what happened inside is not in this
-    record. ``tool_record``: the results of tools in a baseline; ``tool_replay``: answers the tool calls
-    of a replay; None if tools run. ``takes_results``: True if results of tools are sources;
-    ``tool_sources``: the sources in a baseline's results. ``unmarked``: the tools whose calls cannot be
-    answered, because nothing says which functions they are. ``unkept``: the tools whose results have
-    messages of the conversation, so that no replay can be given them. ``stray``: the tools called in
-    threads of which it is not known to which run they belong. ``conversation``: records the models'
-    replies of a baseline, and returns them in a replay; None if whole runs are replayed. ``action``: the
-    request of a baseline whose reply is explained, an ``ActionPoint``; None for the whole run.
-    ``prompts``: edits the requests before they are sent; ``prompt_sources``: the sources in a baseline's
-    requests. ``begun``: the threads that the run started; ``work``: threads and tasks that may go on
-    after its end. ``waits``: why the run waits for a human, with advice; empty if it does not.
-    ``doubts``: warnings about the results of its searches. ``ends_at``: the moment of the baseline's
+    ``outside``: receives the run's use of files and environment variables. ``before_search``: functions
+    that are called before each search. ``muted``: True if the run's prints are hidden. ``begun``: the
+    threads that the run started; ``work``: threads and tasks that may go on after its end. ``waits``: why
+    the run waits for a human, with advice; empty if it does not. ``doubts``: warnings about the results
+    of its searches.
+
+    Tools: ``stubbed``: the names of those whose result was replaced by a stub. ``calls``: the tool calls
+    in the models' replies. ``unexecuted_tools``: the names of the tools for whose calls the application
+    runs nothing. ``executed``: the calls of tools that ran; ``inside``: those that ran in the baseline
+    inside tools of which a replay gets the recorded results. ``closed``: the tools of a baseline that do
+    not run in replays, and inside which models were asked or other tools ran; this record does not have
+    what happened inside. ``tool_record``: the results of tools in a baseline; ``tool_replay``: answers
+    the tool calls of a replay; None if tools run. ``takes_results``: True if results of tools are
+    sources; ``tool_sources``: the sources in a baseline's results. ``unmarked``: the tools whose calls
+    cannot be answered, because nothing says which functions they are. ``unkept``: the tools whose results
+    have messages of the conversation, so that no replay can be given them. ``stray``: the tools called in
+    threads of which it is unknown to which run they belong.
+
+    Requests: ``conversation``: records the models' replies of a baseline, and returns them in a replay;
+    None if whole runs are replayed. ``action``: the request of a baseline whose reply is explained, an
+    ``ActionPoint``; None for the whole run. ``prompts``: edits the requests before they are sent;
+    ``prompt_sources``: the sources in a baseline's requests. ``ends_at``: the moment of the baseline's
     reply that decides the condition, at which replays end; None if they do not end early; ``uncut``: the
     record before it was cut off there.
     """
@@ -105,8 +108,8 @@ class Participation:
 
     @property
     def before(self) -> int | None:
-        """Returns the moment of the baseline at which replays end, so that only events before it count
-        for them; None if they do not end early."""
+        """Returns the moment of the baseline at which replays end; later events of the baseline do not
+        count for them. None if replays do not end early."""
         return self.ends_at if self.action is None else self.action.at
 
     @property
@@ -117,8 +120,8 @@ class Participation:
 
     @property
     def retrievals(self) -> int:
-        """Returns how often the run obtained something that may have sources: by a search or, if
-        ``takes_results`` is set, from a tool."""
+        """Returns the number of times that the run obtained something that may contain sources: by a
+        search or, if ``takes_results`` is set, from a tool."""
         gate = self.gate
         results = len(self.tool_record.noted) if self.takes_results else 0
         results += bool(self.prompts is not None and self.watch.requests)
@@ -126,13 +129,13 @@ class Participation:
 
     @property
     def has_all_sources(self) -> bool:
-        """Returns True iff an estimate can stop the run here: it has retrieved, and neither results of
-        tools nor replies of models have to be recorded."""
+        """Returns True iff an estimate may stop the run now: it has retrieved, and no later result of a
+        tool or reply of a model has to be recorded."""
         return bool(self.retrievals) and not self.takes_results and self.conversation is None
 
     def note_search(self, made: int) -> None:
-        """Calls the functions in ``before_search``, and raises an error if the replay now exceeds its
-        limit. ``made``: the number of searches of the run, including this one."""
+        """Calls the functions in ``before_search``. Raises an error if the replay now exceeds its limit
+        of searches. ``made``: the number of searches of the run, including this one."""
         self.tool_record.tools.made.settle()
         for callback in self.before_search:
             callback()
@@ -152,7 +155,7 @@ class Participation:
         way: str = "",
         tool: object = None,
     ) -> UsedTool:
-        """Returns a ``UsedTool`` for a tool call that begins. It has the result that the call gets if the
+        """Returns a ``UsedTool`` for a tool call that begins, with the result that the call gets if the
         tool must not run. Raises an error if the replay exceeds its limit or ends at this call. ``name``:
         the tool's name; None if the call is only counted. ``identity``: the id that the model gave the
         call; None if it is unknown. ``way``: see ``recording_calls``. ``tool``: see ``NamedTools``."""
@@ -200,7 +203,7 @@ def participation() -> Participation | None:
 
 
 def has_run() -> bool:
-    """Returns True iff the current context began in a run, also if the run has ended."""
+    """Returns True iff the current context began in a run, even if that run has ended."""
     return _participation.get() is not None
 
 
@@ -224,21 +227,22 @@ def participating(run: Participation) -> Generator[None, None, None]:
 @contextmanager
 def taking_part_again(run: Participation) -> Generator[None, None, None]:
     """Makes ``run``, which began in another context, the current run for the duration of the block. The
-    run goes on afterwards."""
+    run does not end with the block."""
     ours, inside = _participation.set(run), inside_retrieval.set(False)
     try:
         with rejoining(run.gate):
             yield
     finally:
-        # An abandoned stream may end in the garbage collector's context, where the variables are unset.
+        # If a stream is abandoned, the garbage collector may run this in its own context. The variables
+        # are not set there, so a ValueError is raised.
         with suppress(ValueError):
             inside_retrieval.reset(inside)
             _participation.reset(ours)
 
 
 def refused(error: RagRuleError) -> RagRuleError:
-    """Stores the error on the current run, because the application may swallow it, and returns it for
-    raising."""
+    """Stores the error on the current run, and returns it, so that the caller can raise it. It is stored
+    because the application may swallow it."""
     run = participation()
     if run is not None and run.refused is None:
         run.refused = error
@@ -256,8 +260,8 @@ def check_not_ended(run: Participation) -> None:
 
 @contextmanager
 def using_tool(name: str, used: UsedTool | None) -> Generator[None, None, None]:
-    """Records the block's retrievals and tool calls as made by the tool ``name``. ``used``: the tool's
-    call; None if it is unknown."""
+    """Records the retrievals and tool calls of the block as made by the tool ``name``. ``used``: the call
+    of this tool; None if it is unknown."""
     token = tools_in_use.set((*tools_in_use.get(), name))
     call = call_in_use.set(0 if used is None else used.at)
     run = participation()
@@ -271,8 +275,8 @@ def using_tool(name: str, used: UsedTool | None) -> Generator[None, None, None]:
 
 @contextmanager
 def out_of_sight(inside: AnyPart | None = None) -> Generator[None, None, None]:
-    """Hides the block's searches and model requests: they belong to a retrieval, so they are not recorded
-    as those of the application. ``inside``: the object that handles the searches; None if none does."""
+    """Hides the searches and model requests of the block from the record of the application, because they
+    are part of a retrieval. ``inside``: the object that handles these searches; None if none does."""
     token = inside_retrieval.set(True)
     try:
         with taking_part(None) if inside is None else rejoining(inside):
@@ -282,7 +286,8 @@ def out_of_sight(inside: AnyPart | None = None) -> Generator[None, None, None]:
 
 
 def note_retrieving_tools() -> None:
-    """Records on the current run that the tools which are running now retrieve sources."""
+    """Records that the tools which are running now retrieve sources. The current run stores their
+    names."""
     run = participation()
     if run is not None:
         run.retrieving_tools.update(tools_in_use.get())

@@ -84,8 +84,8 @@ class ApplicationRun(Generic[Item]):
         )
 
     def anew(self, refetch: Refetch | None = None) -> "ApplicationRun[Item]":
-        """Returns a new ``ApplicationRun`` for the same input, whose baseline has not been run yet.
-        ``refetch``: the change of the corpus for its first run; None for the same as before."""
+        """Returns a new ``ApplicationRun`` for the same input; its baseline has not run yet. ``refetch``:
+        the change of the corpus for its first run; None for the same as before."""
         case = self.case if refetch is None else replace(self.case, refetch=refetch)
         return ApplicationRun(self.application, case, self.manner, self.trace)
 
@@ -104,13 +104,13 @@ class ApplicationRun(Generic[Item]):
         return first
 
     def _isolated(self) -> Iterator[Hashable]:
-        """Yields the keys of the objects of which every run gets its own copy."""
+        """Yields the keys of the objects of which every run has its own copy."""
         state = self._first.state
         yield from (*state.before, *state.aside)
 
     def _first_case(self) -> CallInput:
-        """Returns the input of the first run, as a copy. If the first run is a call that the user made,
-        and whose output the user gets, the keyword arguments are not copied."""
+        """Returns a copy of the input, for the first run. If the first run is the user's own call, its
+        keyword arguments are not copied."""
         case = self.case.copied(self.application.copied)
         return case if self._live_keywords is None else replace(case, keywords=self._live_keywords)
 
@@ -223,12 +223,13 @@ class ApplicationRun(Generic[Item]):
                 self.answer_in(output)
                 raise
             # The application may have stopped before it retrieved anything, for example to wait for a
-            # human. The error then has to name this cause.
+            # human. The error then names this cause.
             self._check_not_stopped(output, unreadable=True)
             raise
 
     def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
-        acts = self._first.action is not None and self._first.action.meets  # a later stop changes nothing
+        # A stop after the explained reply does not matter if this reply meets the condition.
+        acts = self._first.action is not None and self._first.action.meets
         if not acts and (stopped := self.application.stopped(output, self.case, unreadable=unreadable)):
             raise BaselineFailed(stopped)
 

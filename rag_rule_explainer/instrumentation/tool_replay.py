@@ -57,8 +57,8 @@ class ResultSources(Protocol):
 
     def omitting(self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None]) -> Omits:
         """Returns an ``Omits`` that removes the omitted sources from the results that one replay gets.
-        ``kept``: the ids of the retained sources; ``deliver``: a function that is called with the ids of
-        the retained sources in a result, and with True iff the baseline had this result."""
+        ``kept``: the ids of the retained sources; ``deliver``: is called with the ids of the retained
+        sources in each result, and with True iff the baseline had this result."""
         ...
 
     def ids_in(self, noted: NotedResult) -> tuple[str, ...]:
@@ -68,11 +68,11 @@ class ResultSources(Protocol):
 
 @dataclass(slots=True, eq=False)
 class ToolRecord:
-    """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and arguments, in
-    order. Thread-safe. ``executed``: these calls; ``noted``: their results, in the order in which the
-    tools ended; ``not_begun``: the calls of tools that lack the interface (sync or async) that was
-    called, with their errors; ``keys``: makes the keys of calls; ``tools``: tells tools of one name
-    apart; ``faults``: the error message for each tool that a replay may have run although it must not."""
+    """A ``ToolRecord`` stores the outcomes of the tool calls of the baseline. Thread-safe. ``executed``:
+    the calls; ``noted``: their results, in the order in which the tools ended; ``not_begun``: the calls
+    that failed because the tool lacks the interface (sync or async) that was called, with their errors;
+    ``keys``: makes the keys of calls; ``tools``: distinguishes tools with the same name; ``faults``: the
+    error message for each tool that a replay may have run although it must not."""
 
     executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
     noted: list[NotedResult] = field(default_factory=list[NotedResult])
@@ -105,8 +105,8 @@ class ToolRecord:
             known.append(kept)
 
     def key_of(self, name: str, given: object, tool: object) -> str:
-        """Returns the key of a call of the baseline. ``given``: the way in which the tool was called (see
-        ``recording_calls``) and its arguments; ``tool``: see ``NamedTools``."""
+        """Returns the key of a call of the baseline. ``given``: the arguments, and the way in which the
+        tool was called (see ``recording_calls``); ``tool``: see ``NamedTools``."""
         return self.keys.of(name, (self.tools.note(name, tool), given))
 
     def inside(self, at: int) -> list[ExecutedCall]:
@@ -132,8 +132,9 @@ class ToolReplay:
     ``on_new``: the outcome of a call that is not in the record: "unknown" ends the replay, "live" runs
     the tool, a function gives the result. ``cut``: why the replay was ended; empty if it was not.
     ``late``: the tool calls that were tried after the end. ``omitting``: removes omitted sources from
-    results; None if no result has any. ``others``: by name, a hint that the baseline called another tool
-    of this name; ``uncertain``: names of tools that may not be the ones that the baseline called.
+    results; None if no result contains sources. ``others``: by name, a hint that the baseline called
+    another tool of this name; ``uncertain``: names of tools that may not be the ones that the baseline
+    called.
     """
 
     record: ToolRecord
@@ -190,8 +191,7 @@ class ToolReplay:
         raise ReplayEnded(self.cut)
 
     def lasting(self, result: Any) -> Any:
-        """Returns a result that the record does not have, as the application gets it: without the omitted
-        sources."""
+        """Returns a new result, which the record does not have, without the omitted sources."""
         return result if self.omitting is None else self.omitting.new(result)
 
     def check(self) -> None:
@@ -208,9 +208,9 @@ class ToolReplay:
 @dataclass(frozen=True, slots=True)
 class UsedTool:
     """A ``UsedTool`` is a tool call of a run. ``outcome``: the result that the call gets if the tool must
-    not run; None if the tool is to run. ``record``: stores the outcome of a tool that ran; None if that
-    is not stored. ``key``, ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the calls of
-    the replay; None in the baseline, and for a tool that retrieves. ``at``: the moment of the call."""
+    not run; None if the tool is to run. ``record``: stores the outcome of a tool that ran; None if it is
+    not stored. ``key``, ``replies``, ``within``: see ``NotedResult``. ``replay``: the ``ToolReplay`` of
+    the run; None in the baseline, and for a tool that retrieves. ``at``: the moment of the call."""
 
     call: ToolCall | None
     record: ToolRecord | None
@@ -222,7 +222,8 @@ class UsedTool:
     at: int = 0
 
     def noted(self, result: Any) -> Any:
-        """Records the result of a tool that ran, and returns the result that the application gets."""
+        """Records the result of a tool that ran. Returns the result that the application gets: in a
+        replay, the omitted sources are removed from it."""
         if self.record is not None and self.call is not None:
             outcome = ToolOutcome(result, at=self.at)
             self.record.note(self.call, self.key, outcome, self.replies, self.within)
@@ -246,9 +247,9 @@ class UsedTool:
 
 
 def _has_not_begun(error: Exception) -> bool:
-    """Returns True iff a tool failed before it began, because it has no interface (sync or async) of the
-    kind that was called. The error then passed only through code of the frameworks and of this package. A
-    tool may have acted before it raised any other error."""
+    """Returns True iff a tool failed before it began, because it lacks the interface (sync or async) that
+    was called. The error has then passed only through code of the frameworks and of this package. Before
+    any other error, the tool may have acted."""
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
     names = (str(frame.f_globals.get("__name__", "")) for frame in frames)
     is_alone = all(each.startswith(FRAMEWORKS) or is_named_as_ours(each) for each in names)

@@ -21,7 +21,7 @@ _FIELDS = {
     "distances": "distance",
     "scores": "score",
 }
-"""The names of the parallel lists of a response, each with the key that its values have in an item."""
+"""The names of the parallel lists of a response, each with the key under which an item has its value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""This module splits responses of Pinecone and Meilisearch. They list their results under one name
+"""This module splits responses of Pinecone and Meilisearch. Each lists its results under one name
 (``matches`` or ``hits``), beside data about the query."""
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _OF_ALL = ("facetDistribution", "facet_distribution", "facetStats", "facet_stats
 
 @dataclass(frozen=True, slots=True)
 class Pinecone:
-    """This client splits what ``query`` of an index returns.
+    """This client splits the responses of ``query`` of a Pinecone index.
 
     An item is a match. Its text is in its metadata, which the query has to include
     (``include_metadata=True``).
@@ -44,10 +44,10 @@ class Pinecone:
 
 @dataclass(frozen=True, slots=True)
 class Meilisearch:
-    """This client splits what ``search`` of an index and ``multi_search`` return.
+    """This client splits the responses of ``search`` of a Meilisearch index, and of ``multi_search``.
 
-    An item is a hit. The number of all hits is reduced by the number of omitted hits. Facets also count
-    the omitted hits. So if some hits are omitted from a response, reading its facets raises UntrueReplay.
+    An item is a hit. If hits are omitted, the number of all hits is reduced. Facets would still count the
+    omitted hits, so reading the facets of such a response raises UntrueReplay.
     """
 
     def rows(self, response: Any) -> Rows | None:

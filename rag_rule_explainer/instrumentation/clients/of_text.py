@@ -23,8 +23,8 @@ NOT_WRITTEN_AGAIN = (
     "says so"
 )
 _LABEL = re.compile(r"\W*(?:[^\W\d]+\W*){0,5}")
-"""Matches at most five words without a number. Such words may stand before a list of results in every
-replay, because they do not depend on single results."""
+"""Matches at most five words without a number. Such words before a list of results do not depend on
+single results, so every replay may be shown them."""
 _OF_RESULTS = re.compile(r"\b(?:documents|found|hits|matches|passages|results|sources)\b", re.IGNORECASE)
 
 
@@ -38,7 +38,7 @@ class JsonListing:
 
     def rows(self, response: Any) -> Rows | None:
         """Returns one row with the results; None if the text has none of these formats. Raises
-        InvalidInput if the text lists results but cannot be written again with fewer of them."""
+        InvalidInput if the text lists results but cannot be written again with fewer results."""
         written = written_in(response)
         if written is None:
             return None
@@ -60,8 +60,8 @@ class JsonListing:
         return written.text_for(with_results(value, path or (), row))
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, id and metadata of a result, and never None: if the result has no text under
-        a usual key, the whole result as JSON counts as the text."""
+        """Returns the text, id and metadata of a result; never None. If the result has no text under a
+        usual key, its text is the whole result as JSON."""
         given = read_any(item)
         if given is not None and isinstance(given.text, str):
             return given
@@ -70,8 +70,7 @@ class JsonListing:
 
 def reads_several(text: str) -> bool:
     """Returns True iff the JSON in the text seems to contain several results. If there are words around
-    the JSON, only dicts with a text count as results, because the JSON may be an example in a document.
-    """
+    the JSON, it may be only an example in a document; then only dicts with a text count as results."""
     written = written_in(text)
     if written is None:
         return False
@@ -99,8 +98,8 @@ def _results_in(written: WrittenValue) -> Sequence[Any] | None:
 
 def _is_result(each: Any, *, alone: bool) -> bool:
     """Returns True iff ``each``, an item of a list, may be a result. ``alone``: False if there are words
-    around the list. A result must then have a text under a usual key, because the list may be an example
-    in a document."""
+    around the list. The list may then be only an example in a document, so a result must have a text
+    under a usual key."""
     if isinstance(each, str):
         return alone or is_passage(each)
     if are_messages(each):

@@ -1,8 +1,8 @@
-"""This module replaces methods on classes during explanations, and restores the original methods
+"""This module replaces methods of classes during explanations, and restores the original methods
 afterwards.
 
 Each method is replaced on a root class and on every loaded subclass that defines it. Outside of a run, a
-replacement only calls the original method, so other users of the class are not affected.
+replacement only calls the original method, so that other users of the class are not affected.
 """
 
 import re
@@ -22,12 +22,13 @@ Root: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Interception:
-    """An ``Interception`` names methods of a root class that are replaced once the class is imported.
+    """An ``Interception`` says which methods of a root class are replaced as soon as the class is
+    imported.
 
     ``names``: the pattern that the methods' names match. ``wrapping``: makes the replacements.
     ``inherited``: methods that are also replaced on classes that only inherit them, such as ``__init__``
-    of ``object``. ``added``: methods that are replaced on the root class alone, whether it
-    defines or inherits them.
+    of ``object``. ``added``: methods that are replaced only on the root class, whether it defines or
+    inherits them.
     """
 
     module: str
@@ -69,8 +70,8 @@ def _with_subclasses(root: type) -> dict[type, None]:
 
 
 def _has_new_at(place: Root, known: dict[type, None]) -> bool:
-    """Returns True iff the root class, or a subclass of it, was loaded and is not yet among the ``known``
-    classes."""
+    """Returns True iff the root class or a subclass of it was loaded after ``known`` was made: the
+    classes that are known so far."""
     if place[0] not in sys.modules:
         return False
     root = _root_at(place)
@@ -89,8 +90,8 @@ def _is_held(owner: type) -> bool:
 
 
 def _inherited(owner: type, name: str, found: Any) -> Any:
-    """Returns a new method ``name`` for a class that only inherits it. The new method calls the
-    inherited one (``found``), like ``super()`` would."""
+    """Returns a method ``name`` for a class that only inherits it. This method calls the inherited one
+    (``found``), as ``super()`` would."""
 
     @wraps(found)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -100,16 +101,16 @@ def _inherited(owner: type, name: str, found: Any) -> Any:
 
 
 class Patches:
-    """This class replaces the methods that its interceptions name, from the first call of ``start`` to
-    the last call of ``stop``. It is thread-safe."""
+    """A ``Patches`` replaces the methods that its interceptions name, from the first call of ``start`` to
+    the last call of ``stop``. Thread-safe."""
 
     def __init__(self, interceptions: Iterable[Interception]) -> None:
         self._interceptions = tuple(interceptions)
         self._at_root: dict[Root, list[Interception]] = {}
         for each in self._interceptions:
             self._at_root.setdefault(each.place, []).append(each)
-        # The method names that match no pattern. They are remembered because most classes have many
-        # method names in common, and these need not be matched again.
+        # The names of methods that match no pattern. They are stored because most classes have many
+        # method names in common, which are then not matched again.
         self._left_alone: dict[Root, set[str]] = {place: set() for place in self._at_root}
         # The key is the ``id()`` of an interception and a method's name. The value is True if the
         # interception's pattern matches the name.
@@ -117,11 +118,11 @@ class Patches:
         self._lock = threading.RLock()
         self._users = 0
         self._known: dict[Root, dict[type, None]] = {place: {} for place in self._at_root}
-        # The key is a class and a method's name. The value is the original method (None if the class
-        # itself did not define it) and the replacement.
+        # The key is a class and a method's name. The value is the original method (None if the class only
+        # inherits it) and the replacement.
         self._wrapped: dict[tuple[type, str], tuple[Any, Any]] = {}
-        # The replacements that were made so far, each with the method that it replaces. They are kept,
-        # because each further explanation of the application needs the same hundreds of them.
+        # All replacements that were made, each with the method that it replaces. They are kept because
+        # another explanation of the application needs the same hundreds of replacements.
         self._made: dict[tuple[type, str], tuple[Any, Any]] = {}
 
     @property
@@ -146,7 +147,7 @@ class Patches:
         self.wrap_loaded_classes()
 
     def stop(self) -> None:
-        """Ends the effect of one ``start``. The last ``stop`` restores the original methods of all
+        """Ends the effect of one call of ``start``. The last call restores the original methods of all
         classes."""
         with self._lock:
             self._users -= 1
@@ -154,15 +155,15 @@ class Patches:
                 self._unwrap()
 
     def wrap_loaded_classes(self) -> None:
-        """Replaces the methods of classes that were loaded since the last call. Does nothing if all calls
-        of ``start`` have been ended by ``stop``."""
+        """Replaces the methods of classes that were loaded since the last call. Does nothing if no
+        explanation is active: each ``start`` was ended by a ``stop``."""
         with self._lock:
-            # A replay may still run after its explanation was aborted. Nothing must be replaced for it
-            # then, because nothing would restore the methods.
+            # A replay may still run after its explanation was aborted. Methods that are replaced then
+            # would never be restored, so none is replaced.
             if not self._users:
                 return
-            # Usually there is no new class. This method runs before each replay, so the quick check comes
-            # first.
+            # Usually there is no new class. This quick check comes first, because this method runs before
+            # each replay.
             places = [place for place, known in self._known.items() if _has_new_at(place, known)]
             new = {place: self._new_at(place) for place in places}
             for interception in self._interceptions if new else ():
@@ -170,8 +171,8 @@ class Patches:
                     self._wrap(owner, names, interception)
 
     def _new_at(self, place: Root) -> list[tuple[type, list[str]]]:
-        """Returns the classes that were loaded since the last call, each with the names of its methods
-        that match a pattern."""
+        """Returns the classes that were loaded since the last call, each with the names of those of its
+        methods that match a pattern."""
         interceptions, known, root = self._at_root[place], self._known[place], _root_at(place)
         loaded = {} if root is None else _with_subclasses(root)
         left_alone = self._left_alone[place]
@@ -217,8 +218,8 @@ class Patches:
     def _replace(
         self, owner: type, name: str, found: Any, wrapping: Wrapping, *, is_own: bool = True
     ) -> None:
-        """Replaces the method ``name`` of the class ``owner`` by what ``wrapping`` makes of ``found``.
-        ``found``: the method itself, or the inherited method if ``is_own`` is False."""
+        """Replaces the method ``name`` of the class ``owner`` by the result of ``wrapping``. ``found``:
+        the original method, or the inherited method if ``is_own`` is False."""
         method, replacement = self._made.get((owner, name), (None, None))
         if method is not found:
             replacement = wrapping(name, found if is_own else _inherited(owner, name, found))
@@ -227,8 +228,8 @@ class Patches:
         setattr(owner, name, replacement)
 
     def _hook(self, root: type) -> None:
-        """Makes the root class patch new subclasses as soon as they are defined, for example by an import
-        during a run."""
+        """Makes the root class replace the methods of each new subclass as soon as the subclass is
+        defined, for example by an import during a run."""
         original = vars(root).get(_HOOK)
 
         def init_subclass(cls: type, **kwargs: Any) -> None:
@@ -238,14 +239,14 @@ class Patches:
                 original.__func__(cls, **kwargs)
             self.wrap_loaded_classes()
 
-        # Its parameters have no known types, because those of the replaced method have none.
+        # The parameters have no known types, because those of the replaced method have none.
         hook: Any = classmethod(init_subclass)  # pyright: ignore[reportUnknownVariableType]
         self._wrapped[root, _HOOK] = (original, hook)
         setattr(root, _HOOK, hook)
 
     def _unwrap(self) -> None:
         for (owner, name), (method, replacement) in self._wrapped.items():
-            # A different library may have wrapped the replacement, which then cannot be removed. The
+            # Another library may have wrapped the replacement, which then cannot be removed. The
             # replacement does no harm, because outside of a run it only calls the original method.
             if vars(owner).get(name) is not replacement:
                 continue
@@ -253,8 +254,8 @@ class Patches:
                 delattr(owner, name)
             else:
                 setattr(owner, name, method)
-        # Only the replacements for classes in loaded modules are kept. A class that no module refers to
-        # may soon be garbage-collected, and keeping its replacements would prevent that.
+        # Only replacements for classes in loaded modules are kept. Keeping others would prevent the
+        # garbage collection of classes that no module refers to.
         lasting = {owner for owner in {owner for owner, _ in self._wrapped} if _is_held(owner)}
         self._made = {
             (owner, name): self._made[owner, name]

@@ -1,5 +1,5 @@
 """This module stores the gate of the running baseline or replay in the current context. A *gate* handles
-all searches of a run; intercepted searches find it here."""
+all searches of a run; searches that are called in the context find it here."""
 
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -27,8 +27,7 @@ def going_on() -> GoingOn | None:
 
 def handling() -> AnyPart | None:
     """Returns the object that handles a search which begins now: the gate of the current run or, inside
-    another search, the record of the searches inside that search. Returns None if no object handles it.
-    """
+    another search, the record of that search's inner searches. Returns None if no object handles it."""
     current = _going_on.get()
     return None if current is None or current.closed else current
 
@@ -43,21 +42,21 @@ def taking_part(gate: GoingOn | None) -> Generator[None, None, None]:
     finally:
         if gate is not None:
             gate.closed = True
-        # The garbage collector may end an abandoned stream in a different context, where the variable was
-        # not set by this block and need not be reset.
+        # The garbage collector may end an abandoned stream in a different context. The variable cannot be
+        # reset there, and the ValueError is ignored.
         with suppress(ValueError):
             _going_on.reset(token)
 
 
 @contextmanager
 def rejoining(gate: AnyPart) -> Generator[None, None, None]:
-    """Makes ``gate`` the current gate in a different context, such as that of a thread, in which a run
-    continues. The gate is not closed at the end of the block, because the run goes on."""
+    """Makes ``gate`` the current gate in a different context in which its run continues, such as that of
+    a thread. The gate is not closed at the end of the block, because the run goes on."""
     token = _going_on.set(gate)
     try:
         yield
     finally:
-        # The garbage collector may end an abandoned stream in a different context, where the variable was
-        # not set by this block and need not be reset.
+        # The garbage collector may end an abandoned stream in a different context. The variable cannot be
+        # reset there, and the ValueError is ignored.
         with suppress(ValueError):
             _going_on.reset(token)

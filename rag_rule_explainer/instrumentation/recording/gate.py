@@ -28,8 +28,8 @@ class Gate:
         self._lock = threading.Lock()
 
     def deliver_result(self, ids: Collection[str], is_recorded: bool) -> None:
-        """Records that the application got a tool's result with sources in it. ``ids``: the ids of these
-        sources. ``is_recorded``: True if the baseline had this result. Called only in replays."""
+        """Records that the application got a tool's result that contains sources. ``ids``: the ids of
+        these sources. ``is_recorded``: True if the baseline had this result. Called only in replays."""
         raise NotImplementedError
 
     def leave_undecided(self, reason: str) -> None:
@@ -38,5 +38,5 @@ class Gate:
 
     def concerns(self, retriever: object) -> bool:
         """Returns True iff calls of this retriever are recorded, or answered from the record. If the user
-        named retrievers, only calls of these are; otherwise the calls of all retrievers are."""
+        named retrievers, only their calls are; otherwise the calls of all retrievers are."""
         return not self._only or any(each is retriever for each in self._only)

@@ -1,9 +1,9 @@
-"""This module records what the baseline's retrievals return.
+"""This module records the results of the baseline's retrievals.
 
-An integration intercepts its framework's retrievals. On each call, the intercepted method asks
-``going_on`` for the gate of the current run. Outside of runs, there is none. In the baseline, the gate
+An integration replaces its framework's search methods. On each call, the replaced method asks
+``going_on`` for the gate of the current run. Outside of runs, there is no gate. In the baseline, the gate
 is a ``Recording``: the search is made, and its result is recorded. In a replay, the gate is a
-``Serving``, which returns those recorded items whose sources are retained.
+``Serving``, which returns the recorded items whose sources are retained.
 """
 
 from collections.abc import Iterable, Sequence
@@ -44,8 +44,8 @@ class Recording(Gate, Generic[Item]):
         self.fault: RagRuleError | None = None
 
     def begin(self) -> int:
-        """Returns a number for the current moment, which is larger than all earlier ones. Call it when a
-        retrieval begins, and pass the number to ``record``."""
+        """Returns a number for the current moment, which is larger than the numbers of all earlier
+        moments. Call it when a retrieval begins, and pass the number to ``record``."""
         return moment()
 
     def record(
@@ -91,7 +91,8 @@ class Recording(Gate, Generic[Item]):
         return self.texts_of(items)
 
     def are_new(self, items: Sequence[Item], before: int) -> list[bool]:
-        """For each item, returns True iff its source was not retrieved before the moment ``before``."""
+        """Returns a list with True for each item whose source was not retrieved before the moment
+        ``before``, and False for the other items."""
         with self._lock:
             earlier = [each.items for each in self._retrievals if each.ended < before]
         *known, own = self._identify([*earlier, items])
@@ -112,8 +113,8 @@ class Recording(Gate, Generic[Item]):
 
     def captured(self, on_new_query: OnNewQuery = "kept", before: int | None = None) -> Captured[Item]:
         """Returns the sources recorded so far, each once, in the order of their first retrieval.
-        ``on_new_query``: see ``OnNewQuery``. ``before``: the moment after which retrievals do not count;
-        None for all."""
+        ``on_new_query``: see ``OnNewQuery``. ``before``: retrievals after this moment are ignored; None
+        to use all."""
         with self._lock:
             every, failures = tuple(self._retrievals), tuple(self._failures)
         retrievals = tuple(each for each in every if before is None or each.ended < before)

@@ -13,8 +13,8 @@ from .source_recognition import Request
 from .tools_in_use import tools_in_use
 
 _clock = count(1)
-"""This counter numbers the requests of all runs, and the texts that runs made, in the order in which they
-occur. Of a request and a text, the one with the smaller number came first."""
+"""This counter numbers the requests of all runs, and the texts that runs made, in the order of time. If a
+request has a smaller number than a text, the request came first."""
 
 
 def moment() -> int:
@@ -71,8 +71,8 @@ class Exchanges:
 
     @classmethod
     def only(cls, chosen: Iterable[Exchange]) -> "Exchanges":
-        """Returns an ``Exchanges`` with only these exchanges of a run that has ended, in order. Replies
-        of its other exchanges no longer count as earlier replies."""
+        """Returns an ``Exchanges`` that has only these exchanges of an ended run, in order. In the
+        ``after`` of each, the run's other exchanges are removed."""
         own = dict[int, Exchange]()
         for each in chosen:
             after = tuple(own[id(one)] for one in each.after if id(one) in own)
@@ -81,7 +81,7 @@ class Exchanges:
         return cls(_all=list(own.values()))
 
     def place_of(self, key: Hashable) -> int | None:
-        """Returns the index of the request with this key in the order of requests; None if it was not
+        """Returns the index of the request with this key among all requests; None if it was not
         recorded."""
         with self._guard:
             asked = self._open.get(key)

@@ -3,8 +3,8 @@ of an API.
 
 Such a client sends every request by its method ``request(cast_to, options, …)``, and returns a stream as
 an object that holds the iterator of its chunks. An integration describes the client by a
-``GeneratedClient``, and replaces ``request`` during explanations. A context variable identifies the run
-that sends a request.
+``GeneratedClient``, and replaces ``request`` during explanations. A context variable tells which run
+sends a request.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -42,8 +42,8 @@ class JoinedChunks(Protocol):
 
 class _Asking(NamedTuple):
     """An ``_Asking`` is a request that is about to be sent. ``options``: its options, without omitted
-    sources. ``served``: the recorded result that the application gets instead of sending the request;
-    None if the request is sent."""
+    sources. ``served``: the recorded result that the application gets instead of an answer of the model;
+    None if the request is really sent."""
 
     watch: ClientWatch
     key: object
@@ -54,12 +54,12 @@ class _Asking(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class GeneratedClient:
     """A ``GeneratedClient`` reads the requests and replies of one kind of client. The *options* of a
-    request are the object, made by the client, that describes the request.
+    request are the object by which the client describes the request.
 
     ``asks_a_model``: returns True for the options of a request to a model. ``asked``: reads the request
     from its options. ``edited``: returns the options without the sources that the current replay omits.
-    ``replied``: reads the reply from the client's result; None if only the application may read it.
-    ``joined``: makes an object that joins the chunks of one stream.
+    ``replied``: reads the reply from the client's result; None if only the application may read the
+    result. ``joined``: makes an object that joins the chunks of one stream.
     """
 
     asks_a_model: Callable[[Any], bool]
@@ -122,7 +122,8 @@ class GeneratedClient:
                 note_reply(asking.key, result, reply.said)
                 asking.watch.replied(asking.key, reply)
         else:
-            # Clients have no public hook for the chunks of a stream, so a private attribute is replaced.
+            # Clients have no public way to observe the chunks of a stream, so a private attribute is
+            # replaced.
             is_async = hasattr(chunks, "__anext__")
             read = self._aread if is_async else self._read
             asking.watch.streams.hold(asking.key, result.close, is_async=is_async)
@@ -130,8 +131,8 @@ class GeneratedClient:
         return result
 
     def _served(self, asking: _Asking) -> Any:
-        """Returns the recorded result that the application gets because the request is not sent. Its
-        tokens are not counted again, because the baseline spent them."""
+        """Returns the recorded result that the application gets instead of sending the request. The
+        tokens of the recorded reply are not counted again, because the baseline spent them."""
         recorded = asking.served
         is_stream = isinstance(recorded, RecordedStream)
         reply = recorded.reply(self.joined()) if is_stream else self.replied(recorded)
@@ -218,8 +219,8 @@ class RecordedStream:
     chunks: tuple[Any, ...]
     is_whole: bool
 
-    # A deep copy returns this object itself, because the client's object cannot be copied deeply. Readers
-    # cannot change the chunks: ``again`` copies them.
+    # A deep copy returns this object itself, because the client's object cannot be copied deeply. Sharing
+    # it is safe: ``again`` copies the chunks before the application reads them.
     def __deepcopy__(self, _: object) -> "RecordedStream":
         return self
 
@@ -233,7 +234,7 @@ class RecordedStream:
     def again(self) -> Any:
         """Returns a stream of the client's class that yields the chunks once more."""
         stream, chunks = copy(self.stream), deepcopy(self.chunks)
-        # Clients have no public way to make a stream of chunks.
+        # Clients have no public way to make a stream of given chunks, so a private attribute is set.
         stream._iterator = _agiven(chunks) if hasattr(stream, "__anext__") else iter(chunks)
         return stream
 
@@ -244,6 +245,6 @@ async def _agiven(chunks: tuple[Any, ...]) -> AsyncIterator[Any]:
 
 
 def _bound(request: Any, client: Any) -> Any:
-    # Tracers may have replaced ``request`` by a wrapper that works only as a bound method, so it is bound
-    # first.
+    # Tracers may have replaced ``request`` by a wrapper that works only as a bound method. So ``request``
+    # is bound here.
     return request.__get__(client, type(client))

@@ -1,4 +1,4 @@
-"""This module stores which tools run in the current context, and by which call."""
+"""This module stores which tools run in the current context, and which call of a model started them."""
 
 from contextvars import ContextVar
 

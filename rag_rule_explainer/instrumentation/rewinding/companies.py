@@ -1,10 +1,10 @@
 """This module recognises private packages: installed packages that a company, or another group of people,
 wrote for its own use. Their objects count as the user's.
 
-A package counts as private if no public index seems to have it: it has no distribution, was installed
-from a folder or a repository, or is marked as private. A package that is built on a framework counts too,
-because such packages are seldom published. If the guess is wrong, more replays are made, but nothing is
-refused.
+A package counts as private if no public index seems to have it: it belongs to no distribution, was
+installed from a folder or a repository, or is marked as private. A package that is built on a framework
+also counts as private, because such packages are seldom published. If a package counts as private by
+mistake, more replays are made, but nothing is refused.
 """
 
 import json
@@ -29,8 +29,8 @@ change in every run, hold no state of the application."""
 _OF_PYTHON = tuple(all_suffixes())
 """The endings of the names of files that can be imported."""
 _REBUILDS = "conda"
-"""The name of an installer that records a local folder as the origin of every package, even of public
-ones. So this origin does not show that a package is private."""
+"""The name of an installer for which every package comes from a local folder, even a public one. For
+packages that it installed, such an origin does not mean that the package is private."""
 
 
 @cache

@@ -23,19 +23,19 @@ GOING_ON: Any = (Thread, asyncio.Task, asyncio.AbstractEventLoop, _COROUTINE)
 def own_threads() -> Iterator[Thread]:
     """Yields the living threads that run a function of the user's, or whose class is the user's.
 
-    All threads of the process are looked through, because often no object of the application refers to
-    them. Their local variables may keep values that were sent to them during runs.
+    All threads of the process are searched, because often no object of the application refers to a
+    thread. The local variables of such a thread may keep values that runs sent to it.
     """
     for thread in enumerate_threads():
-        target = getattr(thread, "_target", None)  # a thread deletes its ``_target`` when it ends
+        target = getattr(thread, "_target", None)  # a thread that has ended has no ``_target``
         if is_of_own(thread) or (target is not None and is_of_own(getattr(target, "__func__", target))):
             yield thread
 
 
 def variables_of(thing: Any) -> list[dict[str, Any]]:
-    """Returns those local variables of the user's code that runs in ``thing`` whose values are texts,
-    numbers or collections of these. The result has one dict for each function call that has not ended.
-    ``thing``: an object of a type in ``GOING_ON``."""
+    """Returns the local variables of the user's code that runs in ``thing``, as one dict for each
+    function call that has not ended. Contains only variables whose values are texts, numbers or
+    collections of these. ``thing``: an object of a type in ``GOING_ON``."""
     return [
         {name: _copied(value) for name, value in frame.f_locals.items() if _is_of_plain(value)}
         for frame in _frames(thing)
@@ -58,7 +58,7 @@ def _copied(value: Any) -> Any:
 
 def _frames(thing: Any) -> Iterator[FrameType]:
     if isinstance(thing, Thread):
-        # There is no public way to the frames of another thread.
+        # There is no public way to read the frames of another thread.
         frame = sys._current_frames().get(thing.ident or 0)  # pyright: ignore[reportPrivateUsage]
         while frame is not None:
             yield frame
@@ -75,7 +75,7 @@ def _frames(thing: Any) -> Iterator[FrameType]:
 
 
 def _has_its_own_thread(loop: asyncio.AbstractEventLoop) -> bool:
-    # The event loop of the main thread, or of the caller, also runs tasks that do not belong to the
-    # application.
+    # The event loop of the main thread or of the caller may also run tasks of other code. So only a loop
+    # with its own thread counts.
     thread = getattr(loop, "_thread_id", None)
     return thread is not None and thread not in {main_thread().ident, get_ident()}

@@ -1,8 +1,8 @@
 """This module reads and writes the content of each kind of object: attributes, entries, slots.
 
-A *part* is one kind of content of an object, such as all its attributes. It is read without calling the
-object's own methods. It is written in place, so that all references to the object see the change. A part
-is shallow: the content of an object that it refers to belongs to that object's parts.
+A *part* is one kind of content of an object, such as all its attributes. Reading a part calls no method
+of the object. Writing a part changes the object itself, so that all references to the object see the
+change. A part does not include the content of the objects to which it refers; they have their own parts.
 """
 
 import io
@@ -40,8 +40,8 @@ class Part:
     """A ``Part`` can read and write one kind of an object's content, such as its attributes.
 
     ``is_named``: True if the content is a dict whose keys are names, such as those of attributes.
-    ``known``: values before the baseline, by name. Such a name is not in the content while its value is
-    still the same.
+    ``known``: values before the baseline, by name; ``read`` leaves out a name while it still has this
+    value.
     """
 
     read: Callable[[Any], Any]
@@ -97,7 +97,7 @@ def of_names(names: frozenset[str]) -> Part:
 
 _BASES = "__bases__"
 _DESCRIBING = frozenset({"__doc__", "__annotations__", "__pydantic_fields__"})
-"""Special names of a class that hold a description of it. Code may change these and read them."""
+"""Special names of a class whose values describe the class. Code may change and read these values."""
 
 
 def _is_of_python(name: str) -> bool:
@@ -208,12 +208,14 @@ _ORDERED: Any = OrderedDict
 
 
 def _of_its_kind(thing: Any) -> Any:
-    # An OrderedDict stores its order separately. The methods of dict would ignore that order.
+    # An OrderedDict stores the order of its keys separately. The methods of ``dict`` would ignore this
+    # order, so those of OrderedDict are used.
     return _ORDERED if isinstance(thing, _ORDERED) else DICT
 
 
 def _read_dict(thing: Any) -> dict[Any, Any]:
-    # Another thread may write at the same time; ``copy`` of a dict is one step for all threads.
+    # Another thread may write at the same time. ``copy`` of a dict is safe, because no other thread can
+    # interrupt it.
     return dict(_ORDERED.items(thing)) if isinstance(thing, _ORDERED) else DICT.copy(thing)
 
 

@@ -33,10 +33,10 @@ class KeptPart:
     """A ``KeptPart`` is one part of an object, such as its attributes, with its earlier content: the
     ``content`` when the snapshot was taken, but without the changes by runs of earlier explanations.
 
-    ``is_all``: False if ``content`` is only a selection. Of a library's object, only texts, numbers and
-    the like are selected. ``is_register``: True if the user's code calls a function of a library that
-    changes the part. ``inherited``: the values, by name, that runs of earlier explanations had left there
-    when the snapshot was taken; ``content`` has those from before these runs.
+    ``is_all``: False if ``content`` is only a selection: of a library's object, only texts, numbers and
+    the like are stored. ``is_register``: True if the user's code calls a function of a library that
+    changes the part. ``inherited``: the values that runs of earlier explanations had left at the time of
+    the snapshot, by name; ``content`` has the values from before these runs.
     """
 
     node: Node
@@ -81,15 +81,15 @@ class KeptPart:
         return [name if isinstance(name, str) else "" for name in names]
 
     def values(self, name: str) -> tuple[object, object]:
-        """Returns the value of a name when the snapshot was taken, and its current value. An unnamed
-        content, such as that of a set, is not looked at: ``ABSENT`` and an empty text stand for it."""
+        """Returns the value of a name in the snapshot, and its current value. For content without names,
+        such as that of a set, returns ``ABSENT`` and an empty text."""
         if not self.part.is_named or not name:
             return ABSENT, ""
         return self.content.get(name, ABSENT), self.now().get(name, ABSENT)
 
     def earlier(self, names: tuple[str, ...]) -> Any:
-        """Returns the current content, with the values that these names had in the snapshot. Without
-        names, returns the whole content of the snapshot."""
+        """Returns the current content, but with the snapshot's values of these names. If ``names`` is
+        empty, returns the whole content of the snapshot."""
         if not names:
             return self.content
         content = dict(self.now())
@@ -102,7 +102,8 @@ class KeptPart:
 
 
 def _is_other(value: object, now: object) -> bool:
-    return now is not value and not is_same(value, now)  # a fast path: most values are the same object
+    # Most values are the same object, so this is checked first.
+    return now is not value and not is_same(value, now)
 
 
 class Snapshot:
@@ -144,7 +145,7 @@ def _before_earlier(kept: KeptPart) -> KeptPart:
         return kept
     known = {name: was for name, was in earlier.items() if kept.is_all or name in kept.content}
     content = {**kept.content, **known}
-    # A name that did not exist before the runs of earlier explanations is removed from the content.
+    # If a name did not exist before the runs of earlier explanations, it is removed from the content.
     gone = [name for name, was in known.items() if was is MISSING]
     for name in gone:
         del content[name]
@@ -188,7 +189,8 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
 
 def _kept_of(node: Node) -> Iterator[KeptPart]:
     if node.name == "_cache" and node.holder is not None and isinstance(node.holder.thing, Logger):
-        return  # A logger fills it with the levels that it was asked for. It says nothing else.
+        # A logger fills this cache with the levels that it was asked for. Nothing else is in the cache.
+        return
     if is_of_a_lock(node):
         return
     for part, content in node.contents:
@@ -199,8 +201,8 @@ def _kept_of(node: Node) -> Iterator[KeptPart]:
 
 
 def _plain_of(content: Any, part: Part) -> Any:
-    """Returns those values in the content of a library's object that are plain (see ``is_plain``).
-    Returns None for a list, tuple or set that contains anything else."""
+    """Returns the plain values in the content of a library's object (see ``is_plain``). Returns None for
+    a list, tuple or set that contains another value."""
     if part.is_named:
         return {name: value for name, value in content.items() if is_plain(value)}
     if isinstance(content, (*LISTED, SET)):
@@ -210,10 +212,11 @@ def _plain_of(content: Any, part: Part) -> Any:
 
 def with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
     """Returns the content that a collection gets back after a replay from earlier state: ``now``, with
-    the entries that were added during the replay, because another thread may have added them.
+    the entries that were added during the replay. They are kept because another thread may have added
+    them.
 
-    ``kept``: the collection. ``put``: the content that it had at the start of the replay. ``now``: the
-    content that it had before that.
+    ``kept``: the collection. ``put``: the content at the start of the replay. ``now``: the content just
+    before ``put`` was restored.
     """
     thing, after = kept.node.thing, kept.now()
     if isinstance(thing, DICT) and isinstance(now, DICT):

@@ -20,8 +20,8 @@ class Shape(Protocol[Item]):
         ...
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result: everything about it except its items. For a list, it is only the
-        type; for a client's response, a copy of the whole response."""
+        """Returns the form of a result: everything about it except its items. The form of a list is only
+        its type; the form of a client's response is a copy of the whole response."""
         ...
 
     def of_another(self, form: object) -> object:
@@ -47,8 +47,8 @@ class ReadForm:
     reading: ItemReading
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result: everything except its items that is needed to make such a result
-        again, such as the type of a list or a copy of a client's response."""
+        """Returns the form of a result: everything except its items that is needed to build such a
+        result, such as the type of a list or a copy of a client's response."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
@@ -59,8 +59,8 @@ class ReadForm:
 
 @contextmanager
 def noting_refusals() -> Generator[None, None, None]:
-    """If the block raises an error of this package, stores it on the current run and raises it again. The
-    application may catch the error, but the run still has it."""
+    """Stores on the current run each error of this package that the block raises, and raises it again.
+    The application may catch the error, but the run still has it."""
     try:
         yield
     except RagRuleError as error:

@@ -1,5 +1,5 @@
-"""This module lists the objects to which a function or an object refers, each with the name that refers
-to it."""
+"""This module lists the objects to which a function or an object refers, each with the name by which it
+refers to them."""
 
 from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Iterator, Mapping
@@ -23,8 +23,8 @@ _WRAPPERS = frozenset({"FunctionWrapper", "BoundFunctionWrapper"})
 
 
 def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yields the enclosed variables of a function, as pairs of name and value. For a function of the
-    user's, it also yields its code, its attributes, its default values and the globals that it names."""
+    """Yields the enclosed variables of a function, as pairs of name and value. For a function that the
+    user wrote, also yields its code, its attributes, its default values and the globals that it names."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents
@@ -42,8 +42,8 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     known = parameters_of(function)
     named = [*zip(known[len(known) - len(defaults) :], defaults, strict=False)]
     for name, value in (*named, *(function.__kwdefaults__ or {}).items()):
-        # A call can change a default value only if it is a collection. Other default values get an empty
-        # name, because names matter only for values that may change.
+        # A call can change a default value only if it is a collection. The name of another default value
+        # does not matter, because the value cannot change, so the name is left empty.
         yield (name if is_collection(value) else ""), value
     names = set(names_in(function.__code__))
     for name in sorted(names):
@@ -124,7 +124,7 @@ def is_of_user(thing: object) -> bool:
         # A wrapper has the ``__module__`` of the function that it wraps, so the module is read from its
         # globals instead.
         module = thing.__globals__.get("__name__")
-        # Code that ``exec`` runs with a namespace of its own has no module.
+        # Code that ``exec`` runs in a separate namespace has no module.
         return thing.__code__.co_filename == _EXECUTED if module is None else is_users(str(module))
     if isinstance(thing, type):
         return is_users(thing.__module__ or "")

@@ -1,8 +1,8 @@
 """This module reads an application's code and objects to find state that lasts from one run to the next
 and may influence it.
 
-Such state may occur in no prompt, or may be equal in all runs on all sources. A comparison of prompts
-then does not show it.
+Such state may be in no prompt, or may be equal in all runs on all sources. Comparing prompts then does
+not find it.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator
@@ -37,14 +37,14 @@ them."""
 
 _ASKING_FOR_SIZES = frozenset({"getsize", "stat", "lstat", "fstat", "getmtime"})
 
-# Typed as Any, because pyright would report unknown types of their contents.
+# These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
 _WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet)
 """Collections of weak references, from which an entry disappears as soon as nothing else refers to it. An
 entry that is still there after all runs is state that lasts from run to run."""
 
 EVERYTHING = "all sources"
-"""This text identifies a run on all sources. Other runs are identified by the sources that they
-retain."""
+"""This text identifies a run on all sources. A run on fewer sources is identified by the sources that it
+retains."""
 
 
 class Contents(NamedTuple):
@@ -93,19 +93,19 @@ class Lasting:
         *,
         is_missed: bool = False,
     ) -> None:
-        """Stores the application's state after the baseline and before the first replay, and searches the
-        code for places that write lasting state.
+        """Stores the application's state between the baseline and the first replay, and searches the code
+        for places that write lasting state.
 
-        ``after``: this state. ``reading``: the objects in ``after`` whose code may run in replays. State
-        that only other code reads, such as that of tools which do not run again, is left out.
-        ``variables``: context variables that cannot be reset. ``is_missed``: True if the state was first
-        read after the baseline had run; every value then counts as changed by the baseline.
+        ``after``: this state. ``reading``: the objects in it whose code may run in replays. State that
+        only other code reads, such as that of tools which do not run again, is ignored. ``variables``:
+        context variables that cannot be reset. ``is_missed``: True if the state was first read after the
+        baseline had run; every value then counts as changed by the baseline.
         """
         self._sticking = sticking_in(after, reading)
         self._start = {each.name: _contents(after, each.name) for each in self._sticking}
         for each in self._sticking:
-            # If the baseline changed the value, this is recorded now. The replays may not change it
-            # again, and then no later comparison would show it.
+            # A value that the baseline changed is recorded now. If no replay changes it again, no later
+            # comparison would show the change.
             was = _contents(self.before, each.name)
             if not each.keyed and (is_missed or was != self._start[each.name]):
                 self._changed.setdefault(each.name, each)
@@ -126,9 +126,9 @@ class Lasting:
             yield Left(place_of(each)[0], f"{each.clause}, where the next run finds it")
 
     def look(self, now: Callable[[], Holdings], sources: Hashable) -> None:
-        """Compares the state after a replay with the state after the baseline. Must be called only if no
-        other run was active during this replay. ``now``: returns the current state. ``sources``:
-        identifies the replay's sources."""
+        """Compares the state after a replay with the state after the baseline. Call it only if no other
+        run was active during this replay. ``now``: returns the current state. ``sources``: identifies the
+        replay's sources."""
         if not self._sticking:
             return
         holdings = now()
@@ -142,8 +142,8 @@ class Lasting:
 
     def look_inside(self) -> None:
         """Compares the frameworks' objects at the start of a replay with their state before the baseline.
-        A difference means that the baseline changed the object, and that the replay did not get a copy of
-        the object's earlier state."""
+        If an object differs, the baseline has changed it, and the replay uses the changed object instead
+        of a copy of the earlier one."""
         for each in self._sticking or ():
             if not each.keyed and any(_differ(held) for held in _of_frameworks(self.before, each.name)):
                 self._changed.setdefault(each.name, each)
@@ -165,8 +165,8 @@ class Lasting:
         files = self.outside.files
         found += files.programs.values()
         left = files.left() or files.touched
-        # A file to which runs only append, such as a log, influences a run only if code asks for its
-        # size.
+        # A file to which runs only append, such as a log, influences a run only if the code asks for the
+        # size of files.
         appended = files.appended if self._names_one_of(_ASKING_FOR_SIZES) else ""
         left = left if left and self.asks_for_files else appended
         if left:
@@ -176,7 +176,7 @@ class Lasting:
         found += (left for left, thing in self._weak if len(thing))
         for each in self._sticking or ():
             grown = self._grown.get(each.name, 0)
-            # If every subset of sources got its own entry, no run reads the entry of a different run.
+            # If every subset of sources has its own entry, no run reads the entry of a different subset.
             if each.name in self._changed or 0 < grown < len(self._replayed):
                 found.append(Left(each.name, f"{each.written.clause}, where the next run finds it"))
         return found
@@ -200,8 +200,8 @@ class Lasting:
                 yield left
 
     def _unexplained(self, after: Holdings, reading: Holdings) -> Iterator[Left]:
-        """Yields state that the baseline changed and that code in ``reading`` reads, although no code was
-        found that writes it. ``after``: the application's state after the baseline. ``reading``: the
+        """Yields state that the baseline changed and that code of replays reads, although no code that
+        writes it was found. ``after``: the application's state after the baseline. ``reading``: the
         objects in it whose code may run in replays."""
         written = {place_of(each)[0] for each in writes_in(after)}
         for held, name, value in changed_values(self.before, after, after.is_in_users_or_models):
@@ -219,12 +219,12 @@ class Lasting:
 
     @property
     def asks_for_files(self) -> bool:
-        """Returns True iff the code asks which files are there, or for their properties."""
+        """Returns True iff the code asks whether files exist, or for their properties."""
         return self._names_one_of(_ASKING)
 
     def files_read(self) -> list[str]:
-        """Returns the files that runs read. A database is left out if no run reads a table that another
-        one writes."""
+        """Returns the paths of the files that runs read. Leaves out a database if no run reads a table
+        that a run writes."""
         files, statements = self.outside.files, self._read_statements()
         is_harmless = statements.any and not statements.both
         return [each for each in files.read if not (is_harmless and each in files.databases)]
@@ -255,7 +255,8 @@ class Lasting:
 
 def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
     """Yields each framework's object that has an attribute of this name, perhaps with a leading
-    underscore. Also yields each framework's object that is, or is inside, a value of this name."""
+    underscore. Also yields each framework's object to which an object refers by this name, and the
+    objects inside it."""
     for held in holdings.all:
         if held.values and (
             {name, f"_{name}"} & held.values.keys()
@@ -265,9 +266,9 @@ def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
 
 
 def _differ(held: Held) -> bool:
-    """Returns True iff an attribute of this framework's object has a different value now than when
-    ``held`` was made. Ignored are attributes that were None, because a framework may compute a value
-    later and keep it, and attributes that were fractional numbers, lists, dicts or sets."""
+    """Returns True iff an attribute of a framework's object has another value now than when ``held`` was
+    made. Ignores attributes that were None, because a framework may compute such a value later and keep
+    it. Ignores fractional numbers, lists, dicts and sets too."""
     return any(
         _has_another(held.thing, name, was)
         for name, was in held.values.items()
@@ -287,14 +288,13 @@ def _contents(holdings: Holdings, name: str) -> Contents:
     """Returns the texts, numbers and sizes of all values that have this name."""
     plain, size = dict[tuple[int, str], tuple[type, Plain]](), 0
     for held in holdings.all:
-        # Attributes of a framework's objects are left out: either each run has its own copy of them, or
-        # another check raises an error for the application.
+        # Attributes of a framework's objects are left out: each run has its own copy of them, or else
+        # another check refuses the application.
         is_inside = is_collection(held.thing) and name in holdings.names(held)
         size += held.size if is_inside else 0
         for inner, value in held.plain:
             if is_inside or (inner == name and held.is_users and not held.is_code):
-                # An entry of a set is identified by its text, because a set has no order. If an object
-                # and its class have an attribute of the same name, the object's own value is used, as
-                # Python does.
+                # In a set, an entry has no name, so its text is used as one. If an object and its class
+                # have an attribute of the same name, the object's own value is used, as Python does.
                 plain.setdefault((id(held.thing), inner or repr(value)), (type(value), value))
     return Contents(plain, size)

@@ -1,8 +1,8 @@
 """This module finds values that code changes and that not every run sets anew. A run can then read a
 value that an earlier run left.
 
-Examples are ``self.mode = "calm"`` under an ``if``, and ``seen.append(title)``. A value does not last if
-every run sets it anew, as ``self.mode = grade(documents)`` or ``seen.clear()`` do.
+Examples are ``self.mode = "calm"`` under an ``if``, and ``seen.append(title)``. A value that every run
+sets anew does not last, as after ``self.mode = grade(documents)`` or ``seen.clear()``.
 """
 
 import ast
@@ -38,10 +38,10 @@ class Sticking:
     """A ``Sticking`` describes a value that one run sets and the next run finds.
 
     ``written``: a place in the code that changes the value. ``keyed``: True if the code changes and reads
-    only single entries of the value, by their keys; runs with different keys then do not influence each
-    other. ``changes``: True if at least one of the writes certainly changes the value. A call of
-    ``execute`` may not change it, because an SQL statement may only read data. ``is_made``: True if the
-    value is only ever set to None, or to a new object that does not depend on the run, such as a client.
+    only single entries of the value, by their keys; runs that use different keys then do not influence
+    each other. ``changes``: False if all writes are calls of ``execute``, whose SQL statement may only
+    read data. ``is_made``: True if the value is only ever set to None, or to a new object that does not
+    depend on the run, such as a client.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Sticking:
 
 
 def sticking_in(holdings: Holdings, reading: Holdings, *, of_models: bool = False) -> list[Sticking]:
-    """Returns the values that a run changes, that not every run sets anew, and that code of ``reading``
+    """Returns the values that a run changes, that not every run sets anew, and that code of replays
     reads.
 
     ``holdings``: the application's objects, whose code is searched for changes. ``reading``: those of
@@ -86,7 +86,7 @@ def sticking_in(holdings: Holdings, reading: Holdings, *, of_models: bool = Fals
 
 def set_at_times(holdings: Holdings, variables: Collection[ContextVar[Any]]) -> Iterator[Written]:
     """Yields the places where code sets one of these context variables. Leaves out a place if every run
-    sets the variable there before it reads it."""
+    sets the variable there and does not read it before."""
     for each in writes_in(holdings, variables):
         name = place_of(each)[0]
         if holdings.outer.get(name) in variables and (
@@ -131,15 +131,15 @@ def keeps(thing: object) -> bool:
 
 
 def is_of_threads(thing: object, sticking: Sticking) -> bool:
-    """Returns True iff ``thing`` is a ``threading.local`` on which each thread stores an object of its
-    own that does not depend on the run, such as a client. ``sticking``: describes what the code
-    stores."""
+    """Returns True iff ``thing`` is a ``threading.local`` in which each thread stores its own object, and
+    this object does not depend on the run. An example is a client. ``sticking``: describes the stored
+    value."""
     return type(thing) is threading.local and sticking.is_made
 
 
 def holders_of(written: Written) -> Iterator[str]:
-    """Yields the names of the objects whose attribute or entry is set, the innermost first: ``b`` and
-    ``a`` for ``a.b.c = 1``."""
+    """Yields the names of the objects that contain the changed attribute or entry, the innermost first:
+    ``b`` and ``a`` for ``a.b.c = 1``."""
     target: ast.expr = written.target
     while isinstance(target, (ast.Attribute, ast.Subscript)):
         target = target.value
@@ -147,8 +147,8 @@ def holders_of(written: Written) -> Iterator[str]:
 
 
 def place_of(written: Written) -> ChangedPlace:
-    """Returns the name and the key of the value that a write changes, as a ``ChangedPlace``. The name is
-    empty if code cannot read the value by a name."""
+    """Returns the name and the key of the value that a write changes. The name is empty if code cannot
+    read the value by a name."""
     target, node = written.target, written.node
     if isinstance(target, ast.Subscript):
         return _place_at(target)
@@ -189,8 +189,8 @@ def _place_of_call(call: ast.Call) -> ChangedPlace:
 
 
 def _sets_anew(written: Written) -> bool:
-    """Returns True iff every call of the function sets the value, and the new value does not depend on
-    the old one."""
+    """Returns True iff every call of the function sets the value to a new one that does not depend on the
+    old one."""
     node, target = written.node, written.target
     if isinstance(node, ast.Attribute):
         return node.attr == "clear" and is_certain(written)
@@ -221,7 +221,7 @@ def _is_read_before(written: Written, name: str) -> bool:
 
 
 def _is_target(tree: ast.AST, read: ast.AST) -> bool:
-    """Returns True iff the code reads this expression only to set one of its entries, as in ``x[key] =
+    """Returns True iff the code reads this expression only to set one of its entries: ``x`` in ``x[key] =
     1``."""
     return any(
         isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and node.value is read
@@ -240,7 +240,7 @@ def _appends(written: Written) -> bool:
 
 def _is_asked_for_its_last(holdings: Holdings, name: str) -> bool:
     """Returns True iff the application's code only appends to the value of this name and reads its last
-    entry. If every run appends, no run then reads an entry of an earlier run."""
+    entry. If every run appends, no run then reads an entry that an earlier run left."""
     return _all_reads(holdings, name, _for_the_last)
 
 
@@ -262,7 +262,7 @@ def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Itera
     """Returns True iff the user's code uses ``name`` only at allowed places.
 
     ``allowed``: returns, for a function's syntax tree, the ``id()`` of the nodes that may have this name.
-    Local variables, and assignments to attributes in ``__init__``, are ignored.
+    Ignores local variables, and assignments to attributes in ``__init__``.
     """
     for _, function in users_functions(holdings):
         tree, code = tree_of(function.__code__), function.__code__
@@ -280,7 +280,8 @@ def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Itera
 
 
 def _by_key(tree: ast.AST) -> Iterable[int]:
-    """Yields the ``id()`` of the nodes from which an entry is read, or in which one is set, by a key."""
+    """Yields the ``id()`` of each syntax node whose entry is read or set by a key: the node ``x`` in
+    ``x[key]``."""
     for node in ast.walk(tree):
         yield from evicting_nodes(node)
         if isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in _ASKING):

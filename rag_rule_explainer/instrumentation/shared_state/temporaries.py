@@ -1,7 +1,6 @@
-"""This module lets the runs of an application take place only one at a time if they write to shared
-objects.
+"""This module makes the runs of an application take place one at a time if they write to shared objects.
 
-An example is a workflow that stores an intermediate result on itself. If two of its runs were active at
+An example is a workflow that stores an intermediate result in itself. If two of its runs were active at
 the same time, one would read the other's result.
 """
 
@@ -22,7 +21,7 @@ _MOST = 2000
 _PAUSE = 0.002
 """The number of seconds between two checks whether other runs have ended."""
 _LONGEST = 30.0
-"""The largest number of seconds to wait for other runs to end."""
+"""The maximum number of seconds that a run waits for other runs to end."""
 _DATA = (str, bytes, list, tuple, dict, set)
 
 
@@ -57,17 +56,17 @@ class _Turns:
             self._active -= 1
 
     def claim(self, owner: object) -> bool:
-        """Claims the next exclusive run for ``owner``, unless another owner has claimed it. After a
-        claim, runs of other owners cannot begin until ``release``. Returns True iff ``owner`` has the
-        claim and no run is active, so that it may begin its exclusive run now."""
+        """Claims the next exclusive run for ``owner``, unless another owner has claimed it. From then
+        until ``release``, runs of other owners cannot begin. Returns True iff ``owner`` has the claim and
+        no run is active: the exclusive run may then begin."""
         with self._counting:
             if self._exclusive is None:
                 self._exclusive = owner
             return self._exclusive is owner and not self._active
 
     def release(self, owner: object) -> None:
-        """Ends the claim of ``owner``, so that runs of other owners can begin again. Has no effect if it
-        has none."""
+        """Ends the claim of ``owner``, so that runs of other owners can begin again. Does nothing if
+        ``owner`` has no claim."""
         with self._counting:
             if self._exclusive is owner:
                 self._exclusive = None
@@ -91,13 +90,12 @@ def _turns_of(application: object) -> _Turns:
 
 
 class OneAtATime:
-    """This class makes the baselines and replays of an application run one at a time, in all explanations
-    together, if this is needed. It is needed if the code writes to shared state, or if the first replay
-    left data on shared objects.
+    """This class makes the baselines and replays of an application run one at a time, if this is needed.
+    It is needed if the code writes to shared state, if the first replay leaves data on shared objects, or
+    if runs would disturb each other by files or environment variables.
 
     ``written``: describes the code that writes to shared state; empty if there is none. ``outside``:
-    records which files and environment variables runs use. If runs would disturb each other by these,
-    they are made one at a time too.
+    records which files and environment variables the runs use.
     """
 
     def __init__(self, application: object, written: str, outside: Outside) -> None:
@@ -111,12 +109,12 @@ class OneAtATime:
 
     @contextmanager
     def noticing(self) -> Generator[None, None, None]:
-        """Finds out whether the first replay, which runs inside the block, leaves data on shared objects.
-        If so, only one replay runs at a time from then on.
+        """Notices whether the first replay, which runs inside the block, leaves data on shared objects.
+        If it does, only one replay runs at a time from then on.
 
-        An object that the application creates once and keeps, such as a client, does not count: it
-        existed after the baseline, so the replay does not add it. Texts and collections that the baseline
-        left on shared objects count too, because each run may leave its own.
+        Data that the baseline left count too: texts and collections on shared objects, because each run
+        may leave its own. An object that the baseline created and that is kept, such as a client, does
+        not count.
         """
         if self._noticed:
             yield
@@ -132,8 +130,9 @@ class OneAtATime:
 
     @contextmanager
     def first_turn(self) -> Generator[None, None, None]:
-        """Makes the baseline inside the block wait until no other run is active, if runs must be made one
-        at a time. Unlike ``turn``, does not restore the environment variables that the run sets."""
+        """Waits until no other run is active, if runs must be made one at a time; the baseline runs
+        inside the block. Unlike ``turn``, does not restore the environment variables that the run
+        sets."""
         with self._turns.lock if self.is_needed else nullcontext():
             yield
 
@@ -145,9 +144,9 @@ class OneAtATime:
 
     @contextmanager
     def turn(self) -> Generator[None, None, None]:
-        """Makes the replay inside the block wait until no other replay is active, if runs must be made
-        one at a time; its changes of environment variables are then undone. For replays in threads;
-        ``aturn`` is for event loops."""
+        """Waits until no other replay is active, if runs must be made one at a time; the replay runs
+        inside the block, and its changes of environment variables are then undone. For replays in
+        threads; ``aturn`` is for event loops."""
         while not self._turns.enter(self):
             time.sleep(_PAUSE)
         try:
@@ -161,8 +160,9 @@ class OneAtATime:
 
     @contextmanager
     def exclusive_turn(self) -> Generator[None, None, None]:
-        """Makes the replay inside the block wait until no other run of the application is active, even if
-        that is not needed. Replays in threads use it.
+        """Waits until no other run of the application is active, even if runs need not be made one at a
+        time. The replay runs inside the block, and no other run begins meanwhile. Used for replays in
+        threads.
 
         Raises TimeoutError if the other runs do not end within 30 seconds.
         """
@@ -227,8 +227,8 @@ class Shared:
     """A ``Shared`` records to which objects the shared names of an application refer at this moment.
 
     Shared names are the attributes of the user's objects, enclosed variables of functions, and globals
-    that the functions name. All runs use them. Numbers are left out, because they may be counters of
-    calls.
+    that the functions name. All runs use these names. Numbers are left out, because they may be counters
+    of calls.
     """
 
     def __init__(self, application: object) -> None:
@@ -255,12 +255,12 @@ class Shared:
         return id(thing) in self._visited
 
     def differs_from(self, other: "Shared") -> bool:
-        """Returns True iff a name that is in both records refers to a different object in each."""
+        """Returns True iff a name that is in both records refers to different objects in them."""
         return any(other._marks.get(place, held) != held for place, held in self._marks.items())
 
     def has_new_data(self, earlier: "Shared") -> bool:
-        """Returns True iff a name refers to a text or a collection to which it does not refer in the
-        record ``earlier``."""
+        """Returns True iff a name refers to a text or a collection to which it did not refer in
+        ``earlier``."""
         return any(
             earlier._marks.get(place) != held
             for place, held in self._marks.items()

@@ -1,4 +1,5 @@
-"""This module holds the texts for doubts about turns and sections that are data of the application."""
+"""This module holds the texts for doubts about omitted turns and sections that the application has as
+data: in its input or in its memory."""
 
 from ...printable import printable, shortened
 from .kinds import SourceKind
@@ -23,12 +24,12 @@ _COPIED = (
 
 
 def still_held(identity: str, kind: SourceKind) -> str:
-    """Returns the note that an omitted source was only left out of requests. ``kind``: "turns" if the
-    input has it, "memory" if the application remembers it."""
+    """Returns the note that an omitted source could only be left out of requests, because the application
+    still has it. ``kind``: "turns" if it is in the input, "memory" if the application remembers it."""
     return _HELD[kind].format(source=identity)
 
 
 def copied_beside(identity: str, text: str) -> str:
-    """Returns the note that an omitted turn was taken out of the messages alone. ``text``: the text that
-    has the turn a second time."""
+    """Returns the note that an omitted turn was taken out of the messages, but the application has its
+    text a second time. ``text``: the second text."""
     return _COPIED.format(source=identity, text=shortened(printable(text), 80))

@@ -1,5 +1,5 @@
-"""This module tells an application's own memory from examples that never change: both are turns in its
-prompt that stand neither in the input nor in a memory of the framework."""
+"""This module distinguishes an application's own memory from examples that never change. Both are turns
+in the application's prompt that are neither in the input nor in a memory of a framework."""
 
 from collections.abc import Collection
 from types import CodeType, FunctionType, ModuleType
@@ -12,9 +12,10 @@ _PROMPTS = ("Prompt", "Template")
 
 
 def is_own_memory(texts: Collection[str], before: Holdings) -> bool:
-    """Returns True iff an object of the application, or a variable that a function encloses, holds one of
-    these texts. Examples are texts in code, in variables of modules and classes, and in the frameworks'
-    prompts. ``before``: what the application held before its first run."""
+    """Returns True iff an object of the application, or a variable that a function encloses, contains one
+    of these texts. If only code, variables of modules and classes, or the frameworks' prompts contain
+    them, they are examples, and the result is False. ``before``: the application's state before its first
+    run."""
     for held in before.all:
         said = [value for _, value in held.plain if isinstance(value, str)]
         is_there = any(text and text in value for value in said for text in texts)
@@ -42,5 +43,5 @@ def _is_memory(held: Held, before: Holdings) -> bool:
 def _content_of(cell: object) -> object:
     try:
         return getattr(cell, "cell_contents", None)
-    except ValueError:  # nothing was assigned yet
+    except ValueError:  # nothing was assigned to the variable yet
         return None

@@ -1,8 +1,9 @@
 """This module makes sources of parts of the requests to models: sections of the instructions, examples,
-memories and earlier turns of the conversation. ``prompt_omitting`` removes them from requests.
+memories and earlier turns of the conversation. ``prompt_omitting`` removes the omitted ones from
+requests.
 
-The first request of the baseline is read. A turn is a message of the user with all that follows up to
-the user's next message: the model's replies, and the results of tools.
+Only the first request of the baseline is read. A turn is a message of the user with everything up to the
+user's next message: the model's replies, and the results of tools.
 """
 
 from collections import Counter
@@ -19,7 +20,7 @@ from .prompt_sections import PromptMessage, is_system, sections_in
 
 _USER, _REPLY = ("user", "human"), ("assistant", "ai", "model")
 SPEAKING = (*_USER, *_REPLY)
-"""The roles of messages that a user or a model has said."""
+"""The roles of messages that a user or a model has written."""
 _NAMES: dict[SourceKind, str] = {"turns": "turn", "memory": "memory", "examples": "example"}
 
 
@@ -33,11 +34,11 @@ class PromptEditing(Protocol):
 
 @dataclass(slots=True, eq=False)
 class FirstPrompt:
-    """A ``FirstPrompt`` records the requests of a baseline to models, and changes none. ``messages``:
-    those of the first request. ``dropped``: the messages of the first request that a later request of the
-    same conversation lacks. ``requests``: the messages of all requests, with the moments (see
-    ``moment``) just before these were sent. ``is_own_memory``: returns True if the application itself
-    remembers a turn with these texts."""
+    """A ``FirstPrompt`` records the requests of a baseline to models, and changes none. ``messages``: the
+    messages of the first request. ``dropped``: the messages of the first request that a later request of
+    the same conversation does not have. ``requests``: the messages of all requests, each with the moment
+    (see ``moment``) just before the request was sent. ``is_own_memory``: returns True if the application
+    itself remembers a turn with these texts."""
 
     is_own_memory: Callable[[Collection[str]], bool] = lambda _: False
     messages: tuple[PromptMessage, ...] = ()
@@ -47,7 +48,7 @@ class FirstPrompt:
     )
 
     def edited(self, messages: Sequence[PromptMessage]) -> Sequence[str | None]:
-        """Returns the messages' texts, unchanged."""
+        """Returns the text of each message, unchanged."""
         self.messages = self.messages or tuple(messages)
         self.requests.append((moment(), tuple(messages)))
         if self.messages[-1:] and self.messages[-1] in messages:
@@ -55,8 +56,8 @@ class FirstPrompt:
         return [each.text for each in messages]
 
     def messages_of(self, exchanges: Iterable[Exchange]) -> list[tuple[PromptMessage, ...]]:
-        """Returns the messages of these exchanges, in order. Leaves out an exchange that was not made of
-        messages. Requests that were made at the same time are told apart by their texts."""
+        """Returns the messages of these exchanges, in order. Leaves out an exchange whose request has no
+        messages. Requests that were made at the same time are distinguished by their texts."""
         left, found, before = list(self.requests), list[tuple[PromptMessage, ...]](), 0
         for each in exchanges:
             earlier = [one for one in left if one[0] < each.at]
@@ -75,10 +76,10 @@ class PromptSources:
     """A ``PromptSources`` holds the sources in the first request of a baseline to a model. ``messages``:
     the request's messages. ``groups``: the messages of each source that is a turn, by the source's id.
     ``sections``: the text of each source that is a section of the instructions, by id. ``omit``: "remove"
-    if nothing remains of an omitted source, "blank" if its messages remain without their texts.
-    ``dropped``: the ids of the turns that are incomplete in a later request of the baseline. ``held``:
-    the kind of each source that the application holds as data, by id: "turns" for what is in the input,
-    "memory" for what it remembers. Sources that are constants of the application are not in it."""
+    if an omitted source is removed, "blank" if its messages remain with empty texts. ``dropped``: the ids
+    of the turns that are incomplete in a later request of the baseline. ``held``: the kind of each source
+    that the application has as data, by id: "turns" for a source in the input, "memory" for one that the
+    application remembers. Sources that are constants of the application are not in it."""
 
     sources: tuple[Source, ...]
     omit: Omit
@@ -100,9 +101,9 @@ class PromptSources:
         dropped: Collection[PromptMessage] = (),
     ) -> "PromptSources":
         """Returns the sources of these ``kinds`` in a request. ``messages``, ``dropped``: see
-        ``FirstPrompt``. ``kind_of``: returns the kind of a turn; its argument is the list of the texts
-        that the user and the model said in the turn. A section is one of "turns" if it is in the
-        input."""
+        ``FirstPrompt``. ``kind_of``: returns the kind of a turn; its argument is the list of the texts of
+        the user and the model in the turn. A section that is in the input has the kind "turns" in
+        ``held``."""
         made, sources, numbers = cls((), omit), list[Source](), Counter[str]()
         if "instructions" in kinds:
             for each in sections_in(messages):
@@ -141,8 +142,8 @@ def _dense(text: str) -> str:
 
 
 def _turns_in(messages: Sequence[PromptMessage]) -> Iterator[tuple[PromptMessage, ...]]:
-    """Yields the turns that come before the user's last message, if a model replied in them.
-    Instructions between the messages of a turn do not belong to it."""
+    """Yields the turns before the user's last message, if a model replied in them. Instructions between
+    the messages of a turn do not belong to the turn."""
     spoken = [each for each in messages if not is_system(each)]
     asked = [place for place, each in enumerate(spoken) if each.role in _USER]
     for start, end in pairwise(asked):

@@ -1,4 +1,4 @@
-"""This module checks that a replay of the next action gets a recorded reply only to the request that had
+"""This module checks that a replay of the next action gets a recorded reply only for the request that got
 this reply in the baseline. If an earlier turn is omitted, the application may make other or fewer
 requests, or make them in another order."""
 
@@ -15,27 +15,28 @@ OTHER_REQUEST = (
 )
 
 CutTexts = Callable[[Sequence[PromptMessage]], Sequence[str | None]]
-"""A function that gets messages and returns the text of each without the omitted sources; None for a
-message of which nothing is left."""
+"""A function that gets messages and returns the text of each message without the omitted sources; None
+for a message of which nothing is left."""
 
 _RESULTS = ("tool", "function")
 _SERVED = "\0"
-"""This character stands for the text of a source that a search or a tool returned."""
+"""This character replaces the text of a source that a search or a tool returned."""
 _AROUND = re.compile(r"[^\w\0]*\0[^\w]*")
-"""Such texts with the signs around them, such as bullets and commas, which go with the texts."""
+"""Matches the text of such a source with the characters around it that belong to it, such as bullets and
+commas."""
 _PERHAPS = r"[^\w]*"
 
 
 @dataclass(slots=True, eq=False)
 class RecordedRequests:
-    """A ``RecordedRequests`` compares the requests of one replay that get recorded replies with those
-    that had these replies in the baseline. Replies are given by place, so the two have to be equal, up to
-    white space, at each place.
+    """A ``RecordedRequests`` compares the requests of one replay that get recorded replies with the
+    requests that got these replies in the baseline. The n-th request gets the n-th recorded reply, so the
+    n-th requests of both runs have to be equal, except for white space.
 
     ``requests``: the messages of the requests of the baseline whose replies are recorded, in order.
     ``steady``: replaces parts of texts that differ from run to run without a meaning, such as ids.
     ``served``: the texts of the sources that searches and tools return. They are ignored in the
-    comparison, because the replay may lack some of them.
+    comparison, because some of them may be missing in the replay.
     """
 
     requests: Sequence[Sequence[PromptMessage]]
@@ -46,9 +47,9 @@ class RecordedRequests:
     def is_another(
         self, messages: Sequence[PromptMessage], texts: Sequence[str | None], cut: CutTexts
     ) -> bool:
-        """Returns True iff the request gets a recorded reply that the baseline got to another one. Must
-        be called once for each request of the replay, in order. ``texts``: the texts with which the
-        messages are sent; ``cut``: removes the omitted sources from the baseline's requests."""
+        """Returns True iff the request would get a recorded reply that the baseline got for a different
+        request. Must be called once for each request of the replay, in order. ``texts``: the texts with
+        which the messages are sent; ``cut``: removes the omitted sources from the baseline's requests."""
         place, self._made = self._made, self._made + 1
         if place >= len(self.requests):
             return False
@@ -65,8 +66,8 @@ class RecordedRequests:
         return [(each.role, self._own(each.role, text)) for each, text in pairs if text is not None]
 
     def _own(self, role: str, text: str) -> str:
-        """Returns a message's text without white space, in which ``_SERVED`` stands for each source that
-        was served."""
+        """Returns a message's text without white space, and with ``_SERVED`` in place of each source that
+        a search or a tool returned."""
         own = "" if role in _RESULTS else self._dense(text)
         for each in sorted(map(self._dense, self.served), key=len, reverse=True):
             own = own.replace(each, _SERVED) if each else own
@@ -77,8 +78,8 @@ class RecordedRequests:
 
 
 def _is_same(was: str, text: str) -> bool:
-    """Returns True iff the two texts are equal, except that the second may lack served sources, with the
-    signs around them."""
+    """Returns True iff the two texts are equal, except that sources which a search or a tool returned may
+    be missing in the second, with the characters around them."""
     if _SERVED not in was:
         return was == text
     return re.fullmatch(_PERHAPS.join(map(re.escape, _AROUND.split(was))), text) is not None

@@ -1,8 +1,8 @@
-"""This module takes omitted turns and sections of instructions out of what a replay starts with: its
-input, and what the application remembers.
+"""This module takes omitted turns and sections of instructions out of a replay's input, and out of the
+memory with which the replay starts.
 
-A replay without a turn is then a run to which the turn was never given. Whatever the application makes of
-its conversation, such as a summary or a number of messages, it makes without the turn.
+The replay then runs as if it had never been given the omitted turn. Whatever the application makes of its
+conversation, such as a summary or a number of messages, it makes without this turn.
 """
 
 import re
@@ -21,21 +21,21 @@ from .prompt_sources import PromptSources
 from .turn_remains import TurnRemains, continues
 
 _LEVELS = 12
-"""The number of nested levels in which lists of messages are searched for in an input. Deeper ones stay
-as they are."""
+"""The maximum depth at which lists of messages are searched for in an input. Deeper lists stay
+unchanged."""
 _GONE: Any = object()
 
 
 @dataclass(slots=True, eq=False)
 class TakingOut:
-    """A ``TakingOut`` takes the omitted sources of one replay out of what the replay starts with.
+    """A ``TakingOut`` takes the omitted sources of one replay out of its input and memory.
 
     ``known``: the sources in the first request of the baseline; ``omitted``: the ids of those to take
-    out. ``taken``: the ids of the sources that were taken out. ``copied``: the ids of turns that are also
-    written elsewhere, such as in a transcript, each with that text. It stays as it is, so they do not
-    count as taken out. ``note_copy``: is called with the id of such a turn and the text, if the turn is
-    no longer among its messages.
-    ``constant``: the ids of sections that were taken out, and that the application has in its code too.
+    out. ``taken``: the ids of the sources that were taken out. ``copied``: the ids of turns whose text is
+    also in another place, such as a transcript, each with the text there. This text stays, so the turn
+    does not count as taken out. ``note_copy``: is called with the id and this text if the turn was
+    removed from the messages. ``constant``: the ids of sections that were taken out but are in the
+    application's code too.
     """
 
     known: PromptSources
@@ -66,7 +66,7 @@ class TakingOut:
         self._cut_instructions()
 
     def _cut_instructions(self) -> None:
-        """Stores, for each message with instructions, what is left of it without the omitted sections."""
+        """Stores, for each message with instructions, its text without the omitted sections."""
         messages = self.known.messages
         for place, message in enumerate(messages):
             own = [each for each in sections_in(messages) if each.at[0] == place]
@@ -83,7 +83,8 @@ class TakingOut:
 
     def edited(self, given: Any) -> Any:
         """Returns ``given``, which is an input or the application's memory, without the omitted sources.
-        The objects in ``given`` are not changed: a list or dict that loses a source is copied first."""
+        Does not change the objects in ``given``: a list or dict with an omitted source is copied
+        first."""
         if not self.omitted:
             return given
         left = self._edited(given, frozenset())
@@ -111,8 +112,7 @@ class TakingOut:
         return _with_attributes(value, changed)
 
     def _look_for_copies(self, text: str) -> None:
-        """Adds to ``copied`` each omitted turn whose messages all stand in this text, in the order of the
-        turn."""
+        """Adds to ``copied`` each omitted turn whose messages are all in this text, in the same order."""
         here = "".join(text.split())
         for group, ids in self._groups.items():
             said = ".*?".join(re.escape(each.text) for each in group if each.text)
@@ -146,8 +146,9 @@ class TakingOut:
         return made
 
     def _omitted_places(self, listed: Sequence[Any]) -> tuple[list[tuple[int, Any]], set[str]]:
-        """Returns the places of omitted sources in a list of messages, each with the message that
-        replaces it, or ``_GONE`` if it is removed. Also returns the ids of the turns among them."""
+        """Returns a list of the omitted sources in a list of messages: the index of each message, with
+        the message that replaces it, or ``_GONE`` if it is removed. Also returns the ids of the turns
+        among them."""
         said = [(place, each) for place, element in enumerate(listed) for each in spoken_in(element)]
         found, cleared = list(self._omitted_sections(listed, said)), set[str]()
         talk = [(place, each) for place, each in said if each.role != "system"]
@@ -155,8 +156,8 @@ class TakingOut:
             starts = _starts_of(group, talk)
             if any(self._goes_on(group, talk, start) for start in starts):
                 continue
-            # If equal turns stand in the list more or less often than in the request, nothing shows
-            # which of them is omitted.
+            # If equal turns are in the list more or less often than in the request, nothing shows which
+            # of them is omitted.
             if len(starts) != len(ids):
                 continue
             for identity, start in zip(ids, starts, strict=True):
@@ -171,8 +172,8 @@ class TakingOut:
         return found, cleared
 
     def _goes_on(self, group: Sequence[Spoken], talk: Sequence[tuple[int, Spoken]], start: int) -> bool:
-        """Returns True iff the turn has more messages in the list than in the first request, as where
-        the application has sent only its beginning."""
+        """Returns True iff the turn has more messages in the list than in the first request. The
+        application may have sent only the beginning of the turn."""
         known = [as_spoken(*each) for each in self.known.spoken]
         size, end = len(group), start + len(group)
         ends = [at + size for at in range(len(known)) if tuple(known[at : at + size]) == tuple(group)]
@@ -199,10 +200,10 @@ class TakingOut:
 
 
 def _starts_of(group: Sequence[Spoken], talk: Sequence[tuple[int, Spoken]]) -> list[int]:
-    """Returns the places in ``talk`` at which the messages of the group, which is a turn, stand one after
-    the other. ``talk``: the messages in a list, each with the index of its element. Leaves out a place if
-    an element of the list, such as a pair of question and reply, has a message of the group and another
-    one."""
+    """Returns the indexes in ``talk`` at which the messages of ``group``, which is a turn, follow each
+    other. ``talk``: the messages in a list, each with the index of its element. Leaves out an index if an
+    element of the list, such as a pair of question and reply, has one message of the group and another
+    message."""
     starts, size = list[int](), len(group)
     for start in range(len(talk) - size + 1):
         here = talk[start : start + size]
@@ -223,8 +224,8 @@ def _with_entries(entries: dict[Any, Any], made: Mapping[Any, Any]) -> Any:
 
 
 def _attributes_of(value: Any) -> list[str]:
-    """Returns the names of the fields of an object in which messages are searched for. The object must be
-    of a dataclass or pydantic model of the user's; for any other object, the list is empty."""
+    """Returns the names of the fields of an object in which messages are searched for. The object's class
+    must be a dataclass or pydantic model of the user's; for any other object, returns an empty list."""
     if not is_own(type(value).__module__):
         return []
     if is_dataclass(value) and not isinstance(value, type):

@@ -1,5 +1,5 @@
-"""This module looks for what remains of omitted turns in an input or a memory from which they were taken
-out: the application may have the text of a turn a second time, beside its messages."""
+"""This module searches an input or a memory, from which omitted turns were taken out, for remains of
+these turns: the application may have the text of a turn a second time, beside its messages."""
 
 import re
 from collections import Counter
@@ -12,21 +12,22 @@ from .listed_messages import Spoken, spoken_in
 
 _WORDS = re.compile(r"\w+")
 _LABEL = re.compile(r"^\s*\w+\s*:")
-"""Matches a label such as "user:", with which a line of a transcript begins."""
+"""Matches a label at the beginning of a line of a transcript, such as "user:"."""
 _FEWEST = 3
-"""The smallest number of words in a message that is looked for inside other texts. A shorter one could be
-there by chance, so it is only compared as a whole."""
+"""The minimum number of words of a message that is searched for inside other texts. A shorter message
+could be there by chance, so it is only compared as a whole."""
 _LEVELS = 16
 _PLAIN_MODULES = ("types", "collections")
 
 
 @dataclass(slots=True, eq=False)
 class TurnRemains:
-    """A ``TurnRemains`` finds the omitted turns of which a text remains.
+    """A ``TurnRemains`` finds the omitted turns whose text is still in an input or a memory.
 
-    ``turns``: the messages' texts of each omitted turn, by id; ``others``: the texts of all messages that
-    are in no omitted turn. ``cleared``: the ids of the turns that were taken out of a list of messages,
-    by the ``id()`` of the list. What such a list still has belongs to other turns.
+    ``turns``: the texts of the messages of each omitted turn, by id; ``others``: the texts of all
+    messages that are in no omitted turn. ``cleared``: the ids of the turns that were taken out of a list
+    of messages, by the ``id()`` of the list. Messages that are still in such a list belong to other
+    turns.
     """
 
     turns: Mapping[str, Sequence[str]]
@@ -37,14 +38,14 @@ class TurnRemains:
     _repeated: Counter[str] = field(default_factory=Counter[str], init=False)
 
     def note_cleared(self, listed: object, ids: Set[str]) -> None:
-        """Records that these turns were taken out of ``listed``, a list that is kept alive from now
+        """Records that these turns were taken out of the list ``listed``. The list is kept alive from now
         on."""
         _, known = self.cleared.get(id(listed), (listed, frozenset[str]()))
         self.cleared[id(listed)] = listed, known | ids
 
     def found_in(self, content: Any) -> dict[str, str]:
         """Returns the ids of the turns of which a text is still in the content, each with the text in
-        which it was found. Looks through containers and the attributes of plain and of the user's own
+        which it was found. Searches containers, and attributes of plain objects and of the user's own
         objects."""
         found = dict[str, str]()
         for text, gone in self._texts_in(content, frozenset(), frozenset()):
@@ -62,8 +63,9 @@ class TurnRemains:
                 continue
             if words not in map(_words, self.others):
                 return True
-            # Another message has the same text, such as a question that is asked again. It may stand
-            # in one more place, such as a field of its own.
+            # Another message has the same text, as when a question is asked twice. That message explains
+            # one further copy of the text, for example in a field with the last question, but no second
+            # one.
             if is_whole:
                 self._repeated[words] += 1
                 if self._repeated[words] > 1:
@@ -87,10 +89,11 @@ class TurnRemains:
 
 
 def continues(talk: Sequence[tuple[int, Spoken]], end: int, known: Sequence[Spoken], last: int) -> bool:
-    """Returns True iff a turn goes on in a list after the messages that the first request has of it.
+    """Returns True iff a turn has more messages in a list than in the first request.
 
-    ``talk``: the messages in the list; ``end``: the index after those of the turn. ``known``: the
-    messages of the first request; ``last``: the index in it after those of the turn.
+    ``talk``: the messages in the list; ``end``: the index after the known messages of the turn.
+    ``known``: the messages of the first request; ``last``: the index in it after the messages of the
+    turn.
     """
     if end >= len(talk):
         return False
@@ -101,7 +104,8 @@ def continues(talk: Sequence[tuple[int, Spoken]], end: int, known: Sequence[Spok
 
 
 def _parts_of(content: Any) -> Iterator[Any]:
-    """Yields what a container or an object holds: keys and values, elements, or values of attributes."""
+    """Yields the values inside a container or an object: keys and values, elements, or values of
+    attributes."""
     if isinstance(content, Mapping):
         for name, each in cast("Mapping[Any, Any]", content).items():
             yield name
@@ -113,8 +117,8 @@ def _parts_of(content: Any) -> Iterator[Any]:
 
 
 def _attributes_of(thing: Any) -> Iterator[Any]:
-    """Yields the values of the attributes of messages, of the user's own objects, and of records, which
-    are objects with slots alone, such as the items of a store."""
+    """Yields the values of the attributes of messages, of the user's own objects, and of objects that
+    have only slots, such as the items of a store. Yields nothing for other objects."""
     kind: type = type(cast("object", thing))
     is_plain = kind.__module__ in _PLAIN_MODULES
     if is_plain and hasattr(kind, "__iter__"):
@@ -127,5 +131,5 @@ def _attributes_of(thing: Any) -> Iterator[Any]:
 
 
 def _words(text: str) -> str:
-    """Returns the words of a text in small letters, each between two spaces."""
+    """Returns the words of a text in lower case, each between two spaces."""
     return f" {' '.join(_WORDS.findall(text.casefold()))} "
