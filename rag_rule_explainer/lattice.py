@@ -72,11 +72,11 @@ class Lattice:
         return self.full ^ mask
 
     def one_more(self, mask: AnyMask) -> Iterator[AnyMask]:
-        """Returns the masks that contain ``mask`` and exactly one more unit."""
+        """Yields the masks that contain ``mask`` and exactly one more unit."""
         return (cast("AnyMask", mask | bit) for bit in bits(self.complement(mask)))
 
     def one_fewer(self, mask: AnyMask) -> Iterator[AnyMask]:
-        """Returns the masks that are ``mask`` without one of its units."""
+        """Yields the masks that are ``mask`` without one of its units."""
         return (cast("AnyMask", mask ^ bit) for bit in bits(mask))
 
     def supersets(self, mask: AnyMask) -> Iterator[AnyMask]:

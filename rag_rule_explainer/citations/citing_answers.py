@@ -63,9 +63,12 @@ def asking_citations(
     explainer: Explainer, options: CiteOptions, logged: Any, output: Any, *, of_next_action: bool = False
 ) -> Callable[..., CitedAnswer]:
     """Returns a function with the parameters of ``Explainer.explain`` that checks the citations of a
-    recorded answer. ``output``: the output of the application. ``logged``: the logged answer or output
-    that is checked instead; None to check ``output``. ``of_next_action``: True if only a model's last
-    reply is replayed, in the recorded conversation."""
+    recorded answer.
+
+    ``output``: the output of the application. ``logged``: the logged answer or output that is checked
+    instead; None to check ``output``. ``of_next_action``: True if only a model's last reply is replayed,
+    in the recorded conversation.
+    """
 
     def ask(
         question: str, sources: Sequence[Source], baseline: Baseline, **fields: Unpack[CallFields]

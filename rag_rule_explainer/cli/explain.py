@@ -51,8 +51,8 @@ the negation of the first."""
 
 
 def explained_or_verified(request: SearchRequest, settings: Settings, rule: AskedRule = None) -> Any:
-    """Returns what ``rule`` asks for (see ``AskedRule``): the explanation of the answer, the verification
-    of one rule, the check of citations, or a recheck."""
+    """Returns the result that ``rule`` asks for (see ``AskedRule``): the explanation of the answer, the
+    verification of one rule, the check of citations, or a recheck."""
     return explained_incident(request, settings, conditions_of(request), request.incident(), rule)
 
 
@@ -132,11 +132,11 @@ def _replay_of(
     rule: AskedRule,
     incident: Incident | None,
 ) -> Replay:
-    """Returns a replay by the model that ``--model`` names. The user must first agree to the number of
-    replays.
+    """Returns a replay function that calls the model that ``--model`` names. The user must first agree
+    to the number of replays.
 
-    Without ``--model``, returns a replay by the offline reader, which costs nothing. ``rule``: what the
-    user asks for (see ``AskedRule``); the number of replays depends on it.
+    Without ``--model``, returns one that calls the offline reader, which costs nothing. ``rule``: the
+    result that the user asks for (see ``AskedRule``); the number of replays depends on it.
     """
     if not isinstance(rule, tuple):
         plan = choose(settings, source_set)

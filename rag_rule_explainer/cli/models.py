@@ -1,4 +1,4 @@
-"""This module makes the functions that answer and judge for the commands.
+"""This module makes the functions by which the commands get answers and judgements.
 
 They use the offline reader, or a chat model at an OpenAI-compatible endpoint.
 """
@@ -113,7 +113,7 @@ class NamedJudge:
     judge_name: str
 
     def __call__(self, _: JudgeRequest, /) -> NoReturn:
-        """Raises AssertionError, because an estimate must never call the judge."""
+        """Raises AssertionError, because no judge may be called for an estimate."""
         raise AssertionError(f"{self.judge_name} was to be named only")
 
 

@@ -14,10 +14,12 @@ from ..testing.ranking import best_matches
 
 @dataclass(frozen=True, slots=True)
 class RecheckAsked:
-    """A ``RecheckAsked`` holds the change of the corpus that the user named. ``exclude``: the ids of the
-    documents to leave out; None for the documents that the explanation's first sure fix removes (see
-    ``Fix``). ``corpus``: all documents of ``--sources``; None for an application, which searches itself.
-    ``top_k``: the maximum number of documents of ``corpus`` that are retrieved; None without ``corpus``.
+    """A ``RecheckAsked`` holds the change of the corpus that the user named.
+
+    ``exclude``: the ids of the documents to leave out; None for the documents that the explanation's
+    first sure fix removes (see ``Fix``). ``corpus``: all documents of ``--sources``; None for an
+    application, which searches itself. ``top_k``: the maximum number of documents of ``corpus`` that are
+    retrieved; None without ``corpus``.
     """
 
     exclude: tuple[str, ...] | None

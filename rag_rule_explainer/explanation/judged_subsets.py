@@ -14,10 +14,13 @@ from .records import Finding, Witness
 
 @dataclass(frozen=True, slots=True)
 class JudgedSubset:
-    """A ``JudgedSubset`` is a subset with its verdict. ``antecedent``: for retention rules, all sources
-    that the subset retains; for omission rules, all that it omits. A rule applies to the subset iff all
-    sources of the rule are among these. ``chance``: an upper bound of the chance that a subset is wrongly
-    judged and gets votes as clear as these; see ``Misjudging.chance``."""
+    """A ``JudgedSubset`` is a subset with its verdict.
+
+    ``antecedent``: for retention rules, all sources that the subset retains; for omission rules, all
+    that it omits. A rule applies to the subset iff all sources of the rule are among these. ``chance``:
+    an upper bound of the chance that a subset is wrongly judged and gets votes as clear as these; see
+    ``Misjudging.chance``.
+    """
 
     antecedent: Mask
     verdict: Verdict
@@ -100,11 +103,10 @@ class JudgedSubsets:
         return min(1 << self._free_units(antecedent), self.asked())
 
     def asked(self) -> int:
-        """Returns how many verdicts the search may have asked for, as a factor: the chance that any
-        verdict of the search is wrong is at most this factor times the chance that a single one is
-        wrong.
+        """Returns the number of verdicts by which the chance of one wrong verdict must be multiplied.
+        The product is an upper bound of the chance that any verdict of the search is wrong.
 
-        Without votes, the factor is 1, because verdicts are then taken to be right. With votes, it is
+        Without votes, the number is 1, because verdicts are then taken to be right. With votes, it is
         the number of all subsets, or n(n + 1) if that is smaller, where n is the number of probed
         subsets. n alone is not enough, because earlier votes influence which subsets are probed later.
         """

@@ -74,7 +74,7 @@ def _may_miss_rules(
     if not explanation.complete or len(units) > FAMILY_LIMIT:
         return False
     if name == "confidence":
-        # A rule may hold on a share of its subsets, so the search needs a verdict on every subset.
+        # A rule need hold only on a share of its subsets, so the search needs a verdict on every subset.
         return any(_judged(explanation, kind) != 1 << len(units) for kind in explanation.predicates)
     if name not in _FINDS_ALL_RULES or explanation.min_confidence < 1:
         return False

@@ -1,4 +1,4 @@
-"""This module describes a change of the corpus (documents that are left out, replaced or added), and
+"""This module describes a change of the corpus: documents that are left out, replaced or added. It
 recognises these documents in the results of searches."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

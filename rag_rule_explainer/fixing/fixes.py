@@ -58,7 +58,7 @@ class Fix:
 
     @property
     def is_sure(self) -> bool:
-        """Returns True iff the status of the fix's rule is sure (see ``SURE``)."""
+        """Returns True iff the status of the fix's rule is sure, such as "proved" (see ``SURE``)."""
         return self.claim in SURE
 
     def __str__(self) -> str:
@@ -122,7 +122,8 @@ class Fixes(Sequence[Fix]):
 
     @property
     def first_sure(self) -> Fix | None:
-        """Returns the first fix that is sure (see ``SURE``); None if no fix is."""
+        """Returns the first fix that is sure, such as one with a proved rule (see ``SURE``); None if no
+        fix is."""
         return next((each for each in self.found if each.is_sure), None)
 
     def __str__(self) -> str:

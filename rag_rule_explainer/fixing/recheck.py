@@ -179,8 +179,8 @@ class Recheck:
 def rechecking(
     before: Explanation, change: CorpusChange, rounds: int, *, ids_last: bool = False
 ) -> Rechecking:
-    """Tries the change, and then further fixes, for at most ``rounds`` rounds. This is a generator: it
-    yields each change, the result after the change is sent to it, and it returns the ``Recheck``.
+    """Tries the change, and then further fixes, for at most ``rounds`` rounds, and returns the
+    ``Recheck``. This generator yields each change; the result after the change must be sent to it.
 
     ``ids_last``: True if each document has the same id in all retrievals.
     """

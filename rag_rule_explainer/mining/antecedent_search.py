@@ -137,15 +137,18 @@ class AntecedentSearch:
         self.set_aside(candidate)
 
     def set_aside(self, candidate: Mask) -> None:
-        """Excludes a candidate, and the antecedents that contain it, from both directions."""
+        """Excludes a candidate, and the antecedents that contain it, from both directions of the
+        search."""
         self.candidates.block(candidate)
         self.remainders.hit(candidate)
 
     def ruled_out(self, falsifier: Mask) -> MiningSteps:
-        """Excludes all antecedents that a falsifier contains, because they are no rules. A falsifier is
-        an antecedent whose own subset breaks the condition. It is first enlarged as far as possible, so
-        that more antecedents are excluded. An antecedent with the verdict UNKNOWN is excluded in the
-        same way, because it cannot be tested."""
+        """Excludes all antecedents that a falsifier contains, because they are no rules.
+
+        A falsifier is an antecedent whose own subset breaks the condition. It is first enlarged as far
+        as possible, so that more antecedents are excluded. An antecedent with the verdict UNKNOWN is
+        excluded in the same way, because it cannot be tested.
+        """
         self.exclude((yield from self.grown(falsifier)))
 
     def exclude(self, falsifier: Mask) -> None:
@@ -249,7 +252,7 @@ class AntecedentSearch:
 
     def learn(self, masks: Iterable[Mask], *, crucial: bool = False) -> MiningSteps:
         """Requests verdicts on the masks that have none yet, and waits until all have one. ``crucial``:
-        see ``Ask``."""
+        True if the verdicts must always be voted on, if there are votes (see ``Ask``)."""
         missing = {mask for mask in masks if mask not in self.seen}
         # Sorted so that consecutive prompts have a long common prefix, which providers may cache.
         in_order = sorted(missing, key=self.lattice.complement)

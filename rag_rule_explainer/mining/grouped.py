@@ -71,7 +71,7 @@ class Grouped:
 
 @dataclass(frozen=True, slots=True)
 class _Groups:
-    """The _Groups are the groups of sources in one round, as disjoint masks."""
+    """A ``_Groups`` holds the groups of sources in one round, as disjoint masks."""
 
     masks: tuple[Mask, ...]
 

@@ -213,8 +213,8 @@ class _QuickSearch:
         return Draws(self.kind, self.lattice, rule, sizes, self.miner.pinned)
 
     def note(self, rule: Mask, masks: Sequence[Mask]) -> None:
-        """Records that a rule was not seen to break on these subsets. If one of them has the verdict
-        UNKNOWN, the rule is not reported."""
+        """Records the verdicts on these subsets, on none of which the rule was seen to break. If one of
+        them is UNKNOWN, the rule is not reported."""
         known, needed, draws = self.known, self.needed(rule), self.draws_of(rule)
         if known.largest(rule, masks, Verdict.UNKNOWN) is not None:
             del known.found[rule]

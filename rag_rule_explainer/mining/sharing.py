@@ -55,7 +55,7 @@ class PrefixBlock(NamedTuple):
 
 
 class Workers:
-    """The Workers know the subset that each worker probed last, in whichever search."""
+    """A ``Workers`` records the subset that each worker probed last, in whichever search."""
 
     def __init__(self) -> None:
         self._last: dict[int, ArrangementKey] = {}
@@ -154,7 +154,7 @@ def _count(block: PrefixBlock, masks: Sequence[int]) -> int:
 
 def _distance(mask: int, masks: Sequence[int]) -> int:
     """Returns the number (1 is the lowest) of the highest bit in which ``mask`` differs from the most
-    similar of the sorted ``masks``; 0 if it is one of them, and the largest possible number if there are
-    none."""
+    similar of the sorted ``masks``. Returns 0 if it is one of them, and the largest possible number if
+    there are none."""
     at = bisect_left(masks, mask)
     return min(((mask ^ near).bit_length() for near in masks[max(0, at - 1) : at + 1]), default=maxsize)

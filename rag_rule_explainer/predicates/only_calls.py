@@ -110,8 +110,8 @@ def unguarded(predicate: Predicate) -> Predicate:
 
 
 def call_parts(predicate: Any) -> Iterator[Predicate]:
-    """Yields the predicates about tool calls that are combined or negated in this predicate; if it is
-    about calls and no combination, only the predicate itself."""
+    """Yields the predicates about tool calls that are combined or negated in this predicate. If this
+    predicate is no combination, yields the predicate itself if it is about tool calls."""
     if isinstance(predicate, (AllOf, AnyOf)):
         for each in predicate.parts:
             yield from call_parts(each)

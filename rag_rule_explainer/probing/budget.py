@@ -12,15 +12,14 @@ from .prices import Prices, Tokens, TokensByModel, cost_of
 
 @dataclass(slots=True, eq=False)
 class Budget:
-    """A Budget counts what one explanation spends, and compares it with its limits. ``prices``: None if
-    no prices are known.
+    """A ``Budget`` counts what one explanation spends, and compares it with its limits.
 
-    ``judge``: a function that returns the tokens that a judge in the predicate has used; None if no judge
-    in the predicate counts its own tokens. ``baseline``, ``repeat_check``, ``samples`` and ``retries``:
-    numbers of runs of the application by their purpose. ``earlier``: the budget of an earlier search of
-    the same call, whose spending the limits include; None if there was none. ``reused`` and ``stored``:
-    numbers of answers that came from memory and from the store. ``failures``: replays that failed even
-    after their retries.
+    ``prices``: None if no prices are known. ``judge``: a function that returns the tokens that a judge
+    in the predicate has used; None if no judge in the predicate counts its own tokens. ``baseline``,
+    ``repeat_check``, ``samples`` and ``retries``: numbers of runs of the application by their purpose.
+    ``earlier``: the budget of an earlier search of the same call, whose spending the limits include;
+    None if there was none. ``reused`` and ``stored``: numbers of answers that came from memory and from
+    the store. ``failures``: replays that failed even after their retries.
     """
 
     limits: Limits

@@ -19,7 +19,7 @@ from ..verdicts import Verdict
 from .limits import LimitReached
 
 LONGEST_BLOCKING = 0.01
-"""If no worker has paused for this number of seconds, the next one pauses, so that other tasks of the
+"""If no worker has paused for this number of seconds, the next worker pauses, so that other tasks of the
 event loop can run."""
 
 MOST_SHARING = 256
@@ -27,9 +27,9 @@ MOST_SHARING = 256
 no server keeps so many beginnings, and it takes long to compare what all workers probe."""
 
 SHARED_AT_FIRST = 32
-"""The number of first probes, of all searches together, whose keys are always chosen by how their prompts
-begin. Later, this is only done while another probe runs. So a search that ends after few probes makes the
-same ones, whether the application awaits anything or not."""
+"""The number of first probes, of all searches together, whose keys are always chosen by how their
+prompts begin. Later, keys are chosen in this way only while another probe runs. So a search that ends
+after few probes always makes the same ones, whether or not the application awaits anything."""
 
 Job: TypeAlias = tuple[RuleSearch[Key, ClaimType], Key]
 ProbeKey: TypeAlias = Callable[[RuleSearch[Key, ClaimType], Key], Awaitable[Verdict]]

@@ -91,9 +91,9 @@ class Replayer:
         return said_nothing(answer) and not (self.accepts_calls and is_only_calls(answer))
 
     def counting(self, reply: Reply) -> Reply:
-        """Returns the reply in the form in which it counts: unchanged if its answer is whole; otherwise,
-        with an error in place of the answer. Stored answers need this check too, because they may come
-        from a run with other ``accepts``."""
+        """Returns the reply as the search counts it: unchanged if its answer is whole; otherwise with an
+        error in place of the answer. Stored answers need this check too, because they may come from a
+        run with other ``accepts``."""
         fault = "" if reply.answer is None else self.fault_in(reply.answer)
         return reply._replace(answer=None, cause=UnusableReply(fault)) if fault else reply
 
@@ -103,8 +103,8 @@ class Replayer:
         self.budget.charge()
 
     def check_alive(self, reply: Reply) -> None:
-        """Raises LimitReached if this reply failed and the number of failed replays in a row has reached
-        ``limits.failures``."""
+        """Raises LimitReached if this reply failed and is the last of ``limits.failures`` failed replays
+        in a row."""
         most = self.budget.limits.failures
         if reply.cause is not None and most is not None and self._failures_in_a_row >= most:
             raise LimitReached(

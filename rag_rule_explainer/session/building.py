@@ -59,7 +59,7 @@ ONE_SOURCE = (
 
 @dataclass(slots=True, repr=False)
 class ExplanationBuilder:
-    """An ExplanationBuilder takes the results of a session and builds the explanation from them.
+    """An ``ExplanationBuilder`` takes the results of a session and builds the explanation from them.
     ``identity``: the id of the explanation. ``probed``: the number of probes made."""
 
     identity: str

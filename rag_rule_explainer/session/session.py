@@ -46,12 +46,12 @@ from .updates import Announcer
 
 @dataclass(slots=True, repr=False)
 class Session:
-    """A Session is one call of ``explain``, from opening the store to building the explanation.
+    """A ``Session`` is one call of ``explain``, from opening the store to building the explanation.
 
     ``baseline``: the caller's baseline; None to run the application. ``progress``: the listeners for
     reports of progress. ``trace``: the data for tracers; unused if an integration began a trace with the
-    baseline. ``series``: the answers and limits that several sessions of one call share; None if there is
-    only this session.
+    baseline. ``series``: the answers and limits that several sessions of one call share; None if there
+    is only this session.
     """
 
     question: str

@@ -19,8 +19,8 @@ They are the first ones that the search replayed."""
 
 @dataclass(frozen=True, slots=True)
 class SubsetsToRepeat:
-    """A ``SubsetsToRepeat`` chooses, of all subsets that the searches replayed, those that are replayed
-    once more, by what ``fidelity`` knows of the application's state."""
+    """A ``SubsetsToRepeat`` chooses the subsets that are replayed once more, among all subsets that the
+    searches replayed. The choice depends on what ``fidelity`` knows of the application's state."""
 
     sources: SourceSet
     tracked_searches: Sequence[TrackedSearch]

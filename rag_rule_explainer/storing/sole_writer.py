@@ -43,7 +43,7 @@ class Stay:
     """A ``Stay`` knows how this process uses the database: not at all ("away"), "alone", or "among"
     others.
 
-    ``presence``: the lock; None if there is no such lock; then no process is regarded as alone.
+    ``presence``: the lock; None if there is no such lock, and then no process is regarded as alone.
     ``flights``: the answers that this process is making. ``claimed``: writes claims (rights to make an
     answer) to the database. ``due``: the time, by ``time.monotonic``, at which ``look`` must next be
     called.

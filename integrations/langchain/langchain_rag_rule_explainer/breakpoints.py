@@ -20,9 +20,10 @@ _NO_CHECKPOINTER = ". To be resumed, a graph needs a checkpointer, and this one 
 
 @dataclass(frozen=True, slots=True)
 class Paused:
-    """A ``Paused`` holds the output of a graph that has stopped before its end.
+    """A ``Paused`` wraps the output of a graph that has stopped before its end, to ask a human.
 
-    ``before``: the nodes that would run next. ``interrupts``: the questions that the graph asked a human.
+    ``before``: the nodes that would run next. ``interrupts``: the questions that the graph asked a
+    human.
     """
 
     output: Any

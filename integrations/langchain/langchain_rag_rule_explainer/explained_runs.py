@@ -154,7 +154,8 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     def stream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Explained[Output]]:
-        """Yields each chunk of the output as an ``AnswerChunk``, then the whole output with its rules."""
+        """Yields each chunk of the output as an ``AnswerChunk``, then the whole output with its
+        explanation."""
         return self.transform(iter([input]), config, **kwargs)
 
     def answer_streamed(

@@ -111,7 +111,8 @@ class GraphStream:
     def stream(
         self, application: Runnable[Any, Any], given: Any, config: RunnableConfig
     ) -> Iterator[Any]:
-        """Yields the chunks in the caller's stream modes, and then the whole output as a ``Whole``."""
+        """Yields the chunks in the caller's stream modes, and at the end a ``Whole`` with the whole
+        output."""
         for part in application.stream(given, config, **self.keywords_with_state):
             yield from self._in_modes(part)
         yield Whole(ended(application, config, self._last))

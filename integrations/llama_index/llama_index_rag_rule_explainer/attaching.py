@@ -91,8 +91,8 @@ def explained(
 
 
 def _kind_of(application: Any) -> type[Any]:
-    """Returns the class of the engine that runs. An application may also be given as a class, of which
-    every run makes an engine; then the class itself is returned."""
+    """Returns the class of the engine that runs. If the application is itself a class, of which every
+    run makes an engine, returns this class."""
     return application if isinstance(application, type) else type(application)
 
 

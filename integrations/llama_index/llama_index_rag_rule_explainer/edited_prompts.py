@@ -18,11 +18,12 @@ _MESSAGES = "messages"
 
 
 def asking_with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
-    """Returns a function of a name and a method, which returns the replacement of this method of a model.
+    """Returns a function of a name and a method, which returns the replacement of this method of a
+    model.
 
-    The replacement first removes from the messages the sources that the current replay omits. If there is
-    a recorded reply (see ``served``), it returns this reply. Otherwise it sends the request, by another
-    replacement of the same method. ``wrapping``: returns that other replacement, from the same arguments.
+    The replacement first removes from the messages the sources that the current replay omits. If a
+    recorded reply exists for the request (see ``served``), it returns this reply. Otherwise it sends the
+    request. ``wrapping``: returns, from the same two arguments, the method that sends it.
     """
 
     def made(name: str, method: Any) -> Any:

@@ -283,7 +283,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         attach(response, done)
 
     def _explain_later(self, run: RecordedRun, response: Any) -> None:
-        """Explains an async run before ``aquery`` or ``achat`` returns; in a task if neither runs."""
+        """Explains an async run before ``aquery`` or ``achat`` returns, or in a task if neither runs."""
         explain = partial(self._explain_for, run, response)
         if run.entry in _WAITING and before_return(self._explainer.application, explain):
             return

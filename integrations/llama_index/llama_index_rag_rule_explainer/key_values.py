@@ -98,8 +98,8 @@ def _noted(store: object, before: Before, name: str, given: dict[str, Any]) -> G
 def _one(store: object, before: Before, place: StoredPlace) -> Generator[Real, Any, Any]:
     """Returns the value that a key had before the first run.
 
-    If the value is not known yet, yields the call that reads it from the real store. The code that runs
-    this generator makes the call, and sends its result to the generator.
+    If the value is not known yet, this generator yields the call that reads it from the real store. The
+    code that runs the generator makes the call and sends back its result.
     """
     collection, key = place
     if collection in before.collections:

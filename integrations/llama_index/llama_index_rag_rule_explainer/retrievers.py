@@ -1,10 +1,10 @@
 """This module intercepts the retrievals of query engines, retrievers and vector stores.
 
-If such calls are nested, only the outermost one is recorded, and answered with recorded nodes in replays.
-A query engine's ``retrieve`` returns nodes after postprocessing, and the synthesizer gets these nodes
-unchanged. Besides ``retrieve`` and ``aretrieve`` of retrievers, ``_retrieve`` and ``_aretrieve`` are
-replaced too. The reason is that an application may have stored ``retriever.retrieve`` before the
-explanation. A call of that stored method does not use the replaced ``retrieve``.
+If such calls are nested, only the outermost one is recorded, and answered with recorded nodes in
+replays. A query engine's ``retrieve`` returns nodes after postprocessing, and the synthesizer gets these
+nodes unchanged. Besides ``retrieve`` and ``aretrieve`` of retrievers, the inner methods ``_retrieve``
+and ``_aretrieve`` are replaced. They are needed for an application that stored ``retriever.retrieve``
+before the explanation: it still calls the original ``retrieve``, which calls a replaced inner method.
 """
 
 import re

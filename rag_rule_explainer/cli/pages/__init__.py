@@ -24,8 +24,8 @@ KINDS: Mapping[str, str] = {
 ALSO_CALLED = "Also called: "
 """The beginning of the last paragraph of a page, which lists other names of the page."""
 _SHORTEST_PART = 4
-"""The minimum number of characters by which a page is found if they are only a part of its name. Fewer
-characters must be the whole name."""
+"""The minimum number of characters by which a page is found if they are only a part of its name. A
+shorter text finds a page only if it is the whole name."""
 
 
 class HelpPage(NamedTuple):

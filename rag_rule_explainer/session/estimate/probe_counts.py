@@ -77,7 +77,7 @@ def fewest(size: int, settings: Settings, plan: MiningPlan, *, pinned: bool) -> 
     search for retention rules must omit each source once. A search for omission rules needs only the
     empty set. ``pinned``: True if some sources are always retained, so that no probe is without sources.
     ``size``: the number of all other sources."""
-    # If the user gave the answer without sources, the empty set needs no replay.
+    # If the user set the answer without sources, the empty set needs no replay.
     is_answered = settings.answer_without_sources is not None and not pinned
     if sees_all(plan):
         every = replace(_worst(size), border=1)
