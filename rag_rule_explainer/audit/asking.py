@@ -145,8 +145,8 @@ def _conditions(job: AuditJob) -> list[Predicate]:
 
 
 def _promised(job: AuditJob) -> list[tuple[RuleOutcome, RuleOutcome]]:
-    """Returns, for each of the ``_conditions``, what its retention rules and what its omission rules
-    claim. For the condition of bad answers, these are "bad" and "not bad"."""
+    """Returns, for each condition of the audit, what its retention rules and what its omission rules
+    claim. For the condition of bad answers, these claims are "bad" and "not bad"."""
     of_bad: list[tuple[RuleOutcome, RuleOutcome]] = [("bad", "not bad"), ("not bad", "bad")]
     if job.good is None:
         return of_bad

@@ -71,7 +71,7 @@ async def aaudit(
     condition: PredicateLike,
     **fields: Unpack[AuditFields],
 ) -> Audit:
-    """Returns the same as ``audit``, but runs on the caller's event loop."""
+    """Returns what documents do in many answers, as ``audit`` does, on the caller's event loop."""
     return await _Run.of(application, questions, condition, dict(fields)).audit()
 
 

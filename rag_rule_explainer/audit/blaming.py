@@ -179,8 +179,8 @@ def _lines(file: Path | None) -> Iterator[Any]:
 
 
 def _kept(file: Path | None) -> dict[str, Sequence[Verdict | None]]:
-    """Returns the verdicts in the file, by the digest of the trials of a question (see ``_digest``).
-    They are in the order of the trials, with None for a trial that was not made."""
+    """Returns the verdicts in the file, by a hash that identifies the trials of one question. They are
+    in the order of the trials, with None for a trial that was not made."""
     found = dict[str, Sequence[Verdict | None]]()
     for read in _lines(file):
         with suppress(KeyError, TypeError):
@@ -190,7 +190,7 @@ def _kept(file: Path | None) -> dict[str, Sequence[Verdict | None]]:
 
 def _kept_budget(file: Path | None, mark: str) -> int | None:
     """Returns the number of replays that an earlier run allowed for the same plan; None if there was no
-    such run. ``mark``: the result of ``_mark``."""
+    such run. ``mark``: a hash that identifies the plan."""
     for read in _lines(file):
         with suppress(KeyError, TypeError, ValueError):
             if read["plan"] == mark:

@@ -44,8 +44,8 @@ class Meter(Protocol):
 class MeteredLimiter(Limiter):
     """A ``MeteredLimiter`` is a limiter that asks a meter before each run of the application.
 
-    A run that a limit of the audit forbids raises LimitReached, so its explanation ends as after a limit
-    of its own. Requests to judges take a slot and are not counted as runs.
+    If a limit of the audit forbids the run, LimitReached is raised, and the explanation ends as after a
+    limit of its own. Requests to judges wait for their turn as well, but are not counted as runs.
     """
 
     def __init__(self, size: int, meter: Meter) -> None:

@@ -40,7 +40,8 @@ def suspects_of(explanations: Iterable[tuple[str, Explanation]]) -> tuple[Suspec
 def suspects_of_log(
     names: DocumentNames, read: Callable[[AuditedQuestion], Explanation | None]
 ) -> tuple[Suspect, ...]:
-    """Returns the same as ``suspects_of``, for an audit.
+    """Returns every document of an audit that a rule names, in the order of the first question in which
+    it is named.
 
     ``read``: returns the saved explanation of a question by the condition of bad answers; None if there
     is none. Without an explanation, the rules are used that the audit itself keeps of the question.
@@ -187,8 +188,9 @@ def _best_pair(
 def _of_probes(known: _Known, tied: frozenset[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Yields each subset that was seen to be bad with the ``tied`` documents, and not bad without them.
 
-    Each item is a triple: the number of answers on the subset with or without the tied documents (the
-    smaller of the two), the number of its documents, and its documents.
+    ``tied``: the tested document, with near-duplicates that were only retained or omitted together with
+    it. Each item is a triple: the number of answers on the subset with or without the tied documents
+    (the smaller of the two), the number of its documents, and its documents.
     """
     for among, (kept, samples, badness) in known.probes.items():
         if badness is Verdict.HOLDS and tied <= among:

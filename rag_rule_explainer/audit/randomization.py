@@ -102,7 +102,8 @@ def repetitions_for(bound: float, pairs: int, error: float, power: float) -> int
 @lru_cache(maxsize=4096)
 def _power(bound: float, count: int, error: float) -> float:
     """Returns the probability that a document to blame gets a p-value of at most ``bound``, with
-    ``count`` replays with it and as many without it. ``error``: as for ``repetitions_for``."""
+    ``count`` replays with it and as many without it. ``error``: the probability that a single replay
+    comes out wrong."""
     right = [comb(count, n) * (1 - error) ** n * error ** (count - n) for n in range(count + 1)]
     return sum(
         chance * other

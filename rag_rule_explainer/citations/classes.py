@@ -26,7 +26,8 @@ class CitationClass(str, Enum):
 
     @property
     def mark(self) -> str:
-        """Returns the mark of this class: one character, so that no reader depends on colours."""
+        """Returns the sign of this class in reports: one character, so that no reader depends on
+        colours."""
         return _MARKS[self]
 
     @property

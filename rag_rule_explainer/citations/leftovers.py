@@ -118,8 +118,8 @@ def _of_subject(mark: str, after: str) -> Iterator[str]:
 
 
 def _in_brackets(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]:
-    """Yields the words beside a citation in the same round brackets, if they are few. The parameters are
-    those of ``why_unclear``."""
+    """Yields the words beside a citation in the same round brackets, if they are few, as in "It is so
+    (as [1] says)." The parameters are those of ``why_unclear``."""
     for found in _ROUND.finditer(text, *place):
         inside = [each for each in marks if found.start() < each[0] and each[1] < found.end()]
         if inside and text[place[0] : found.start()].strip():

@@ -101,7 +101,8 @@ def _moved(
     text: str, pieces: Sequence[Place], marks: Sequence[Place], before: Mapping[int, int]
 ) -> Iterator[Place]:
     """Yields the pieces. Each citation between two pieces is moved to the piece to which it belongs.
-    ``marks``, ``before``: as for ``_uncut``."""
+    ``marks``: the positions of all citations. ``before``: the start of each citation that stands before
+    its sentence, by its end."""
     ends = dict(marks)
     last: Place | None = None
     begin: int | None = None
@@ -128,7 +129,8 @@ def _head(text: str, begin: int, end: int, ends: Mapping[int, int], before: Mapp
     """Returns the position at which the content of the piece from ``begin`` to ``end`` begins: after
     closing brackets and citations that belong to the previous piece.
 
-    ``ends``: the end of each citation, by its start. ``before``: as for ``_uncut``.
+    ``ends``: the end of each citation, by its start. ``before``: the start of each citation that stands
+    before its sentence, by its end.
     """
     is_line = begin == 0 or text[begin - 1] == "\n"
     found = None if is_line else _CLOSING.match(text, begin, end)

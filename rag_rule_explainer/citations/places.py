@@ -32,8 +32,8 @@ def _is_placed(citation: ReadCitation) -> bool:
 
 
 def _repeats(citation: ReadCitation, placed: Sequence[ReadCitation]) -> bool:
-    """Returns True iff ``placed`` (the citations with a position in the text) has a citation of the same
-    source in the part of the text that this citation is about."""
+    """Returns True iff the source of this citation is also cited inside the part of the text that the
+    citation supports. ``placed``: the citations with a position in the text."""
     same = (
         each
         for each in placed
@@ -62,8 +62,8 @@ def with_places(checks: Sequence[CitationCheck]) -> tuple[CitationCheck, ...]:
 
 
 def _listed(check: CitationCheck) -> dict[str | None, _Listed]:
-    """Returns a dict from the id of each source that this statement cites only by a list, to the source
-    and the part of the text to which the list belongs."""
+    """Returns the sources that this statement cites only by a list of sources, by their ids. Each has
+    the id of the source, and the part of the text to which the list belongs."""
     placed = {each.source for each in check.reading.citations if _is_placed(each)}
     found = dict[str | None, _Listed]()
     for each in check.reading.citations:

@@ -43,5 +43,6 @@ async def aexplain_each(
     baseline: Baseline | Answer | str | None = None,
     **fields: Unpack[CallFields],
 ) -> tuple[Explanation, ...]:
-    """Returns the same as ``explain_each``, but runs on the caller's event loop."""
+    """Returns one explanation of the same answer for each condition, as ``explain_each`` does, but runs
+    on the caller's event loop."""
     return await explainer.series(question, sources, baseline, conditions, fields).explanations()

@@ -31,7 +31,7 @@ class RecheckAsked:
 
     @property
     def change(self) -> dict[str, Any]:
-        """Returns the fields of ``ChangeOptions`` by name."""
+        """Returns the change of the corpus as keywords: the fields of ``ChangeOptions`` by name."""
         return {
             "exclude": self.exclude,
             "replace": self.replace,

@@ -21,9 +21,11 @@ _PERHAPS: Mapping[FailOn, tuple[What, ...]] = {
 }
 _HIDES: Mapping[FailOn, tuple[Letter, ...]] = {"gained": ("B",), "lost": (), "any": ("A", "B")}
 """For each value of ``on``, the explanations whose search must have been complete before
-``Comparison.fails(on)`` may return False. Otherwise, a rule that was not found could be a change of this
-kind. "lost" needs no complete search: each rule of A that B does not report is already listed, at least
-as "perhaps lost"."""
+``Comparison.fails(on)`` may return False.
+
+For example, "gained" needs a complete search of B: a rule of B that was not found might be a gained one.
+"lost" needs none: each rule of A that B does not report is already listed, at least as "perhaps lost".
+"""
 
 
 class Comparison(InNotebooks, BaseModel):

@@ -87,8 +87,7 @@ class JudgedSubsets:
 
     def seen_whole(self, antecedent: Mask) -> float:
         """Returns an upper bound of the chance that these sources are no rule. It is below 1 only if
-        every subset to which the rule would apply was probed, and the condition held on all of them. It
-        is also 1 if ``is_shared``, and if some of the sources are tied."""
+        every subset to which the rule would apply was probed, and the condition held on all of them."""
         if self.is_shared or self.splits(antecedent):
             return 1.0
         applying = {each.antecedent: each for each in self.applying(antecedent)}

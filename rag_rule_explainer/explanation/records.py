@@ -170,7 +170,7 @@ class Finding(InNotebooks):
         return f"{antecedent}, {shortened(condition, max(limit - len(antecedent), limit // 4))}"
 
     def brief_with_evidence(self, limit: int = 400) -> str:
-        """Returns the same as ``brief``, followed by the evidence."""
+        """Returns the rule as a sentence of about ``limit`` characters, followed by the evidence."""
         return f"{self.brief(limit)} [{shortened(self.evidence, max(limit, 400))}]"
 
     @property

@@ -28,8 +28,8 @@ SEEDS_WITHOUT_RULE = 8
 """After this number of candidates in a row that are no rules, the search changes its direction: from
 below to above, or back."""
 STUCK = 4
-"""A falsifier (an antecedent whose own subset breaks the condition) is regarded as maximal if this number
-of units in a row cannot be added to it."""
+"""A falsifier is no longer enlarged after this number of units in a row could not be added to it. (A
+falsifier is an antecedent whose own subset breaks the condition.)"""
 
 MiningSteps = Generator[Wanted, Verdicts, None]
 Growing = Generator[Wanted, Verdicts, Mask]
@@ -152,8 +152,8 @@ class AntecedentSearch:
         self.exclude((yield from self.grown(falsifier)))
 
     def exclude(self, falsifier: Mask) -> None:
-        """Excludes a falsifier (an antecedent whose own subset breaks the condition) and all antecedents
-        that it contains from both directions."""
+        """Makes both directions of the search skip a falsifier (an antecedent whose own subset breaks
+        the condition) and all antecedents inside it, because none of them is a rule."""
         outside = self.lattice.complement(falsifier)
         self.falsifiers.append(falsifier)
         self.candidates.hit(outside)
@@ -222,8 +222,8 @@ class AntecedentSearch:
         return self.seen[mask] is Verdict.BREAKS
 
     def fails(self, mask: Mask) -> Test:
-        """Returns True iff a known falsifier contains the antecedent, or the own subset of the
-        antecedent does not have the verdict HOLDS. The own subset is probed only if no known falsifier
+        """Returns True iff the antecedent cannot be a rule: a known falsifier contains it, or its own
+        subset does not have the verdict HOLDS. The own subset is probed only if no known falsifier
         contains the antecedent."""
         if self.is_falsified(mask):
             return True

@@ -36,8 +36,8 @@ class Confidence:
     """
 
     by_prefix: ClassVar[bool] = True
-    """True: each worker takes asks (requests for verdicts) whose prompts begin like its last prompt,
-    because servers evaluate them faster; see ``sharing``."""
+    """True means: each worker prefers subsets whose prompt begins like the last prompt that it sent,
+    because servers evaluate such prompts faster."""
 
     kind: RuleKind
     share: float

@@ -74,10 +74,9 @@ class Evidence:
         return [Subset(m ^ self._flip) for m in holds if any(is_subset(own, m) for own in antecedents)]
 
     def border(self) -> tuple[Antecedent, ...]:
-        """Returns the border: all antecedents on whose own subset (exactly their units retained, or
-        omitted) the condition was seen to break, except those that are contained in another one. The
-        largest come first. After an exact search, the border is the set B that the docstring of ``mono``
-        defines."""
+        """Returns the border: the antecedents on whose own subset (exactly their units retained, or
+        omitted) the condition was seen to break, without those that another such antecedent contains.
+        The largest come first."""
         if self._border is None:  # it is computed once
             broken = map(Antecedent, self._masks[Verdict.BREAKS])
             self._border = tuple(sorted(maximal(broken, self._lattice.size), key=_largest_first))

@@ -21,8 +21,8 @@ class Exhaustive:
     False to find all rules."""
 
     by_prefix: ClassVar[bool] = True
-    """True: each worker takes asks (requests for verdicts) whose prompts begin like its last prompt,
-    because servers evaluate them faster; see ``sharing``."""
+    """True means: each worker prefers subsets whose prompt begins like the last prompt that it sent,
+    because servers evaluate such prompts faster."""
 
     kind: RuleKind
     minimal: bool = True

@@ -41,8 +41,8 @@ class Mono:
     rules."""
 
     by_prefix: ClassVar[bool] = True
-    """True: each worker takes asks (requests for verdicts) whose prompts begin like its last prompt,
-    because servers evaluate them faster; see ``sharing``."""
+    """True means: each worker prefers subsets whose prompt begins like the last prompt that it sent,
+    because servers evaluate such prompts faster."""
 
     kind: RuleKind
     minimal: bool = True
@@ -80,8 +80,8 @@ class Mono:
 
 
 class _Frontier:
-    """A _Frontier holds the antecedents that are known to be valid. It finds the antecedents that can be
-    requested next, which are those whose parents are all valid."""
+    """A ``_Frontier`` holds the antecedents that are known to be valid. It finds the antecedents that
+    can be requested next: those whose parents (the antecedents with one unit more) are all valid."""
 
     def __init__(self, lattice: Lattice) -> None:
         self.lattice = lattice
@@ -95,8 +95,8 @@ class _Frontier:
         self._high_bits = _bits_of_each(lattice.size - self._half, self._half)
 
     def opened_by(self, antecedent: Mask) -> list[Mask]:
-        """Records that an antecedent is valid. Returns the children of this antecedent whose parents are
-        now all valid."""
+        """Records that an antecedent is valid. Returns those of its children (the antecedents with one
+        unit fewer) that can be requested now, because all their parents are valid."""
         self.valid.add(antecedent)
         valid_parents, half = self._valid_parents, self._half
         high = antecedent >> half

@@ -94,7 +94,10 @@ class Sampled:
 
     def statement(self, count: int, draws: "Draws", share: float | None = None) -> str:
         """Returns the guarantee, in words, for a rule that held on ``count`` subsets drawn from
-        ``draws``. ``share``: the share on which it may still fail; by default ``max_violation``."""
+        ``draws``: "held on 59 random subsets ...; with 95 % confidence it fails on at most 5 % of such".
+
+        ``share``: the share on which it may still fail; by default ``max_violation``.
+        """
         whose = "no rule here fails on more than" if self.jointly else "it fails on at most"
         return (
             f"held on {count} random subsets of {subset_count(draws.everything)} ({draws.ways}); with "

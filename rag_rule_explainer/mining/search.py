@@ -91,7 +91,7 @@ class RuleSearch(Generic[Key, ClaimType]):
         self._crucial: set[Key] = set()
         self._wanting: dict[Key, Ask[Key]] = {}
         self._queue: list[tuple[int, Key]] = []
-        # This is None unless each worker may take asks whose prompts begin alike (see ``sharing``).
+        # This is None unless the miner wants each worker to prefer prompts that begin alike.
         self._ready = Ready[Key]() if getattr(miner, "by_prefix", False) else None
         self._final: tuple[ClaimType, ...] | None = None
         self._mining: Mining[Key, ClaimType] = miner(lattice)

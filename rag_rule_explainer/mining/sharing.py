@@ -30,7 +30,8 @@ are more, the whole list is sorted again."""
 
 
 class PrefixBlock(NamedTuple):
-    """A PrefixBlock holds the masks from ``start`` to below ``start + 2 ** bits``."""
+    """A ``PrefixBlock`` stands for all masks with the same highest bits, whose prompts begin alike: the
+    masks from ``start`` to below ``start + 2 ** bits``."""
 
     start: int
     bits: int
@@ -55,7 +56,7 @@ class PrefixBlock(NamedTuple):
 
 
 class Workers:
-    """A ``Workers`` records the subset that each worker probed last, in whichever search."""
+    """A ``Workers`` records the subset that each worker probed last, in any of the searches."""
 
     def __init__(self) -> None:
         self._last: dict[int, ArrangementKey] = {}
@@ -76,10 +77,13 @@ class Workers:
 
 
 class Ready(Generic[AskedKey]):
-    """A Ready holds the asks (requests for verdicts) that are ready, by their masks, and gives each
-    worker one of them. Among asks that are equally near to the worker's last subset, the worker gets the
-    ask with the smallest rank. Miners whose asks are shared rank these by their masks, up or down. So the
-    smallest rank is that of the first or the last of these asks in the order of their masks."""
+    """A ``Ready`` holds the requests for verdicts that are ready, by their masks, and gives each worker
+    one of them.
+
+    A worker gets a request that is near to its last subset. Of several equally near ones, it gets the
+    one with the smallest rank. Miners rank them in ascending or in descending order of their masks, so
+    only the first and the last of them are compared.
+    """
 
     def __init__(self) -> None:
         self._masks: list[AskedKey] = []

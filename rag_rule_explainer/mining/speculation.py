@@ -29,7 +29,7 @@ several units breaks it, if no removal of only some of these units does. ``_SING
 ``_OTHERS_WEIGH``: each assumption counts as much as this number of verdicts. A unit is one source, or
 several tied sources."""
 _SLACK = 2
-"""The expected waste of some guesses may be this many times ``share``, the usual limit (see
+"""The factor by which the expected waste of some guesses may exceed ``share``, the usual limit (see
 ``Speculation``). Such a guess removes several units, and the condition is known to hold if any one of
 them is removed alone. The search will probably request this subset soon, so a higher risk is accepted."""
 

@@ -98,7 +98,8 @@ class Budget:
             self._tokens += total(tokens)
 
     def spend_judging(self, usage: Tokens | None, models: TokensByModel | None = None) -> None:
-        """Adds the tokens of a judge's reply. The parameters are those of ``spend``."""
+        """Adds the tokens of a judge's reply. ``models``: the same tokens by the name of the model; None
+        if the models are not known."""
         for model, reported in (models or {"": usage or {}}).items():
             if tokens := counts_in(reported):
                 _add(self._judged, model, tokens)

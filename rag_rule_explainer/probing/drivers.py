@@ -27,8 +27,8 @@ MOST_SHARING = 256
 no server keeps so many beginnings, and it takes long to compare what all workers probe."""
 
 SHARED_AT_FIRST = 32
-"""The number of first probes, of all searches together, whose keys are always chosen by how their
-prompts begin. Later, keys are chosen in this way only while another probe runs. So a search that ends
+"""The number of probes at the beginning, of all searches together, that workers choose by how the
+prompts begin. Later probes are chosen in this way only while another probe runs. So a search that ends
 after few probes always makes the same ones, whether or not the application awaits anything."""
 
 Job: TypeAlias = tuple[RuleSearch[Key, ClaimType], Key]

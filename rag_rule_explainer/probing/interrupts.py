@@ -99,7 +99,8 @@ class Interrupts:
             return None
 
     def doze(self, seconds: float = LOOK_UP_SECONDS) -> None:
-        """Waits as ``wait`` does, but raises the delayed error of Ctrl-C, usually a KeyboardInterrupt."""
+        """Waits for at most the shorter of ``seconds`` and ``LOOK_UP_SECONDS``, or until ``wake`` is
+        called. Raises the delayed error of Ctrl-C, usually a KeyboardInterrupt, if Ctrl-C has arrived."""
         if (raised := self.wait(seconds)) is not None:
             raise raised
 

@@ -90,7 +90,8 @@ async def together(works: Iterable[Callable[[], Awaitable[object]]], *, needed: 
     """Runs all tasks at the same time. They wait for each other before their answers go to a judge, so
     that the judge gets as few requests as possible.
 
-    ``needed``: see ``Backlog``. Raises the first error after all tasks have ended.
+    ``needed``: True if the tasks send requests even after a stop. Raises the first error after all tasks
+    have ended.
     """
     backlog = Backlog(needed=needed)
     before = of_this_work.set(backlog)

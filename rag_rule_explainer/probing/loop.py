@@ -69,9 +69,9 @@ def about_the_callers_loop() -> str:
 
 
 def waits_for_the_callers_loop() -> bool:
-    """Returns True iff the caller's own event loop stands still until the blocking call returns, and
-    callbacks have been scheduled on this loop since the call began. An answer that is late may wait for
-    them; a retry would then be late too."""
+    """Returns True iff a late answer may only be waiting for the caller's own event loop: this loop
+    stands still until the blocking call returns, and callbacks have been scheduled on it since the call
+    began. A retry would then be late, too."""
     blocked = _blocked.get()
     return blocked is not None and blocked.has_work()
 

@@ -154,8 +154,8 @@ class Replayer:
         return tuple.__new__(Reply, (answer, time.perf_counter() - started, None, trace))  # pyright: ignore[reportUnknownMemberType] -- a tuple of any items
 
     def _held(self, begin: Callable[[], None]) -> Slot:
-        """Counts a run that has a slot of the limiter, and returns the record of the slot. Gives the slot
-        back if the run is forbidden."""
+        """Calls ``begin``, which counts the run or forbids it, and returns the record of the slot that
+        the run occupies. If ``begin`` raises an error, the slot becomes free for another run."""
         try:
             begin()
         except BaseException:
@@ -230,7 +230,8 @@ def _plain(text: str) -> Answer:
 
 def _failed_reply(error: BaseException, started: float, trace: TracedReplay | None) -> Reply:
     """Returns the reply of a run that failed with this error. Raises the error again if it is not the
-    application's. ``started``: the time at which the run began. ``trace``: see ``Reply.traced``."""
+    application's. ``started``: the time at which the run began. ``trace``: the data about the replay for
+    tracers; None if it is not traced."""
     if not _is_the_applications(error):
         raise error
     return Reply(None, time.perf_counter() - started, error, trace)

@@ -29,10 +29,11 @@ class SubsetsToRepeat:
     def to_repeat(self) -> tuple[ArrangementKey, ...]:
         """Returns the subsets that are replayed again.
 
-        The first is the decisive subset; see ``_decisive``. If the application's state has changed, the
-        full set, the subsets on which the rules depend, and the first subsets of each search are added.
-        The first subsets were replayed before most changes of the state, so their answers may differ now.
-        If a run took another path through the code than the baseline, the full set is added.
+        The first is the largest subset whose verdict differs from the verdict on all sources. If the
+        application's state has changed, the full set, the subsets on which the rules depend, and the
+        first subsets of each search are added. The first subsets were replayed before most changes of
+        the state, so their answers may differ now. If a run took another path through the code than the
+        baseline, the full set is added.
         """
         full = self.sources.full
         keys: list[ArrangementKey] = [self._decisive()]

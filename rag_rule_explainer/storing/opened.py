@@ -104,9 +104,10 @@ class Opened:
 
 
 def opened_store(address: Address, namespace: str, lease: float) -> Opened:
-    """Opens a store and returns it. ``namespace``, ``lease``: as in ``Store``. All stores of this process
-    with the same database share one writer. Raises StoreFailed if the database cannot be used, and
-    MissingExtra if a package is not installed."""
+    """Opens a store and returns it. All stores of this process with the same database share one writer.
+    ``namespace``: the name for the application whose answers are stored. ``lease``: the seconds for
+    which a claim (the right to make an answer) is valid. Raises StoreFailed if the database cannot be
+    used, and MissingExtra if a package is not installed."""
     key = os.getpid(), address.identity
     with _opening:
         writer, file = _writers.get(key, (None, None))

@@ -150,9 +150,12 @@ def _led(query: _Question, here: Passage, there: Passage) -> tuple[_Candidate, .
 def _candidates(
     query: _Question, passage: Passage, followed: frozenset[str] = _NOTHING, bonus: int = 0
 ) -> tuple[_Candidate, ...]:
-    """Returns the answers in the passage, each with its highest weight. ``followed``: the words of the
-    question that a second passage, linked to this one, has. ``bonus``: the number to add to the weight of
-    an answer if this passage has words of the question that are not in ``followed``."""
+    """Returns the possible answers in the passage, each once, with its highest weight.
+
+    ``followed``: the words of the question that a second passage has; this passage and the second one
+    are linked. ``bonus``: a number that is added to the weight of an answer if this passage has words of
+    the question that are not in ``followed``.
+    """
     best: dict[str, _Candidate] = {}
     for sentence in passage.sentences:
         here = (sentence.terms | passage.subject_terms) & query.terms

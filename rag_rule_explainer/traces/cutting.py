@@ -140,8 +140,9 @@ def _owners(
 ) -> Sequence[Source]:
     """Returns, for each of the places ``found`` of one text, the source to which the place belongs.
 
-    ``several``: the sources with this text. ``times``: as for ``cuts_of``. Raises NotInTrace if the
-    number of places is not the number of times that the text was retrieved.
+    ``several``: the sources with this text. ``times``: how often each source was retrieved, by its id;
+    once if its id is missing. Raises NotInTrace if the number of places is not the number of times that
+    the text was retrieved.
     """
     count, retrieved = len(found), sum(times.get(each.id, 1) for each in several)
     if not found or (len(several) == 1 and count <= retrieved):

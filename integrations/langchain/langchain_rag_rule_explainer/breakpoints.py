@@ -41,7 +41,8 @@ class Paused:
 
     @classmethod
     async def or_aended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
-        """Returns the same as ``or_ended``, but calls async methods in the caller's event loop."""
+        """Returns the output of a run, wrapped in a ``Paused`` if the graph has nodes that have not run
+        yet. Calls async methods in the caller's event loop."""
         return cls._of(await graph.aget_state(_latest(config)) if _keeps_threads(graph) else None, output)
 
     @classmethod

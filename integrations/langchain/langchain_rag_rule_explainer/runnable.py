@@ -199,7 +199,8 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
         baseline: Any = None,
         **kwargs: Any,
     ) -> Explanation:
-        """Returns the same as ``explain``, but calls async methods in the caller's event loop."""
+        """Returns the rules of the answer to ``input``, as ``explain`` does, but calls async methods in
+        the caller's event loop."""
         question = QuestionOptions(documents, add_documents, pinned, baseline)
 
         async def explained(call: Call[Found]) -> Explanation:
@@ -235,7 +236,8 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> Verification:
-        """Returns the same as ``verify``, but calls async methods in the caller's event loop."""
+        """Returns whether one rule of the answer to ``input`` holds, as ``verify`` does, but calls async
+        methods in the caller's event loop."""
         question = QuestionOptions.taken_from(kwargs)
         return await self._aasked(
             lambda call: call.averified(antecedent, kind), input, config, question, kwargs

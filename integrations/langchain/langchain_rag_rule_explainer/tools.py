@@ -75,11 +75,11 @@ def _running(name: str, method: Any) -> Any:
 
 
 def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> UsedTool | None:
-    """Records a tool call on the current run, and returns it as a ``UsedTool``, which says whether the
-    tool runs and, if not, which result the call gets.
+    """Records a tool call on the current run. Returns a ``UsedTool``, which says whether the tool runs,
+    and which result the call gets if the tool does not run.
 
-    Returns None for a call that is not recorded: if the tool is a stub, or if the tool is called outside
-    of runs and ``late_use`` lets it run.
+    Returns None for a call that is not recorded: the tool is a stub, or it is called outside of runs and
+    ``late_use`` lets it run.
     """
     run = participation()
     if isinstance(tool, StubTool):

@@ -199,9 +199,12 @@ def _left(state: State, messages: list[Message]) -> list[Message]:
 def _first(
     state: State, store: Any, key: str, *, statuses: bool = False
 ) -> Generator[Real, Any, list[Message]]:
-    """Returns the messages that a key had before the first run. Yields calls of the real store, as
-    ``_own`` does. ``statuses``: True if the store marks messages as active or archived; otherwise, all
-    messages count as active."""
+    """Returns the messages that a key had before the first run.
+
+    If they must first be read from the real store, this generator yields the calls that read them.
+    ``statuses``: True if the store marks messages as active or archived; otherwise, all messages count
+    as active.
+    """
     before: ChatsByKey = state.kept(("chats", shared_key_of(state, store)), ChatsByKey)
     if key not in before.of:
         if statuses:

@@ -95,7 +95,8 @@ class ExplainedRun:
 
     @classmethod
     def of(cls, run: Callable[[], Awaitable[Any]], *, is_code: bool) -> "ExplainedRun":
-        """Starts a task for ``run`` in the caller's event loop. ``is_code``: see ``Listener``."""
+        """Starts a task for ``run`` in the caller's event loop. ``is_code``: True if the caller is code
+        of an application that is being explained; False if it may be a human."""
         listener = Listener(is_code)
 
         async def heard() -> Any:

@@ -117,7 +117,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return explanation
 
     async def aexplain(self, run_id: str | None = None) -> Explanation:
-        """Returns the same as ``explain``, but calls async methods in the caller's event loop."""
+        """Returns the rules of a recorded answer, as ``explain`` does, in the caller's event loop."""
         return await self._aexplained(self._ended(run_id))
 
     async def _aexplained(self, run: RecordedRun) -> Explanation:

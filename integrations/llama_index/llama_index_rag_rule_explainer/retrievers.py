@@ -127,7 +127,7 @@ def _search(name: str, method: Any, shape: Shape[Found]) -> Any:
 @dataclass(frozen=True, slots=True)
 class _Search:
     """A ``_Search`` is one call of a search method of a retriever, an engine or a store. Calling the
-    object makes this call: on the same retriever, or on the one that is given."""
+    object repeats the search, with the given retriever or else with the original one."""
 
     method: Any
     retriever: Any

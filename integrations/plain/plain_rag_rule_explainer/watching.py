@@ -38,7 +38,7 @@ def _replied(result: Any) -> ModelReply | None:
 _CLIENT = GeneratedClient(_asks_a_model, _asked, edited, _replied, Streamed)
 _ADDED_ALONE = re.compile("(?!)")
 """A pattern that matches no name, so that no method that the client's classes define is replaced. Only
-``request``, which they inherit, is replaced: each class gets its own ``request`` (see ``added``)."""
+the method ``request``, which the classes inherit, is replaced."""
 interception = Patches(
     [
         Interception("openai", "OpenAI", _ADDED_ALONE, _CLIENT.sending, added=("request",)),

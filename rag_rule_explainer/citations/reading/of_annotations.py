@@ -89,8 +89,9 @@ def _meant(holders: list[Any], shown: CitableSources, quote: str) -> Meaning:
 
 
 def _named(holders: list[Any], shown: CitableSources) -> tuple[str, ...]:
-    """Returns the ids of the sources that the fields of an annotation name. ``holders``: as for
-    ``_meant``. Several sources may match, because each chunk of a document has the document's title."""
+    """Returns the ids of the sources that the fields of an annotation name. Several sources may match,
+    because each chunk of a document has the document's title. ``holders``: the annotation and the
+    objects inside it that have further fields."""
     fits: tuple[str, ...] = ()
     for name in _NAMES:
         ids = shown.named(_first(holders, (name,), str))

@@ -62,8 +62,9 @@ class _Pieces:
 
 
 def read_output(output: Any, shown: CitableSources, pattern: str | None = None) -> CitingText:
-    """Returns the text of an output with its citations: those in the text, and those in other data of the
-    output. ``pattern``: as for ``read_answer_text``.
+    """Returns the text of an output with its citations: those in the text, and those in other data of
+    the output. ``pattern``: a regular expression for citations in another form; None for the usual
+    forms.
 
     If the output contains nodes whose numbers occur in the text, as with LlamaIndex's
     CitationQueryEngine, these numbers refer to the sources of the nodes.

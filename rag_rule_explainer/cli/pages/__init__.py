@@ -84,8 +84,8 @@ def no_page(asked: str, others: Iterable[str]) -> InvalidInput:
 
 @cache
 def _by_name() -> dict[str, tuple[str, HelpPage]]:
-    """Returns all pages by the simplified forms of their names (see ``_forms``), each with the name as it
-    is written on the page."""
+    """Returns all pages by simplified forms of their names, such as "samples" for "Noise(samples=9)",
+    each with the name as it is written on the page."""
     own = [(name, page) for page in help_pages() for name in (page.title, page.name)]
     others = [(name, page) for page in help_pages() for name in page.others]
     return {_forms(name)[0]: (name, page) for name, page in (*others, *own)}

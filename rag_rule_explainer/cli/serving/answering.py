@@ -78,7 +78,7 @@ class ServedApplication:
         self, asked: AskedOfServer, sources: list[str], kind: RuleKind, progress: CallProgress
     ) -> tuple[Verification, SavedPlace]:
         """Returns whether the rule with these ``sources`` holds, and the place where the evidence is
-        saved. ``progress``: as for ``explain``."""
+        saved. ``progress``: the listener that gets reports during the test."""
         limits = Limits(self.allowance.cap(asked.max_replays))
         verification: Verification = self._spending(
             replace(asked, rules=kind.value),

@@ -18,10 +18,12 @@ _WIDEST_ROW = 84
 
 @dataclass(frozen=True, slots=True)
 class LatticeGrid:
-    """A ``LatticeGrid`` holds the position of each subset by its mask (a number with one bit for each
-    retained unit), the vertical position of each row, the height of the diagram, and the radius of a
-    mark, which is the shape for one subset. ``beside_pinned``: True if every subset also retains pinned
-    sources."""
+    """A ``LatticeGrid`` says where the parts of the diagram of subsets are drawn.
+
+    ``places``: the position of each subset by its mask, a number with one bit for each retained unit.
+    ``tops``: the vertical position of each row. ``radius``: the radius of the shape for one subset.
+    ``beside_pinned``: True if every subset also retains pinned sources.
+    """
 
     size: int
     places: Mapping[int, tuple[float, float]]

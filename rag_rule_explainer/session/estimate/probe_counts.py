@@ -29,11 +29,13 @@ class Probes:
     """A ``Probes`` counts the probes of a search.
 
     ``subsets``: the number of probed subsets. ``shown``: the number of sources in them, summed over all
-    these subsets. ``depth``: the number of probes that must run one after the other, because each depends
-    on the one before. ``border``: the number of subsets for which a vote draws further answers after the
-    first one, unless the settings vote on every subset; the answers are assumed to agree. None if the
-    largest number of answers is drawn for every subset. ``with_full``: True if the set of all sources is
-    among the subsets; the baseline already gives its answer.
+    these subsets. ``depth``: the number of probes that must run one after the other, because each
+    depends on the one before. ``with_full``: True if the set of all sources is among the subsets; the
+    baseline already gives its answer.
+
+    ``border``: the number of subsets on which the first answer is not enough, so that further answers
+    are drawn for a vote. All answers are assumed to agree. None if the largest number of answers is
+    drawn for every subset.
     """
 
     subsets: int

@@ -116,8 +116,8 @@ class PlacedNotes:
         return {**{key: value for key, value in own.items() if value is not None}, **self.about}
 
     def label(self, placed: PlacedNote) -> str:
-        """Returns the label of a note after the name of its document, for tools that have no notes on
-        documents: "D1: needs D4 (proved)"."""
+        """Returns the label of a note, such as "D1: needs D4 (proved)". It begins with the name of the
+        document, because some tools cannot attach a note to a document."""
         note = placed.note
         if note.source is None:
             return note.label
