@@ -45,7 +45,8 @@ class RuleKind(str, Enum):
         return 0 if self is RuleKind.RETENTION else lattice.full
 
     def subset(self, lattice: Lattice, antecedent: Antecedent) -> Subset:
-        """Returns the subset on which exactly the units of this antecedent are retained (or omitted)."""
+        """Returns the subset on which exactly the units of this antecedent are retained (for omission
+        rules: omitted)."""
         return Subset(antecedent ^ self.flip(lattice))
 
     def antecedent(self, lattice: Lattice, subset: Subset) -> Antecedent:

@@ -121,11 +121,11 @@ _SIMPLE = (
 
 @dataclass(slots=True)
 class _Reading:
-    """A ``_Reading`` describes one value by JSON data.
+    """A ``_Reading`` describes a value as JSON data, so that two runs can compare it.
 
-    ``_read``: the functions, classes and objects that were described so far, because they may refer to
-    each other. ``_near``: the modules of the conditions. Other modules belong to libraries; of their
-    objects, only the type counts. ``_changed``: the attributes that functions set.
+    ``_read``: the functions, classes and objects that were described so far; because they may refer to
+    each other, each is described once. ``_near``: the modules of the conditions. Other modules belong to
+    libraries; of their objects, only the type counts. ``_changed``: the attributes that functions set.
     """
 
     _read: dict[int, object] = field(default_factory=dict[int, object])

@@ -137,12 +137,13 @@ class Causes:
 
     @property
     def seen_claim(self) -> ClaimStatus:
-        """Returns the status, such as "proved", of statements that depend only on single probes."""
+        """Returns how certain a statement is, such as "proved", if it depends only on single probes and
+        on no rule."""
         return "voted" if self.explanation.voted else "proved"
 
     @property
     def all_claim(self) -> ClaimStatus:
-        """Returns the status, such as "proved", of statements about all minimal retention rules."""
+        """Returns how certain a statement about all minimal retention rules is, such as "proved"."""
         claims: list[ClaimStatus] = [each.rule.claim for each in self.enough]
         if self.explanation.stop_reason == DROPPED:
             claims.append("relative")

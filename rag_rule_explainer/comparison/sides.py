@@ -87,13 +87,14 @@ class Side:
         )
 
     def denies(self, antecedent: Mask) -> bool:
-        """Returns True iff this antecedent, which is not reported as a rule, certainly makes no rule,
-        because the search was complete. The explanation need not have a probe that refutes the rule."""
+        """Returns True iff these sources (the antecedent), which no reported rule has, certainly make no
+        rule, because the search was complete. The explanation need not have a probe that refutes the
+        rule."""
         return self.settled and self._split(antecedent) is None
 
     def why_open(self, antecedent: Mask) -> str:
-        """Returns the reason why this antecedent, which the explanation does not report as a rule, may
-        still make a rule; an empty text if it certainly makes none."""
+        """Returns the reason why these sources (the antecedent), which no reported rule has, may still
+        make a rule; an empty text if they certainly make none."""
         if split := self._split(antecedent):
             return f"{joined(self._named(split))} were tied in {self.letter}, never one without the rest"
         open_here = [

@@ -79,8 +79,8 @@ class JudgedSubsets:
         return [each for each in self.judged if antecedent & ~each.antecedent == 0]
 
     def breaking(self, antecedent: Mask) -> list[JudgedSubset]:
-        """Returns the subsets that refute a rule with this antecedent. Returns none if ``is_shared``,
-        because a single subset then refutes no rule."""
+        """Returns the subsets that refute a rule with these sources (the antecedent). Returns none if
+        ``is_shared``, because a single subset then refutes no rule."""
         if self.is_shared:
             return []
         return [each for each in self.applying(antecedent) if each.verdict is Verdict.BREAKS]
@@ -96,9 +96,10 @@ class JudgedSubsets:
         return max(each.chance for each in applying.values()) if is_whole else 1.0
 
     def applicable(self, antecedent: Mask) -> int:
-        """Returns an upper bound of the number of verdicts that can be wrong among the subsets to which a
-        rule with this antecedent applies: the number of these subsets, or ``asked()`` if that is smaller.
-        The chance that any of them is wrong is at most this number times the chance for a single one."""
+        """Returns an upper bound of the number of verdicts that can be wrong among the subsets to which
+        a rule with these sources applies: the number of these subsets, or ``asked()`` if that is
+        smaller. The chance that any of them is wrong is at most this number times the chance for a
+        single one."""
         return min(1 << self._free_units(antecedent), self.asked())
 
     def asked(self) -> int:

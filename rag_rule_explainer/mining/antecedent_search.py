@@ -94,9 +94,9 @@ class AntecedentSearch:
         self.falsifiers: list[Mask] = []
 
     def start(self) -> None:
-        """Prepares both directions of the search. Fills ``candidates`` with the sets that may be rules,
-        for the search from below, and ``remainders`` with the sets of units whose removal leaves no known
-        rule, for the search from above."""
+        """Prepares the search in both directions. ``candidates`` gets the sets that may be rules, which
+        are tested from below. ``remainders`` gets the sets of units without which no known rule is left;
+        the search from above tests all other units together."""
         outside = [self.lattice.complement(falsifier) for falsifier in self.falsifiers]
         done = [*self.found, *self.unresolved]
         self.candidates = HittingSets(self.lattice, outside, done)
@@ -172,8 +172,8 @@ class AntecedentSearch:
         ``units``."""
         candidate, rest = 0, units
         while (yield from self.fails(candidate)):
-            # If enough of the first units of ``rest`` are added to the candidate, it no longer fails. The
-            # last of these units is necessary for that, so it is kept; the units after it are not.
+            # The candidate no longer fails when enough of the first units of ``rest`` are added to it.
+            # The last of these units is necessary for that, so it is kept; the units after it are not.
             needed = yield from boundary(candidate, rest)
             candidate |= self.lattice.bit(rest[needed])
             rest = rest[:needed]
@@ -217,7 +217,8 @@ class AntecedentSearch:
         return low
 
     def breaks(self, mask: Mask) -> Test:
-        """Returns True iff the own subset of the antecedent ``mask`` breaks the condition."""
+        """Returns True iff the antecedent ``mask`` is a falsifier: its own subset breaks the
+        condition."""
         yield from self.learn([mask])
         return self.seen[mask] is Verdict.BREAKS
 

@@ -46,7 +46,7 @@ class Exhaustive:
 
 
 def valid_rules(kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> tuple[Mask, ...]:
-    """Returns the valid antecedents. An antecedent is valid if all subsets to which it applies have the
+    """Returns the sets of units that make valid rules: all subsets to which such a rule applies have the
     verdict HOLDS."""
     flip = kind.flip(lattice)
     return tuple(

@@ -111,7 +111,7 @@ class _Search:
         self.is_last = False
         # Antecedents are probed once with each of these masks added: 0, later also all dropped sources.
         self.beside: tuple[Mask, ...] = (0,)
-        # ``found`` returns the current claims of this round; ``before`` has the previous round's claims.
+        # ``found`` returns the rules claimed now; ``before`` has those of the previous round.
         self.found: Callable[[], tuple[Claim, ...]] = tuple
         self.before: tuple[Claim, ...] = ()
         self.stop = ""
@@ -188,8 +188,8 @@ class _Search:
         return [waiting.pop(mask) for mask in new if mask in waiting]
 
     def known(self, antecedent: Mask) -> tuple[Verdict | None, Mask]:
-        """Returns the verdict on an antecedent, or None and the antecedent whose verdict must be
-        requested. The verdict is BREAKS if the condition is known to break on a larger antecedent."""
+        """Returns the verdict on these sources; or None, and the sources that must be probed. The
+        verdict is BREAKS if the condition is known to break on a larger antecedent."""
         if self.is_broken(antecedent):
             return Verdict.BREAKS, 0
         for others in self.beside:

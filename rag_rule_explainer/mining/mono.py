@@ -86,8 +86,8 @@ class _Frontier:
     def __init__(self, lattice: Lattice) -> None:
         self.lattice = lattice
         self.valid: set[Mask] = set()
-        # For each antecedent, the number of its parents that are known to be valid. Python reads a list
-        # in half of the time that an array takes.
+        # For each antecedent (set of units), the number of its parents that are known to be valid.
+        # Python reads a list in half of the time that an array takes.
         self._valid_parents = [0] * (1 << lattice.size)
         # The bits of an antecedent are looked up in two tables, one for each half of its units.
         self._half = lattice.size // 2
@@ -113,9 +113,9 @@ class _Frontier:
         return opened
 
     def minimal(self) -> list[Mask]:
-        """Returns the valid antecedents without a valid child. These are the minimal valid antecedents:
-        if a smaller antecedent inside one of them were valid, a child that contains it would be valid
-        too."""
+        """Returns the valid antecedents without a valid child (the same antecedent without one unit).
+        These are the minimal ones: if any smaller antecedent inside one of them were valid, a child that
+        contains it would be valid, too."""
         return [rule for rule in self.valid if not self._has_valid_child(rule)]
 
     def _has_valid_child(self, rule: Mask) -> bool:

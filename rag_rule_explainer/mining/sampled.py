@@ -153,7 +153,8 @@ class Draws:
 
     @property
     def everything(self) -> int:
-        """Returns the number of all supersets of the antecedent."""
+        """Returns the number of all subsets on which the rule can be tested: the supersets of its
+        antecedent."""
         return 1 << self._free
 
     @property
@@ -165,7 +166,8 @@ class Draws:
         return f"a third each drawn uniformly, by size, and with {named} retained"
 
     def supersets(self, count: int, draw: Random) -> Iterator[Mask]:
-        """Yields ``count`` random supersets of the antecedent, drawn with replacement."""
+        """Yields ``count`` random supersets of the antecedent (the units that the rule names), drawn
+        with replacement."""
         free = tuple(bits(self.lattice.complement(self.antecedent)))
         named = tuple(map(self._added, self._named))
         for _ in range(count):

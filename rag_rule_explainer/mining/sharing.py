@@ -25,8 +25,8 @@ from ..lattice import ArrangementKey
 AskedKey = TypeVar("AskedKey", bound=Any)
 
 FEW = 16
-"""The maximum number of new masks that are inserted one by one into the sorted list of masks. If there
-are more, the whole list is sorted again."""
+"""The maximum number of new subsets that are inserted one by one into the sorted list of subsets. If
+there are more, the whole list is sorted again."""
 
 
 class PrefixBlock(NamedTuple):
@@ -66,12 +66,12 @@ class Workers:
         self._last[worker] = key
 
     def last(self, worker: int) -> int | None:
-        """Returns the last subset of a worker; None before its first one."""
+        """Returns the subset that the worker probed last; None before its first one."""
         last = self._last.get(worker)
         return last if isinstance(last, int) else None
 
     def others(self, worker: int) -> list[int]:
-        """Returns the last subsets of all other workers, in ascending order."""
+        """Returns the subsets that all other workers probed last, in ascending order."""
         last = [key for other, key in self._last.items() if other != worker]
         return sorted([key for key in last if isinstance(key, int)])
 
@@ -91,7 +91,7 @@ class Ready(Generic[AskedKey]):
         self._is_outdated = False
 
     def add(self, mask: AskedKey) -> None:
-        """Adds a mask. Adding a mask that is already there has no effect."""
+        """Adds a subset that the miner requests. Adding one that is already there has no effect."""
         self._new.append(mask)
 
     def outdated(self) -> None:
@@ -100,8 +100,8 @@ class Ready(Generic[AskedKey]):
         self._is_outdated = True
 
     def taken(self, worker: int, workers: Workers, asks: Mapping[AskedKey, Any]) -> AskedKey:
-        """Removes and returns the mask that this worker probes next. ``asks``: the ready asks, at least
-        one."""
+        """Removes and returns the subset (as a mask) that this worker probes next. ``asks``: the ready
+        requests, at least one."""
         self._update(asks)
         others = workers.others(worker)
         own = workers.last(worker)
@@ -121,9 +121,9 @@ class Ready(Generic[AskedKey]):
         self._new.clear()
 
     def _nearest(self, own: int, others: Sequence[int]) -> tuple[int, int] | None:
-        """Returns the positions of the first and the last of the masks that are nearest to ``own``, the
-        last subset of a worker. Returns None if the last subset of another worker (in ``others``) is at
-        least as near to these masks."""
+        """Returns the positions of the first and the last of the subsets whose prompts begin most like
+        that of ``own``, the worker's last subset. Returns None if the last subset of another worker (in
+        ``others``) is at least as near to them."""
         nearest = _distance(own, self._masks)
         if nearest >= _distance(own, others):
             return None
@@ -140,7 +140,7 @@ class Ready(Generic[AskedKey]):
         blocks = [PrefixBlock(0, max([self._masks[-1], *others[-1:]]).bit_length())]
         while True:
             free = [block for block in blocks if not _count(block, others)]
-            # Blocks of a single mask cannot be divided. If each block contains the last subset of
+            # Blocks of a single subset cannot be divided. If each block contains the last subset of
             # another worker, all blocks are used.
             if free or not blocks[0].bits:
                 slices = [block.within(self._masks) for block in free or blocks]

@@ -18,8 +18,8 @@ from ..rules import RuleKind
 from ..verdicts import Verdict
 
 MOST_UNITS = 14
-"""The largest number of units for which guesses are made. With more units, a search nearly always has
-enough requests for all workers."""
+"""The largest number of sources (or groups of tied ones) for which guesses are made. With more, a search
+nearly always has enough requests for all workers."""
 
 _SINGLE_BREAKS, _SINGLES_WEIGH = 0.3, 5
 _OTHER_BREAKS, _OTHERS_WEIGH = 0.05, 20
@@ -79,7 +79,8 @@ class Speculation:
         return frozenset(map(self._without, self._wasted | self._open))
 
     def __contains__(self, mask: Subset) -> bool:
-        """Returns True iff the mask was issued as a guess and the search has not requested it so far."""
+        """Returns True iff the subset was issued as a guess and the search has not requested it so
+        far."""
         removed = self._removed(mask)
         return removed in self._open or removed in self._wasted
 
@@ -109,7 +110,7 @@ class Speculation:
         self._wasted.discard(removed)
 
     def learn(self, mask: Subset, verdict: Verdict) -> None:
-        """Records a verdict, and updates the probabilities by it. The mask may be a guess, or one that
+        """Records a verdict, and updates the probabilities by it. The subset may be a guess, or one that
         the search has requested."""
         removed = self._removed(mask)
         if self._unknown is None or not removed or verdict is Verdict.UNKNOWN:
@@ -131,8 +132,8 @@ class Speculation:
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
 
     def _removed(self, mask: Subset) -> Mask:
-        """Returns the units that the antecedent of this subset lacks, compared with the largest
-        antecedent."""
+        """Returns the units that the antecedent of this subset lacks. The antecedent is the set of units
+        that the subset retains (for omission rules: omits)."""
         return self._full ^ mask ^ self._flip
 
     def _without(self, removed: Mask) -> Subset:

@@ -31,9 +31,8 @@ from .sampled import FIRST_DRAWS, Draws
 
 @dataclass(frozen=True, slots=True)
 class Transversal(TestingMiner):
-    """This miner finds minimal rules of one kind, each tested on random supersets of its antecedent. A
-    rule is *proved* only if it was seen to hold on all supersets.
-    """
+    """This miner finds minimal rules of one kind, each tested on random subsets to which it applies. A
+    rule is *proved* only if it was seen to hold on all subsets to which it applies."""
 
     def __call__(self, lattice: Lattice, /) -> Mining:
         """Starts a new search over the subsets of ``lattice``."""

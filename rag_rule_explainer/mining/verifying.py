@@ -95,8 +95,8 @@ class _Trial:
             self.own_held |= mask ^ self.flip == self.own and verdict is Verdict.HOLDS
 
     def likely_to_break(self, mask: Mask) -> tuple[int, Mask]:
-        """Returns a sort key that puts subsets first that are likely to break the rule. Their
-        antecedents have few units more than the rule, or nearly all units."""
+        """Returns a sort key that puts those subsets first that are likely to break the rule: they
+        retain (or omit) only few units more than the rule names, or nearly all units."""
         left_out = self.lattice.complement(mask)
         added, rest = (mask ^ self.own).bit_count(), left_out.bit_count()
         # Antecedents that are equally likely to break the rule are sorted by ``left_out``. Consecutive

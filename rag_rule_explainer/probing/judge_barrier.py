@@ -82,8 +82,8 @@ class Backlog:
 
 
 of_this_work: ContextVar[Backlog | None] = ContextVar("rag_rule_backlog", default=None)
-"""The backlog to which the current task belongs; None outside ``together``. Several backlogs may exist
-at the same time."""
+"""The group of tasks (``Backlog``) to which the current task belongs; None outside ``together``. Several
+groups may exist at the same time."""
 
 
 async def together(works: Iterable[Callable[[], Awaitable[object]]], *, needed: bool) -> None:

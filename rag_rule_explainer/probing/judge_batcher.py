@@ -135,7 +135,8 @@ class JudgeBatcher:
         terms = Terms(asked.jury, asked.matter, sample)
         future: asyncio.Future[DecidedOpinion] = asyncio.get_running_loop().create_future()
         if asked.jury.batch == ALONE:
-            # Without batches, there are no other answers to wait for. ``decide`` takes a slot itself.
+            # Without batches, there are no other answers to wait for. The call of ``decide`` waits by
+            # itself until the limiter lets it run.
             await self.requests.decide(
                 terms.jury, terms.matter, [WaitingAnswer(asked.answer, True, future)]
             )

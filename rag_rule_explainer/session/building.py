@@ -288,8 +288,8 @@ class ExplanationBuilder:
         )
 
     def _wasted(self) -> int:
-        """Returns the number of subsets that were probed in advance, in free slots for replays, and whose
-        verdicts no search needed in the end."""
+        """Returns the number of subsets that were probed in advance, while fewer replays ran than
+        allowed, and whose verdicts no search needed in the end."""
         searches = [tracked.search for tracked in self.tracked_searches]
         guessed = frozenset[ArrangementKey]().union(
             *(search.wasted - search.in_flight for search in searches)

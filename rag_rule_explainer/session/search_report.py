@@ -79,7 +79,8 @@ class SearchReport:
 
     def finding(self, claim: Claim, rules: Mapping[Antecedent, ClaimStatus]) -> Finding:
         """Returns the finding, a rule with its evidence, for one claim of the search. ``rules``: the
-        antecedents of all known rules, by which it is decided whether the claimed rule is minimal."""
+        sets of units that all known rules name, by which it is decided whether the claimed rule is
+        minimal."""
         evidence, tied = self.evidence, self.sources.tied_in(claim.antecedent)
         own_antecedent = claim.hangs_on[0]
         return Finding(

@@ -127,8 +127,9 @@ class SubsetsToRepeat:
         return self.fidelity.would_compare(Arrangement.of(self.sources, key).ids)
 
     def _lacking_each(self, keys: Iterable[ArrangementKey]) -> list[ArrangementKey]:
-        """Returns some of these subsets (``keys``), so that each unit is omitted in at least one of them
-        if possible. A subset is chosen if it omits a unit that no chosen subset before it omits."""
+        """Returns some of the subsets in ``keys``, such that each source is omitted in at least one of
+        them if possible. A subset is chosen if it omits a source (or group of tied ones) that no earlier
+        one omits."""
         lattice = self.sources.lattice
         chosen, lacked = list[ArrangementKey](), set[int]()
         for key in keys:

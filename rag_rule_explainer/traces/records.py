@@ -153,7 +153,7 @@ class _Reading:
         self._events, self._watched, self._file, self._values = events, watched, file, 0
 
     def outermost(self) -> Iterator[dict[str, Any]]:
-        """Yields the records in all values of the file."""
+        """Yields the records of the file, from each of the values at its top level."""
         for kind, _ in self._events:
             if kind == "start_map":
                 yield from self._object(1, outermost=True)

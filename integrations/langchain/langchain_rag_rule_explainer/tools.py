@@ -136,8 +136,8 @@ def answering(result: Any, identity: str | None) -> Any:
 def _kept(tool: BaseTool, used: UsedTool, result: Any) -> Any:
     """Records the result of a tool that ran, so that replays can get it, and returns the result.
 
-    A ``Command`` of LangGraph that adds other messages than tool messages is not recorded. It carries
-    the conversation of this run, and the conversation of a replay is another.
+    A ``Command`` of LangGraph that adds other messages than tool messages is not recorded, because it
+    contains the conversation of this run, which differs from that of a replay.
     """
     run = participation()
     if run is not None and used.record is not None and _has_conversation(result):

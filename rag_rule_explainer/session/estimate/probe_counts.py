@@ -154,8 +154,8 @@ def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> 
     number of sources."""
     together = min(deciding, size)
     rules = sum(1 if kind is RuleKind.RETENTION else together for kind in kinds)
-    # For each kind of rule, the search finds each deciding source by halving, which takes about
-    # log2(``size``) probes, and one more probe to test the candidate. The 2 allows for its first probes,
+    # The search finds each deciding source by halving, which takes about log2(``size``) probes, and one
+    # more probe to test the candidate. This is so for each kind of rule. The 2 is for its first probes,
     # before it knows any deciding source.
     sought = len(kinds) * (2 + together * (1 + size.bit_length()))
     subsets = min(1 << size, sought + rules * draws)
