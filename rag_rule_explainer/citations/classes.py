@@ -16,7 +16,7 @@ class CitationClass(str, Enum):
     UNRESOLVABLE = "unresolvable"
     UNDECIDED = "undecided"
 
-    # ``Enum.__hash__`` is slow, because it runs Python code.
+    # ``Enum.__hash__`` is slow, because it runs Python code. So the hash of ``str`` is used.
     __hash__ = str.__hash__
 
     @property

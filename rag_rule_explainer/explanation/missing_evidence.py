@@ -54,8 +54,7 @@ def complaints_of_evidence(explanation: "Explanation", tied: Tied) -> Iterator[s
 
 
 def _regions(explanation: "Explanation", free: tuple[str, ...], tied: Tied) -> list[_Region]:
-    # There may be thousands of units. They are computed only if they are needed: if a rule has
-    # ``with_others``.
+    # There may be thousands of units, so they are computed only if a rule has ``with_others``.
     all_others = any(rule.with_others for rule in explanation.rules)
     units, none = tied.units_of(free if all_others else ()), frozenset[str]()
     regions = list[_Region]()

@@ -217,8 +217,7 @@ class AntecedentSearch:
         return low
 
     def breaks(self, mask: Mask) -> Test:
-        """Returns True iff the antecedent ``mask`` is a falsifier: its own subset breaks the
-        condition."""
+        """Returns True iff the condition breaks on the own subset of the antecedent ``mask``."""
         yield from self.learn([mask])
         return self.seen[mask] is Verdict.BREAKS
 

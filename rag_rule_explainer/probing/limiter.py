@@ -182,7 +182,7 @@ class Limiter:
 
     def _give_up(self, admit: Callable[[], bool]) -> None:
         """Removes from the queue a caller that no longer waits. If it was already allowed to run, the
-        next caller may run instead. ``admit``: the caller's entry in the queue."""
+        next caller may run in its place. ``admit``: the entry of the caller in the queue."""
         with self._lock:
             try:
                 self._waiting.remove(admit)

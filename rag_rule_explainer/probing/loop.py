@@ -181,7 +181,7 @@ class _Waiting(Generic[T]):
             if self._interrupts.wait(left) is not None:
                 return
 
-    # The methods above run in the caller's thread. Those below run on the private loop.
+    # The methods above run in the caller's thread, and those below on the private loop.
 
     def _begin(self, is_interrupted: bool) -> None:
         self._task = self._loop.create_task(self._done())

@@ -100,7 +100,8 @@ class Stay:
             self.leave()
             self._join(self._presence)
         elif now > self._worked + _IDLE and self._flights.are_over:
-            # Without this lock, the next process that begins can be alone and does not have to wait.
+            # The lock is given back. The next process that begins can then be alone, and does not have
+            # to wait.
             self._leave_unless_granted()
 
     def leave(self) -> None:

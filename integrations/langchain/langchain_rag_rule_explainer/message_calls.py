@@ -20,7 +20,7 @@ _BUILT_IN = BuiltInTypes(
     # Types of content blocks: first those of Anthropic and of LangChain's standard content.
     named=frozenset({"server_tool_use", "server_tool_call"}),
     over_mcp=frozenset({"mcp_tool_use", "mcp_call"}),
-    # Then those of OpenAI.
+    # Types of content blocks in messages of OpenAI's models.
     by_provider=frozenset(
         {"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"}
     ),

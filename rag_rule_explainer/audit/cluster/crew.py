@@ -49,7 +49,8 @@ class Crew:
             "num_cpus": 1,
             "max_restarts": -1,
             "max_task_retries": RETRIES,
-            # One call more than questions, because a worker must also answer ``state`` while it explains.
+            # A worker must also answer ``state`` while it explains its questions, so one more call may
+            # run.
             "max_concurrency": job.workers + 1,
             **actor_options,
         }
