@@ -116,7 +116,7 @@ def _within(formula: Any, most_cores: int) -> tuple[list[int] | None, int]:
 
 
 class _GivenUp(Exception):
-    """This error ends a search of the solver that has found too many conflicts; see ``most_cores``."""
+    """This error ends a search of the solver that has found more conflicts than ``most_cores`` allows."""
 
 
 def _greedy(questions: Sequence[Choices]) -> Choice:

@@ -40,7 +40,7 @@ class LocalMeter:
         self.replays, self.tokens, self.cost = before or SpentTogether()
 
     def begin(self) -> "Future[float]":
-        """Counts one run of the application; see ``Meter``."""
+        """Counts one run of the application, and returns a future for the seconds to wait before it."""
         future: Future[float] = Future()
         with self._guard:
             refused = self.refusal()
@@ -96,7 +96,8 @@ class ThisProcess:
 
     @asynccontextmanager
     async def metered(self, job: AuditJob, began: float, /) -> AsyncGenerator[LocalMeter, None]:
-        """Provides the meter of the questions; see ``MeteredEngine``."""
+        """Provides the meter that counted the questions, so that further runs count for the same
+        limits."""
         if self._meter is None:
             self._meter = LocalMeter(job.limits, began, job.spent)
         yield self._meter

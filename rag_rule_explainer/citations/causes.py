@@ -96,8 +96,8 @@ class Causes:
                     yield frozenset(probe.kept), held is (kind is RuleKind.RETENTION)
 
     def _whole(self, rule: Finding) -> frozenset[str]:
-        """Returns all sources that a rule requires. A rule such as "a and all others except b" names only
-        some of them (see ``Finding.with_others``)."""
+        """Returns all sources that a rule requires, also those that it does not name. For example, the
+        rule "a and all others except b" names only two of them."""
         if not rule.with_others:
             return frozenset(rule.sources)
         free = (source.id for source in self.explanation.sources if not source.pinned)

@@ -140,8 +140,8 @@ def change_of(
 
 
 def first_fix(before: Explanation) -> Fix:
-    """Returns the first fix of an explanation that is sure (see ``fixes.SURE``). Raises InvalidInput if
-    no fix is."""
+    """Returns the first fix of an explanation that is sure: its rule is proved, or passed its votes or
+    tests. Raises InvalidInput if no fix is."""
     fixes = fixes_of(before)
     if fixes.first_sure is None:
         raise InvalidInput(_NO_FIX.format(why=fixes.why or "none passed its test"))

@@ -79,7 +79,7 @@ class RecheckRound:
     @property
     def lasting(self) -> Finding | None:
         """Returns the rule which shows that the success lasts: on no subset of the new sources does the
-        bad outcome occur. None if no such rule is about all subsets (see ``is_about_all``)."""
+        bad outcome occur. None if no such rule is about all subsets."""
         rules = () if self.explanation is None else self.explanation.omission_rules
         about_all = (rule for rule in rules if not rule.sources and is_about_all(rule))
         return next(about_all, None)

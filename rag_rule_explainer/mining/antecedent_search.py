@@ -252,7 +252,7 @@ class AntecedentSearch:
 
     def learn(self, masks: Iterable[Mask], *, crucial: bool = False) -> MiningSteps:
         """Requests verdicts on the masks that have none yet, and waits until all have one. ``crucial``:
-        True if the verdicts must always be voted on, if there are votes (see ``Ask``)."""
+        True if a wrong verdict would do much harm, so that it is voted on if there are votes."""
         missing = {mask for mask in masks if mask not in self.seen}
         # Sorted so that consecutive prompts have a long common prefix, which providers may cache.
         in_order = sorted(missing, key=self.lattice.complement)

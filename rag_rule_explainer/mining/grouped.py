@@ -27,8 +27,8 @@ from .sampled import Sampled
 from .transversal import Transversal
 
 MOST_EXACT = 10
-"""The largest number of groups over which the search misses no rule. Over more, it tests rules on random
-subsets."""
+"""The largest number of groups for which the search is exact, so that it misses no rule. With more
+groups, it tests rules on random subsets."""
 ENOUGH = 4
 """With at least this many groups, the search ends if the condition holds on all subsets of the groups.
 With fewer, the groups are divided once more, because this result could be chance."""
@@ -36,8 +36,8 @@ With fewer, the groups are divided once more, because this result could be chanc
 MiningRound = Generator[Wanted, Verdicts, tuple[Claim, ...]]
 GroupTrial = Generator[Wanted, Verdicts, bool]
 Open = tuple[Mask, Ask]
-"""An ``Open`` holds one request for a verdict in two forms: its antecedent (a mask of sources), and the
-ask that the miner of the current round has made for it (its key is a mask of groups)."""
+"""A request for a verdict that waits for its answer: the antecedent (a mask of sources), and the ask by
+which the miner of the current round requested it (with a mask of groups as its key)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ Guessed = TypeVar("Guessed")
 
 class Guesses(Protocol[Guessed]):
     """A ``Guesses`` chooses keys (subsets) that a miner will probably request later, so that they can be
-    probed before; see ``Speculation``."""
+    probed before. ``Speculation`` is the one that searches use."""
 
     @property
     def wasted(self) -> frozenset[Guessed]:
@@ -190,7 +190,8 @@ class RuleSearch(Generic[Key, ClaimType]):
         return tuple(sorted({*unknown, *needed, *open_asks}))
 
     def is_crucial(self, key: Key) -> bool:
-        """Returns True iff the miner has requested this key (a subset) by a crucial ask (see ``Ask``)."""
+        """Returns True iff the miner has requested this key (a subset) by a crucial ask: a wrong verdict
+        on it would do much harm."""
         return key in self._crucial
 
     @property

@@ -150,8 +150,8 @@ class Matches(Combinable):
 
 @dataclass(frozen=True, slots=True)
 class OneOf(Combinable):
-    """This predicate holds iff the answer equals one of ``texts`` by near-exact match (see
-    ``near_exact``), which is stricter than the match in the paper on which this package is based."""
+    """This predicate holds iff the answer equals one of ``texts`` by near-exact match, which ignores
+    case, most punctuation, and accents on Latin letters."""
 
     texts: tuple[str, ...]
 

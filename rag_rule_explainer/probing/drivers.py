@@ -23,8 +23,8 @@ LONGEST_BLOCKING = 0.01
 event loop can run."""
 
 MOST_SHARING = 256
-"""With more workers than this, keys are not chosen by how their prompts begin (see ``mining.sharing``):
-no server keeps so many beginnings, and it takes long to compare what all workers probe."""
+"""With more workers than this, workers do not prefer prompts that begin like their last one: no server
+remembers so many prompts, and it would take long to compare what all workers probe."""
 
 SHARED_AT_FIRST = 32
 """The number of probes at the beginning, of all searches together, that workers choose by how the

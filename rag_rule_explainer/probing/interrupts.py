@@ -42,8 +42,8 @@ class Interrupts:
 
     @property
     def is_keeping(self) -> bool:
-        """Returns True while Ctrl-C is delayed: in the block of this object, except in a block of
-        ``passed_on``."""
+        """Returns True while Ctrl-C is delayed: inside the block of this object, but not inside a block
+        of ``passed_on``, in which Ctrl-C may interrupt the code."""
         return self._is_keeping
 
     def __enter__(self) -> "Interrupts":

@@ -72,7 +72,7 @@ class _Presses:
 
     @contextmanager
     def installed(self) -> Generator[None, None, None]:
-        """Makes ``noticed`` the handler of SIGINT during the block."""
+        """Makes ``noticed`` handle Ctrl-C (SIGINT) during the block."""
         signal.signal(signal.SIGINT, self.noticed)
         token = _current.set(self)
         try:

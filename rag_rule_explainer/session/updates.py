@@ -79,9 +79,9 @@ class Announcer:
     def on_verdict(
         self, tracked: TrackedSearch, key: ArrangementKey, verdict: Verdict, probes: int
     ) -> None:
-        """Checks the claims of the search for changes if it is time for a check (see ``LOOK_AGAIN``), or
-        if the verdict breaks a rule that was announced. The caller must call this after each verdict.
-        ``probes``: the number of probes so far."""
+        """Checks the claims of the search for changes whenever the number of verdicts has grown by a
+        16th, or if the verdict breaks a rule that was announced. The caller must call this after each
+        verdict. ``probes``: the number of probes so far."""
         search = tracked.search
         count = len(search.verdicts)
         broken = verdict is Verdict.BREAKS and self._concerns_announced(search, key)

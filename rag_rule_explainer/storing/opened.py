@@ -90,8 +90,8 @@ class Opened:
 
     async def put_judgement(self, predicate: str, memo: Hashable, judgement: Judgement) -> None:
         """Stores a judgement, and returns when it is committed. Does nothing if there already is a
-        judgement of this predicate for this ``memo``, or if ``memo`` cannot be stored (see
-        ``judgement``). Raises StoreFailed if the database cannot be used."""
+        judgement of this predicate for this ``memo``, or if ``memo`` contains objects that mean
+        something else in other processes. Raises StoreFailed if the database cannot be used."""
         try:
             key = digest(self._namespace, predicate, memo)
             of_predicate = digest(self._namespace, predicate)

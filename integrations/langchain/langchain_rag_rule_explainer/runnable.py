@@ -272,8 +272,8 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
 
     @property
     def accepts(self) -> tuple[str, ...]:
-        """Returns the finish reasons with which a reply counts as complete although it would not by
-        default; see ``accept_finish_reasons`` of ``Settings``."""
+        """Returns further finish reasons with which a reply counts as complete, which the user chose by
+        the setting ``accept_finish_reasons``."""
         return self._manner.accepts
 
     def recorded_call(

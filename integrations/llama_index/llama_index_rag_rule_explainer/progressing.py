@@ -14,7 +14,7 @@ dispatcher = get_dispatcher("llama_index_rag_rule_explainer")
 
 
 class RuleProgressEvent(BaseEvent):
-    """This event reports the progress of an explanation; see ``rag_rule_explainer.ProgressReport``."""
+    """This event reports the progress of an explanation. It holds a ``ProgressReport``."""
 
     probes: int
     upper_bound: int

@@ -142,8 +142,8 @@ class _Search:
 
     @property
     def wider(self) -> Wider:
-        """Returns a function that makes the same search with a larger number of results; see
-        ``Wider``."""
+        """Returns a function that makes the same search with a larger number of results, for rechecks in
+        which some results are left out."""
         bound = self.method.__get__(self.retriever, type(self.retriever))
         by_query = wider_call(bound, self.args, self.kwargs)
         if not isinstance(self.retriever, BaseRetriever):

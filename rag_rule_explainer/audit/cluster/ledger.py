@@ -103,8 +103,8 @@ class Ledger:
         self._thread.start()
 
     def begin(self) -> "Future[float]":
-        """Counts one run of the application before it begins; see ``Meter``. A run is counted even if
-        the worker dies before the run begins."""
+        """Counts one run of the application before it begins, and returns a future for the seconds to
+        wait. A run is counted even if the worker dies before the run begins."""
         future: Future[float] = Future()
         if self._closing:
             future.set_exception(LimitReached("the audit was stopped"))

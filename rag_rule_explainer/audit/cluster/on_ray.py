@@ -86,7 +86,8 @@ class OnRay:
 
     @asynccontextmanager
     async def metered(self, job: AuditJob, began: float, /) -> AsyncGenerator[Ledger, None]:
-        """Provides the ``Ledger`` of the audit, with its limits and rates; see ``MeteredEngine``."""
+        """Provides the ``Ledger`` of the audit, which counts further runs within the audit's limits and
+        rates."""
         seconds = job.limits.seconds
         left = None if seconds is None else max(0.0, seconds - (monotonic() - began))
         ledger = await asyncio.to_thread(Ledger, self._plan(job))

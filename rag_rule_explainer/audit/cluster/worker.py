@@ -56,7 +56,8 @@ class Worker:
         return WorkerState(fault, __version__, f"{platform.node()}, process {os.getpid()}")
 
     async def ask(self, question: LoggedQuestion) -> AuditedAnswer:
-        """Asks and explains one question, and returns its result; see ``audited_answer``."""
+        """Asks one question, explains the answer, and returns the result. An error makes the result
+        "failed"."""
         return await audited_answer(self._built(), self._job, question)
 
     async def finish(self) -> None:

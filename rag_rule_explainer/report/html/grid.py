@@ -46,8 +46,8 @@ class LatticeGrid:
                 yield from ((mask, mask ^ (1 << unit)) for unit in range(self.size) if mask >> unit & 1)
 
     def edges(self) -> str:
-        """Returns a line between every two subsets that differ in one unit, as the data of an SVG path.
-        Empty if there are too many units (see ``pairs``)."""
+        """Returns a line between every two subsets that differ in one unit (a source, or tied sources),
+        as the data of an SVG path. Empty if there are too many units to distinguish the lines."""
         places = self.places
         lines = ((*places[a], *places[b]) for a, b in self.pairs())
         return "".join(f"M{x:g} {y:g}L{to_x:g} {to_y:g}" for x, y, to_x, to_y in lines)
