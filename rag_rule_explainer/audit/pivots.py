@@ -200,7 +200,8 @@ def _of_probes(known: _Known, tied: frozenset[str]) -> Iterator[tuple[int, int, 
 
 
 def _of_rule(rule: _Named, known: _Known, tied: frozenset[str]) -> tuple[str, ...]:
-    """Returns a subset to test with and without the ``tied`` documents.
+    """Returns a subset to test with and without the ``tied`` documents: the suspect, and near-duplicates
+    that were only retained or omitted together with it.
 
     For a retention rule, by which the answer is bad, it has the documents of the rule, the tied and the
     pinned ones. For an omission rule, it has the tied documents and all that the rule does not name; by

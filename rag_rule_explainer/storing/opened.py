@@ -55,10 +55,10 @@ class Opened:
         """Returns the stored answers to a question, each with the ids of its sources. Blocks the thread
         meanwhile. The order does not depend on when the answers were stored.
 
-        ``key_of``: a function that gets the ids of an answer's sources, in their order, and returns the
-        key of these sources with their present texts, or None if some source does not exist now. An
-        answer is left out if its sources had other texts when it was made, because its key is then
-        different. Raises StoreFailed if the database cannot be used.
+        An answer is left out if some source of it has another text now, or does not exist now.
+        ``key_of`` tells this: it gets the ids of an answer's sources, in their order, and returns the key
+        of these sources with their present texts, or None if some source does not exist now. Raises
+        StoreFailed if the database cannot be used.
         """
         namespace, database = self._namespace, self._writer.database
         keys = KeyDigests(namespace, question)
