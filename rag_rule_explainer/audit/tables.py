@@ -19,13 +19,14 @@ _IMPLICATING: frozenset[_Way] = frozenset(
     {(_RETENTION, "bad"), (_OMISSION, "not bad"), (_OMISSION, "good")}
 )
 TOWARDS_BAD: frozenset[_Way] = frozenset({*_IMPLICATING, (_RETENTION, "not good")})
-"""The kinds and outcomes of rules that say that a document makes answers bad: if it is retained, answers
-are bad (or not good); if it is omitted, they are not bad (or good)."""
+"""The kinds and outcomes of rules that speak against a document. Such a retention rule says that answers
+with the document are bad (or not good). Such an omission rule says that answers without it are not bad
+(or good)."""
 AWAY_FROM_BAD: frozenset[_Way] = frozenset(
     {(_RETENTION, "not bad"), (_RETENTION, "good"), (_OMISSION, "bad"), (_OMISSION, "not good")}
 )
-"""The kinds and outcomes of rules that say that a document makes answers better. They are the reverse of
-``TOWARDS_BAD``."""
+"""The kinds and outcomes of rules that speak for a document, such as a retention rule that says that
+answers with the document are good."""
 _NEVER_SHOWN = "no question decides it"
 
 

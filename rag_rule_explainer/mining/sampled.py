@@ -138,7 +138,8 @@ def _checked_sizes(sizes: object) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """A ``Draws`` generates random supersets of an antecedent, on which a rule is tested.
+    """A ``Draws`` generates random supersets of an antecedent (the units that a rule names), on which the
+    rule is tested.
 
     ``sizes``: the numbers of retained sources that the setting ``Sampled.sizes`` names. ``pinned``: the
     number of sources that are always retained. The numbers in ``sizes`` include these sources, but no

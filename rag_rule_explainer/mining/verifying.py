@@ -41,8 +41,9 @@ class Verifying:
         return _Trial(self, lattice).run()
 
     def supersets(self, lattice: Lattice) -> tuple[Sequence[Mask], str]:
-        """Returns antecedents that contain the rule's antecedent, and the statistical guarantee in words.
-        The rule is tested on the own subset of each (exactly its units retained, or omitted).
+        """Returns the sets of units on which the rule is tested, and the statistical guarantee in words.
+        Each contains all units that the rule names. In a test, exactly the units of one set are retained
+        (for an omission rule: omitted).
 
         If they are drawn at random, some may occur more than once. If they are all that exist, the
         guarantee is empty.

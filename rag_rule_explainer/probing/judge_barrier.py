@@ -103,9 +103,9 @@ async def together(works: Iterable[Callable[[], Awaitable[object]]], *, needed: 
 
 @contextmanager
 def asleep() -> Generator[None, None, None]:
-    """Makes the other tasks of the current task's backlog go on without the current task, during the
-    block. In the block, the current task waits for the result of one of the others. Does nothing if the
-    current task belongs to no backlog."""
+    """During the block, ``wait_for_others`` of the other tasks does not wait for the current task. Use
+    this while the current task waits for the result of another task of its ``Backlog`` (group of tasks).
+    Does nothing if the current task belongs to none."""
     backlog = of_this_work.get()
     if backlog is None:
         yield

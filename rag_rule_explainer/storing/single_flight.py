@@ -85,7 +85,7 @@ class Landed:
     to what the database had: its row, a StoreFailed if the row cannot be read, or None if another
     process is making the answer. This process now has the claims (rights to make an answer) for all
     wanted keys that are not in ``taken``. ``recalled`` maps a key to the judgement found. ``opened``
-    maps each question in ``openings`` to those of its keys that have an answer or a claim.
+    maps each question of ``FlightBatch.openings`` to those of its keys that have an answer or a claim.
     """
 
     standing: Mapping[RowKey, object] = field(default_factory=dict[RowKey, object])
