@@ -15,14 +15,21 @@ from .lattice import Antecedent, Lattice, Mask, Subset
 from .printable import brief
 
 ClaimStatus = Literal["proved", "confident", "tested", "voted", "relative", "unverified"]
-"""The evidence for a claim. The condition was seen to hold on all subsets to which the rule applies
-(proved), on a share of all these subsets (confident), on random ones of them, with a stated guarantee
-(tested), by majority votes (voted), or only on subsets of the sources that a search kept (relative).
-Otherwise the evidence is incomplete (unverified)."""
+"""The evidence for a claim about a rule. The condition was seen to hold on
+
+- proved: all subsets to which the rule applies,
+- confident: a share of all these subsets,
+- tested: random ones of these subsets, with a stated guarantee,
+- voted: these subsets, by majority votes,
+- relative: only subsets of the sources that a search kept.
+
+unverified: the evidence is incomplete.
+"""
 
 
 class RuleKind(str, Enum):
-    """This enum has the two kinds of rule: "whenever S is retained …" and "whenever S is omitted …"."""
+    """A ``RuleKind`` is one of the two kinds of rule: "whenever S is retained …" and "whenever S is
+    omitted …"."""
 
     RETENTION = "retention"
     OMISSION = "omission"
@@ -38,7 +45,8 @@ class RuleKind(str, Enum):
         return 0 if self is RuleKind.RETENTION else lattice.full
 
     def subset(self, lattice: Lattice, antecedent: Antecedent) -> Subset:
-        """Returns the subset on which exactly the units of this antecedent are retained (or omitted)."""
+        """Returns the subset on which exactly the units of this antecedent are retained (for omission
+        rules: omitted)."""
         return Subset(antecedent ^ self.flip(lattice))
 
     def antecedent(self, lattice: Lattice, subset: Subset) -> Antecedent:

@@ -38,7 +38,8 @@ DEFAULT_TIMEOUT = 300.0
 
 
 class SettingsFields(TypedDict, total=False):
-    """This TypedDict has the fields of ``Settings``. Functions use it to annotate their ``**fields``."""
+    """A ``SettingsFields`` is a TypedDict that gives the keywords ``**fields`` their types: those of the
+    fields of ``Settings``."""
 
     rules: Rules
     miner: MinerName | Sampled

@@ -19,7 +19,8 @@ makes this statement."""
 
 
 class CiteFields(TypedDict, total=False):
-    """A ``CiteFields`` is a TypedDict with the fields of ``CiteOptions``, for ``**fields``."""
+    """A ``CiteFields`` is a TypedDict that gives the keywords ``**fields`` their types: those of the
+    fields of ``CiteOptions``."""
 
     condition: ConditionOf | None
     judge: Any

@@ -51,7 +51,8 @@ async def acite(
     pinned: Iterable[str] = (),
     **fields: Unpack[CiteFields],
 ) -> CitedAnswer:
-    """Returns the same as ``cite``, but runs on the caller's event loop."""
+    """Returns which citations of the answer are real, as ``cite`` does, but runs on the caller's event
+    loop."""
     options = taken(CiteOptions, fields, cite, ("explainer", "question", "sources", "baseline", "pinned"))
     named, kept = SourceSet.of(sources, pinned).sources, tuple(pinned)
     checks = _checks(options, named, baseline)
@@ -63,9 +64,12 @@ def asking_citations(
     explainer: Explainer, options: CiteOptions, logged: Any, output: Any, *, of_next_action: bool = False
 ) -> Callable[..., CitedAnswer]:
     """Returns a function with the parameters of ``Explainer.explain`` that checks the citations of a
-    recorded answer. ``output``: the output of the application. ``logged``: the logged answer or output
-    that is checked instead; None to check ``output``. ``of_next_action``: True if only a model's last
-    reply is replayed, in the recorded conversation."""
+    recorded answer.
+
+    ``output``: the output of the application. ``logged``: the logged answer or output that is checked
+    instead; None to check ``output``. ``of_next_action``: True if only a model's last reply is replayed,
+    in the recorded conversation.
+    """
 
     def ask(
         question: str, sources: Sequence[Source], baseline: Baseline, **fields: Unpack[CallFields]
@@ -81,7 +85,8 @@ def asking_citations(
 def aasking_citations(
     explainer: Explainer, options: CiteOptions, logged: Any, output: Any, *, of_next_action: bool = False
 ) -> Callable[..., Awaitable[CitedAnswer]]:
-    """Returns the same as ``asking_citations``, but an async function."""
+    """Returns an async function with the parameters of ``Explainer.explain`` that checks the citations
+    of a recorded answer, as ``asking_citations`` does."""
 
     async def ask(
         question: str, sources: Sequence[Source], baseline: Baseline, **fields: Unpack[CallFields]

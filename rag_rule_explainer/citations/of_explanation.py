@@ -48,7 +48,7 @@ def check_citations(
 
 
 def shown_in(explanation: Explanation, numbers_from: int = 1) -> CitableSources:
-    """Returns the sources of an explanation as ``CitableSources``, which matches citations with them.
+    """Returns the sources of an explanation as ``CitableSources``, which finds the source of a citation.
     ``numbers_from``: the number of the first source. Raises InvalidInput if it is neither 0 nor 1."""
     if type(numbers_from) is not int or numbers_from not in {0, 1}:
         raise InvalidInput(
@@ -59,8 +59,8 @@ def shown_in(explanation: Explanation, numbers_from: int = 1) -> CitableSources:
 
 
 def claim_words(explanation: Explanation) -> str:
-    """Returns the claim in words: the condition of retention rules; empty if the explanation has no such
-    condition."""
+    """Returns the claim in words. It is the condition of retention rules; if the explanation has no such
+    condition, returns an empty text."""
     conditions = explanation.predicates
     return next((said for kind, said in conditions.items() if kind.value == "retention"), "")
 

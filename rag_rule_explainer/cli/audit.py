@@ -79,7 +79,7 @@ def _show(result: Audit, out: Path) -> None:
 
 
 class _QuestionCounter:
-    """A ``_QuestionCounter`` shows how many questions are done."""
+    """A ``_QuestionCounter`` shows the user how many questions are done."""
 
     def __init__(self, show: Any, total: int) -> None:
         self._show, self._total, self._done = show, total, 0

@@ -1,4 +1,4 @@
-"""This module reads the questions that ``rag-rules audit`` asks. The file is untrusted."""
+"""This module reads the file of questions that ``rag-rules audit`` asks. The file is untrusted."""
 
 import csv
 from collections.abc import Iterator

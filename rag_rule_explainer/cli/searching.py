@@ -192,7 +192,8 @@ class TrialOptions:
     voting: VotingOptions
 
     def settings(self, kind: Literal["retention", "omission"], *, free: bool) -> Settings:
-        """Returns the settings for verifying a rule of this kind. ``free``: see ``Spending.settings``.
+        """Returns the settings for verifying a rule of this kind. ``free``: True if replays cost
+        nothing.
 
         Raises InvalidInput for options that do not fit together.
         """
@@ -212,7 +213,7 @@ class SearchOptions:
     voting: VotingOptions
 
     def settings(self, *, free: bool = False) -> Settings:
-        """Returns all these options as settings. ``free``: see ``Spending.settings``.
+        """Returns all these options as settings. ``free``: True if replays cost nothing.
 
         Raises InvalidInput for options that do not fit together.
         """

@@ -180,4 +180,4 @@ REHABILITATION: Final = Story(
 )
 
 STORIES: Final[tuple[Story, ...]] = (LONG_COVID, REHABILITATION)
-"""The stories of the demo, in the order in which they are printed."""
+"""The stories of the demo, in the order in which the demo prints them."""

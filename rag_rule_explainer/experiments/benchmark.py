@@ -155,9 +155,11 @@ def _asking(
 
 @dataclass(slots=True)
 class _Asked:
-    """This class collects the replies of one model. ``counts``: for each question, the number of its
-    necessary sources and the counts of its measures. ``silence``: ends the benchmark if the model stops
-    answering."""
+    """This class collects the replies of one model.
+
+    ``counts``: for each question, the number of its necessary sources and the counts of its measures.
+    ``silence``: ends the benchmark if the model stops answering.
+    """
 
     plan: BenchmarkPlan
     asking: SubsetAsking

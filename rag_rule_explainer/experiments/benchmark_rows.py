@@ -48,10 +48,12 @@ class BenchmarkRow:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkQuestion:
-    """A ``BenchmarkQuestion`` counts, for one question, the rules that its labels imply: all of them
-    (expected), the rules that hold, the undecided ones, and the rules for which no applicable subset was
-    replayed (unasked). ``necessary``: the number of necessary sources. ``subsets``: the number of
-    replayed subsets."""
+    """A ``BenchmarkQuestion`` counts, for one question, the rules that its labels imply.
+
+    It counts all of them (expected), the rules that hold, the undecided ones, and those for which no
+    applicable subset was replayed (unasked). ``necessary``: the number of necessary sources.
+    ``subsets``: the number of replayed subsets.
+    """
 
     model: str
     temperature: float | None

@@ -200,8 +200,11 @@ def counted_by_measure(
 
 def _all_hold(rules: HeldVerdicts) -> tuple[int, int]:
     """Returns (1, 1) if all replayed rules hold, (0, 1) if at least one breaks, and (0, 0), which is not
-    counted, if this is undecided. Rules of which no subset was replayed are ignored. If they made the
-    result undecided, only questions with a broken rule would ever be decided."""
+    counted, if this is undecided.
+
+    Rules of which no subset was replayed are ignored. Otherwise they would make the result of most
+    questions undecided, except for questions with a broken rule.
+    """
     if rules.hold < rules.decided:
         return 0, 1
     return (0, 0) if rules.undecided or not rules.hold else (1, 1)

@@ -9,8 +9,8 @@ from ..checking.figures import wilson
 
 _FEW = 5
 """The minimum number of questions with a share above 0, and also of questions with a share below 1. With
-fewer, the variance cannot be estimated well, and the estimate is used only if it makes the interval
-wider."""
+fewer questions, the variance cannot be estimated well. The estimate is then used only if it makes the
+interval wider."""
 
 
 @dataclass(frozen=True, slots=True)

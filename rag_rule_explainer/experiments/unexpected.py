@@ -31,8 +31,8 @@ class Table:
     samples: Mapping[Mask, Sequence[SampledRules]]
 
     def votes(self, count: int) -> tuple[Verdict, ...]:
-        """Returns for each subset, by mask, the result of a vote among the first ``count`` of its
-        samples."""
+        """Returns for each subset (in the order of the masks) the result of a vote among the first
+        ``count`` of its samples."""
         return tuple(
             [
                 voted([each.judgement.verdict for each in self.samples[mask][:count]])

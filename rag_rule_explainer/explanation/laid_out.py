@@ -1,6 +1,8 @@
-"""This module gives explanations the methods that write them as a report and examine them further. The
-functions that do this are registered by the package, and imported when such a method is first called. So
-the packages of these functions may know explanations, and explanations know none of these packages."""
+"""This module gives explanations the methods that write them as a report and examine them further.
+
+Other packages define the functions that do this, such as ``report``. Each is imported when such a method
+is first called. So these packages can import explanations, without a circular import.
+"""
 
 import os
 from collections.abc import Iterable, Sequence

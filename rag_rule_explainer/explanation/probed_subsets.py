@@ -1,4 +1,5 @@
-"""This module counts, for each verdict, the probes of an explanation to which a rule applies."""
+"""This module counts the probes of an explanation to which a rule applies, separately for each
+verdict."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator

@@ -1,4 +1,4 @@
-"""This module describes a change of the corpus (documents that are left out, replaced or added), and
+"""This module describes a change of the corpus: documents that are left out, replaced or added. It
 recognises these documents in the results of searches."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -140,8 +140,8 @@ def change_of(
 
 
 def first_fix(before: Explanation) -> Fix:
-    """Returns the first fix of an explanation that is sure (see ``fixes.SURE``). Raises InvalidInput if
-    no fix is."""
+    """Returns the first fix of an explanation that is sure: its rule is proved, or passed its votes or
+    tests. Raises InvalidInput if no fix is."""
     fixes = fixes_of(before)
     if fixes.first_sure is None:
         raise InvalidInput(_NO_FIX.format(why=fixes.why or "none passed its test"))

@@ -14,8 +14,8 @@ ROUNDS = 3
 
 
 class ChangeFields(TypedDict, total=False):
-    """A ``ChangeFields`` is a TypedDict with the fields of ``ChangeOptions``, for functions that take
-    them as ``**fields``."""
+    """A ``ChangeFields`` is a TypedDict that gives the keywords ``**fields`` their types: those of the
+    fields of ``ChangeOptions``."""
 
     exclude: Excluded | None
     replace: Mapping[str, str] | None

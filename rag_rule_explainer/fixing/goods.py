@@ -44,7 +44,8 @@ class GoodEffect:
 
 
 class Goods:
-    """A ``Goods`` judges conditions on the answers in an explanation. Each answer is judged once."""
+    """A ``Goods`` judges the good outcomes on the answers in an explanation. Each answer is judged
+    once."""
 
     def __init__(self, explanation: Explanation, conditions: Sequence[Predicate]) -> None:
         self._explanation = explanation

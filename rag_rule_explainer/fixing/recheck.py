@@ -78,8 +78,8 @@ class RecheckRound:
 
     @property
     def lasting(self) -> Finding | None:
-        """Returns the rule by which the success lasts: the bad outcome occurs on no subset of the new
-        sources. None if no such rule is about all subsets (see ``is_about_all``)."""
+        """Returns the rule which shows that the success lasts: on no subset of the new sources does the
+        bad outcome occur. None if no such rule is about all subsets."""
         rules = () if self.explanation is None else self.explanation.omission_rules
         about_all = (rule for rule in rules if not rule.sources and is_about_all(rule))
         return next(about_all, None)
@@ -179,8 +179,8 @@ class Recheck:
 def rechecking(
     before: Explanation, change: CorpusChange, rounds: int, *, ids_last: bool = False
 ) -> Rechecking:
-    """Tries the change, and then further fixes, for at most ``rounds`` rounds. This is a generator: it
-    yields each change, the result after the change is sent to it, and it returns the ``Recheck``.
+    """Tries the change, and then further fixes, for at most ``rounds`` rounds, and returns the
+    ``Recheck``. This generator yields each change; the result after the change must be sent to it.
 
     ``ids_last``: True if each document has the same id in all retrievals.
     """
@@ -218,7 +218,7 @@ def rechecked(course: Rechecking, explain: Callable[[CorpusChange], AfterChange]
 async def arechecked(
     course: Rechecking, explain: Callable[[CorpusChange], Awaitable[AfterChange]]
 ) -> Recheck:
-    """Returns the same as ``rechecked``; ``explain`` is an async function."""
+    """Returns the ``Recheck``, as ``rechecked`` does, with an async function ``explain``."""
     change = next(course)
     while True:
         explanation = await explain(change)

@@ -49,7 +49,7 @@ class Partition:
     def of(cls, given: "Partition | int | str | None") -> "Partition | None":
         """Returns a Partition or None unchanged. For a number or a metadata key, returns the Partition
         whose ``by`` it is. Raises InvalidInput for anything else."""
-        # Users pass more than the annotation says; the class refuses it.
+        # Users may pass values of other types than the annotation says; the class refuses them.
         return given if given is None or isinstance(given, cls) else cls(given)  # type: ignore[arg-type]
 
     def held(self, kind: RuleKind) -> Others:

@@ -213,8 +213,8 @@ class _QuickSearch:
         return Draws(self.kind, self.lattice, rule, sizes, self.miner.pinned)
 
     def note(self, rule: Mask, masks: Sequence[Mask]) -> None:
-        """Records that a rule was not seen to break on these subsets. If one of them has the verdict
-        UNKNOWN, the rule is not reported."""
+        """Records the verdicts on these subsets, on none of which the rule was seen to break. If one of
+        them is UNKNOWN, the rule is not reported."""
         known, needed, draws = self.known, self.needed(rule), self.draws_of(rule)
         if known.largest(rule, masks, Verdict.UNKNOWN) is not None:
             del known.found[rule]
@@ -233,10 +233,11 @@ class _QuickSearch:
 def shared_draws(
     draws: Mapping[Mask, Draws], wanted: Mapping[Mask, int], most: Mapping[Mask, int], draw: Random
 ) -> dict[Mask, list[Mask]]:
-    """Returns random supersets for each mask (the antecedent of a rule): at least ``wanted[mask]``, at
-    most ``most[mask]``. A superset that contains several of the masks is used for each of them, which
-    saves probes. All masks have the same number of units. ``draws``: for each mask, its generator of
-    supersets; ``draw``: the random generator.
+    """Returns random supersets of each mask: at least ``wanted[mask]`` and at most ``most[mask]``.
+
+    Each mask is the antecedent of a rule, and its supersets test the rule. A superset that contains
+    several of the masks is used for each of them, which saves probes. All masks have the same number of
+    units. ``draws``: for each mask, its generator of supersets. ``draw``: the random generator.
 
     The supersets for one mask have the same distribution as if its generator alone had made them. For
     this, a mask that already has its ``wanted`` supersets still gets those that are drawn for other

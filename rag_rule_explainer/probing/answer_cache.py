@@ -36,11 +36,11 @@ class AnswerMemory:
 
 
 class AnswerCache:
-    """This class keeps the replies to one question, so that the application makes each of them only once.
+    """This class keeps the replies to one question, so that the application makes each reply only once.
     It belongs to one event loop.
 
-    ``remember``: False to keep no reply in memory. ``stored``: the store's answers to this question; None
-    without a store. ``notes``: a list to which a text is added if some answers cannot be stored.
+    ``remember``: False to keep no reply in memory. ``stored``: the store's answers to this question;
+    None without a store. ``notes``: a list to which a text is added if some answers cannot be stored.
     ``memory``: the memory that several searches share; None to use a memory of its own.
     """
 
@@ -90,8 +90,11 @@ class AnswerCache:
 
     async def sample(self, arrangement: Arrangement, number: int, make: Make) -> Reply:
         """Returns the sample (one of several replies to the same arrangement) with this number, counted
-        from 0. If the store does not have it, ``make`` makes it. Samples are kept in memory only if
-        several searches share the memory; the sample is then first looked up there."""
+        from 0. If the store does not have it, ``make`` makes it.
+
+        If several searches share the memory, samples are kept in memory, too, and are first looked up
+        there.
+        """
         if self._shared is None:
             return await self._taken(arrangement, number, make)
 
@@ -104,10 +107,12 @@ class AnswerCache:
         return reply
 
     async def offered(self, arrangement: Arrangement, answer: Answer) -> tuple[Answer, bool]:
-        """Offers to the store an answer that the caller got without this cache. The store keeps this
-        answer as sample 0, the first answer to the arrangement (an ordered list of sources), unless it
-        already has a sample 0. Returns the answer that is used from now on (the offered one, or the
-        store's), and True iff it is the offered one."""
+        """Offers to the store an answer that the caller got without this cache.
+
+        The store keeps it as sample 0, the first answer to the arrangement (an ordered list of sources),
+        unless the store already has a sample 0. Returns the answer that is used from now on (the offered
+        one, or the store's), and True iff it is the offered one.
+        """
         first = Reply(answer)
         offered = False
 

@@ -67,9 +67,9 @@ class JudgeBatcher:
         return asyncio.get_running_loop() is self._loop
 
     async def judgement(self, asked: JudgeQuestion) -> Judgement:
-        """Returns the judgement of one answer, which is made once and then remembered. If the judge's
-        request had several answers, sets ``is_mixed`` in the current ``Company``, so that no rule that
-        depends on this judgement is called proved. Raises JudgeFailed if the judge gives no judgement,
+        """Returns the judgement of one answer, which is made once and then remembered. Records in the
+        current ``Company`` whether the judge's request had several answers: if so, no rule that depends
+        on this judgement is called proved. Raises JudgeFailed if the judge gives no judgement,
         LimitReached, and RagRuleError if the whole call must end."""
         key = asked.jury, asked.matter, asked.answer
         made, _ = await self._memo.get(key, self._made, asked)
@@ -135,7 +135,8 @@ class JudgeBatcher:
         terms = Terms(asked.jury, asked.matter, sample)
         future: asyncio.Future[DecidedOpinion] = asyncio.get_running_loop().create_future()
         if asked.jury.batch == ALONE:
-            # Without batches, there are no other answers to wait for. ``decide`` takes a slot itself.
+            # Without batches, there are no other answers to wait for. The call of ``decide`` waits by
+            # itself until the limiter lets it run.
             await self.requests.decide(
                 terms.jury, terms.matter, [WaitingAnswer(asked.answer, True, future)]
             )

@@ -247,7 +247,8 @@ def judgings(
     predicates: Iterable[Predicate], store: "Opened | None" = None, stopper: Stopper | None = None
 ) -> tuple[Judging, ...]:
     """Returns a ``Judging`` for each predicate. A predicate and its negation share one ``Judgements``
-    object, so each answer is judged once for both. ``store``, ``stopper``: see ``Judging``."""
+    object, so each answer is judged once for both. ``store``: keeps judgements for later explanations.
+    ``stopper``: ends judgements that are not ready when the limit of seconds is reached."""
     remembered: dict[Predicate, Judgements] = {}
     return tuple(
         Judging(predicate, remembered.setdefault(unwrapped(predicate)[0], Judgements()), store, stopper)

@@ -72,7 +72,7 @@ class _Presses:
 
     @contextmanager
     def installed(self) -> Generator[None, None, None]:
-        """Makes ``noticed`` the handler of SIGINT during the block."""
+        """Makes ``noticed`` handle Ctrl-C (SIGINT) during the block."""
         signal.signal(signal.SIGINT, self.noticed)
         token = _current.set(self)
         try:
@@ -141,8 +141,11 @@ def _main_task_of(handler: object) -> object:
 
 
 def _cell_of(handler: Any) -> object:
-    """Returns the task of the notebook's cell that ipykernel's handler cancels. The handler holds a
-    future. When it sets the result, a callback of the future cancels the task, which it was given."""
+    """Returns the task of the notebook's cell that ipykernel's handler cancels.
+
+    The handler sets the result of a future. A callback of the future then cancels the task, which is an
+    argument of the callback.
+    """
     if not str(getattr(handler, "__module__", "")).startswith("ipykernel."):
         return None
     for cell in getattr(handler, "__closure__", None) or ():

@@ -34,7 +34,7 @@ _MOST_RULES = 50
 sources suffice, there are 252 rules."""
 
 _LONGEST_ENTRY, _LONGEST_SENTENCE = 400, 1200
-"""The maximum number of characters of a usual entry, and of one whose last words a reader must not miss.
+"""The maximum number of characters of a usual entry, and of an entry whose last words matter to readers.
 In an entry of the second kind, long lists of names are cut, so that it seldom reaches its limit."""
 _MOST_READ = 1000
 """The maximum number of characters that are read to find the first words of a text."""

@@ -19,7 +19,7 @@ from ..verdicts import Answer
 
 
 class Established(NamedTuple):
-    """An Established holds a baseline that can be explained.
+    """An ``Established`` holds a baseline that can be explained.
 
     ``traced``: the data for tracers about the run that gave the answer; None if it is not traced.
     ``now``: the answer that the application gave during this call, if the explained answer was read from
@@ -75,7 +75,7 @@ async def compared_with_the_store(
 
 @dataclass(frozen=True, slots=True)
 class BaselineSetup:
-    """A BaselineSetup gets the baseline from the caller, the store or the application. It adds texts
+    """A ``BaselineSetup`` gets the baseline from the caller, the store or the application. It adds texts
     for the user about the baseline to ``notes`` and ``warnings``."""
 
     sources: SourceSet

@@ -14,8 +14,8 @@ from ..verdicts import Answer, logged_answer
 
 
 class CallFields(TypedDict, total=False):
-    """A CallFields is a TypedDict with the fields of CallOptions. Functions use it to annotate their
-    ``**fields``."""
+    """A ``CallFields`` is a TypedDict that gives the keywords ``**fields`` their types: those of the
+    fields of ``CallOptions``."""
 
     replay: Replay | None
     pinned: Iterable[str]
@@ -24,9 +24,12 @@ class CallFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """The CallOptions apply to one call only. ``replay``: the replay to use; None for the explainer's own
-    replay. ``pinned``: ids of sources that are retained in every replay and appear in no rule.
-    ``progress``: receives the progress of this call, in addition to the explainer's own listener."""
+    """A ``CallOptions`` holds the options of one call only.
+
+    ``replay``: the replay to use; None for the explainer's own replay. ``pinned``: ids of sources that
+    are retained in every replay and appear in no rule. ``progress``: receives the progress of this call,
+    in addition to the explainer's own listener.
+    """
 
     replay: Replay | None = None
     pinned: Iterable[str] = ()

@@ -1,4 +1,4 @@
-"""This module repeats some replays after the searches. It checks that the application still gives the
+"""This module repeats some replays after the searches, to check that the application still gives the
 same answers."""
 
 from collections.abc import Sequence
@@ -94,9 +94,12 @@ class FinalComparison:
         await self._compare_rewound(fidelity)
 
     async def _compare_rewound(self, fidelity: ReplayFidelity, why: str = "", lacking: int = 0) -> None:
-        """Repeats replays from the state before the baseline. If one that a proof rests on cannot be
-        made, ``fidelity.doubt`` then says so. ``why``: why no more replays can be made; empty if they
-        can. ``lacking``: the number of other replays that could not be made."""
+        """Repeats replays from the state before the baseline. If a replay on which a proof rests cannot
+        be made, ``fidelity.doubt`` then says so.
+
+        ``why``: why no more replays can be made; empty if they can. ``lacking``: the number of other
+        replays that could not be made.
+        """
         keys = self._subsets(fidelity).to_rewind()
         for made, key in enumerate(keys):
             if not why:
@@ -152,7 +155,7 @@ class FinalComparison:
                 continue
             judgement = judging.known(case)
             if judgement is None and not judging.has_jury:
-                # All rules are found by now, so a store that fails costs only this comparison.
+                # All rules have been found, so if the store fails, only this comparison is lost.
                 with suppress(StoreFailed):
                     judgement = await judging.judge(case)
             if judgement is not None and judgement.verdict is ~was:

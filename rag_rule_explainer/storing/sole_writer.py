@@ -43,7 +43,7 @@ class Stay:
     """A ``Stay`` knows how this process uses the database: not at all ("away"), "alone", or "among"
     others.
 
-    ``presence``: the lock; None if there is no such lock; then no process is regarded as alone.
+    ``presence``: the lock; None if there is no such lock, and then no process is regarded as alone.
     ``flights``: the answers that this process is making. ``claimed``: writes claims (rights to make an
     answer) to the database. ``due``: the time, by ``time.monotonic``, at which ``look`` must next be
     called.
@@ -100,7 +100,8 @@ class Stay:
             self.leave()
             self._join(self._presence)
         elif now > self._worked + _IDLE and self._flights.are_over:
-            # Without this lock, the next process that begins can be alone and does not have to wait.
+            # The lock is given back. The next process that begins can then be alone, and does not have
+            # to wait.
             self._leave_unless_granted()
 
     def leave(self) -> None:

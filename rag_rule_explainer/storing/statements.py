@@ -74,8 +74,7 @@ def take_over(connection: Connection, row: ClaimRow, holder: str, expired: float
 
 def keys(connection: Connection, prefix: str, most: int) -> list[RowKey]:
     """Returns the keys of the stored answers and claims (rights to make an answer) of one question, but
-    at most ``most`` of them. ``prefix``: the beginning that the digests in these keys have in common (see
-    ``beginning``)."""
+    at most ``most`` of them. ``prefix``: the beginning that the digests in these keys have in common."""
     # "g" comes after all hexadecimal digits, so this range has exactly the keys with the prefix.
     begin_so = answers.c.arrangement.between(prefix, prefix + "g")
     found = connection.execute(

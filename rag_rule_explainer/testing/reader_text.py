@@ -153,7 +153,7 @@ def stem(word: str) -> str:
 
 
 def terms_of(text: str) -> frozenset[str]:
-    """Returns the stems of a text's words, without words such as "the" (see ``GRAMMAR``)."""
+    """Returns the stems of a text's words, without words of grammar such as "the"."""
     return frozenset(map(stem, WORD.findall(text))) - {""}
 
 

@@ -123,7 +123,8 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     async def astream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Output]:
-        """Yields the same as ``stream``, in the caller's event loop."""
+        """Yields the chunks of the chain, then a chunk that adds the rules. Runs in the caller's event
+        loop."""
         before: Any = chunk_of_nothing(self.explainer.application, kwargs)
         typed = has_typed_chunks(self.explainer.application, kwargs)
         if participation() is not None:

@@ -58,7 +58,8 @@ class CitingRuns(ExplainedRuns[Input, Output]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> tuple[Explanation, ...]:
-        """Returns the same as ``explain_each``, but calls async methods in the caller's event loop."""
+        """Returns one explanation of the same answer for each condition, as ``explain_each`` does, but
+        calls async methods in the caller's event loop."""
         question = QuestionOptions.taken_from(kwargs)
         return await self._aasked(
             lambda call: aexplained_each(call, conditions), input, config, question, kwargs
@@ -114,7 +115,8 @@ class CitingRuns(ExplainedRuns[Input, Output]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> CitedAnswer:
-        """Returns the same as ``cite``, but calls async methods in the caller's event loop."""
+        """Returns which citations of the answer to ``input`` are real, as ``cite`` does, but calls async
+        methods in the caller's event loop."""
         question, options = QuestionOptions.taken_from(kwargs), cite_options_from(kwargs)
         logged = question.baseline
         return await self._aasked(

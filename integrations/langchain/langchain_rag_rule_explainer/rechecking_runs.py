@@ -58,7 +58,8 @@ class RecheckingRuns(CitingRuns[Input, Output]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> Recheck:
-        """Returns the same as ``recheck``, but calls async methods in the caller's event loop."""
+        """Returns whether the bad answer to ``input`` is gone after a change of the corpus, as
+        ``recheck`` does, but calls async methods in the caller's event loop."""
         options = recheck_options_from(kwargs)
 
         async def explained(run: RecheckRun) -> AfterChange:

@@ -2,8 +2,8 @@
 recorded documents instead of calling the retriever.
 
 It replaces ``invoke`` and ``ainvoke`` of ``BaseRetriever``, and also the inner methods that these two
-call. An application may have stored ``retriever.invoke`` before the explanation. If it calls the stored
-method, only the replaced inner methods see the call.
+call. The inner methods are needed for an application that stored ``retriever.invoke`` before the
+explanation: it still calls the original ``invoke``, which calls a replaced inner method.
 """
 
 import re

@@ -65,7 +65,7 @@ class Watch(UsageMetadataCallbackHandler):
         self.fault = ""
         self.failed = False
         self.tools: set[str] = set()
-        # The key is the id of a model's run and the place of the reply among its replies.
+        # Each key is the id of a model's run with the index of the reply among the replies of this run.
         self._said: dict[tuple[object, int], Said] = {}
         self._streams = OpenStreams[Generation]()
         self._accepts = frozenset(accepts)

@@ -60,7 +60,8 @@ class ExplainedChatEngine(BaseChatEngine):
     async def astream_chat(
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> StreamingAgentChatResponse:
-        """Returns the same as ``stream_chat``, but an async response, in the caller's event loop."""
+        """Returns a streamed async response, whose ``metadata`` has the rules after the stream has
+        ended. Runs in the caller's event loop."""
         if participation() is not None:
             return inside(await self._engine.astream_chat(message, chat_history))
         begun = await AsyncPieces.of(self.explainer.live_call(_said(message, chat_history)))

@@ -33,8 +33,8 @@ _PAUSES: tuple[type[Exception], ...] = (
 """The error by which a tool waits for an event, such as a human's answer. LlamaIndex calls the tool again
 when the event has arrived. Empty if the installed release has no such error."""
 _running: ContextVar[object] = ContextVar("rag_rule_llama_index_tool", default=None)
-"""The tool that runs in this context. If it calls itself, as in ``__call__``, this is not recorded as
-another call."""
+"""The tool that runs in this context; None if no tool runs. A tool whose ``__call__`` calls its other
+methods is thereby recorded as one call."""
 
 
 def _calling(name: str, method: Any) -> Any:

@@ -15,10 +15,13 @@ from rag_rule_explainer.instrumentation.isolation.isolating import (
 )
 
 Using: TypeAlias = Callable[[State, Any, str, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Use]
-"""A function that computes the result of a method call for one run, from the run's own state. Its
-arguments are the state of the run, the object, the sync name of the method, the method, and the args
-and kwargs of the call. It returns a generator, which yields the calls that must be made on real
-objects."""
+"""A function that computes the result of a method call for one run, from the run's own state, in place
+of the method.
+
+Its arguments are the state of the run, the object, the sync name of the method, the method, and the args
+and kwargs of the call. It returns a generator, which yields those calls that must be made on real
+objects.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,8 @@ def _replied(result: Any) -> ModelReply | None:
 
 _CLIENT = GeneratedClient(_asks_a_model, _asked, edited, _replied, Streamed)
 _ADDED_ALONE = re.compile("(?!)")
-"""A pattern that matches no name, so no method is replaced that the client's classes define themselves.
-They inherit ``request``, and get a method ``request`` of their own in its place (see ``added``)."""
+"""A pattern that matches no name, so that no method that the client's classes define is replaced. Only
+the method ``request``, which the classes inherit, is replaced."""
 interception = Patches(
     [
         Interception("openai", "OpenAI", _ADDED_ALONE, _CLIENT.sending, added=("request",)),

@@ -66,13 +66,13 @@ def right_documents_decide(
     limits: Limits | int | None = None,
     **settings: Any,
 ) -> RuleScorer:
-    """Returns a scorer. An answer passes iff the right documents decide it, which its record in the data
-    set names: the condition is met whenever all of them are retained, and never if all are omitted.
+    """Returns a scorer. An answer passes iff it depends on the right documents: the condition is met
+    whenever all of them are retained, and never if all are omitted.
 
-    A record has the ids of these documents under "documents": a list, or one id. Named documents that the
-    application did not show its model are ignored; if it showed none of them, the answer fails.
-    ``condition``: by default, that the answer stays the same. The other parameters and errors are those
-    of ``no_forbidden_rule``.
+    The record of an answer in the data set has the ids of its right documents under "documents": a list,
+    or one id. Documents that the application did not show its model are ignored; if it showed none of
+    them, the answer fails. ``condition``: by default, that the answer stays the same. The other
+    parameters and errors are those of ``no_forbidden_rule``.
     """
     explainer = _explainer(application, condition, limits, settings)
 

@@ -28,17 +28,17 @@ class OnRay:
 
     Each worker is an actor of Ray, which builds the application once from its name and explains
     ``AuditJob.workers`` questions at the same time. Answers are in the job's store, which must be in
-    PostgreSQL: an answer that one worker has paid is never paid by another. The database also has the
-    account of what the audit has spent, so limits and rates hold for all workers, and for later runs of
-    the same audit.
+    PostgreSQL: an answer that one worker has paid is never paid by another. The database also counts
+    what the audit has spent, so limits and rates hold for all workers, and for later runs of the same
+    audit.
 
     ``address``: "local" (this machine, for as long as the audit lasts), "auto", "HOST:PORT" or
     "ray://HOST:PORT". ``actors``: the number of workers; None for one per processor of the cluster.
-    ``rates``: how fast all workers together may go. ``audit``: the id of the account, of letters, digits
-    and ``-``; None for the id of the audit's folder or, without a folder, for an id that is made of the
-    job. ``actor_options``: options of the actors, such as ``{"num_cpus": 0.5}``. ``ray_options``:
-    arguments of ``ray.init``, such as ``runtime_env``. ``patience``: the seconds to wait for the first
-    worker.
+    ``rates``: how fast all workers together may go. ``audit``: the id under which spending is counted,
+    of letters, digits and ``-``; None for the id of the audit's folder or, without a folder, for an id
+    that is made of the job. ``actor_options``: options of the actors, such as ``{"num_cpus": 0.5}``.
+    ``ray_options``: arguments of ``ray.init``, such as ``runtime_env``. ``patience``: the seconds to
+    wait for the first worker.
 
     A worker that dies is restarted by Ray, and its questions are asked again. Answers that were already
     committed to the store are taken from there. A question whose worker dies four times is "failed".
@@ -62,7 +62,8 @@ class OnRay:
     async def __call__(
         self, job: AuditJob, questions: Iterable[LoggedQuestion], /
     ) -> AsyncGenerator[AuditedAnswer, None]:
-        """Explains the answers on the cluster; see ``AuditEngine``."""
+        """Explains the answers on the cluster, and yields the results of the questions; see
+        ``AuditEngine``."""
         plan = self._plan(job)
         options = dict(job.options)
         progress = as_progress(options.pop("progress", None))
@@ -85,7 +86,8 @@ class OnRay:
 
     @asynccontextmanager
     async def metered(self, job: AuditJob, began: float, /) -> AsyncGenerator[Ledger, None]:
-        """Provides the ``Ledger`` of the audit, with its limits and rates; see ``MeteredEngine``."""
+        """Provides the ``Ledger`` of the audit, which counts further runs within the audit's limits and
+        rates."""
         seconds = job.limits.seconds
         left = None if seconds is None else max(0.0, seconds - (monotonic() - began))
         ledger = await asyncio.to_thread(Ledger, self._plan(job))
@@ -126,4 +128,4 @@ def _named(job: AuditJob, store: Store) -> str:
 
 
 on_ray = OnRay()
-"""The engine on this machine alone: a cluster that lives as long as the audit."""
+"""The engine that runs on this machine alone, on a cluster that is ended with the audit."""

@@ -16,7 +16,7 @@ from .blame_list import NO_LIST, blame_by_name
 
 TableRow: TypeAlias = dict[str, Any]
 NEEDED: Mapping[bool | None, str] = {True: "yes", False: "no", None: "undecided"}
-"""The words for whether a document is never needed."""
+"""The words for whether a document is never needed; None means that this is not known."""
 
 
 def document_table(audit: Audit) -> Iterator[TableRow]:

@@ -13,11 +13,11 @@ from .meaning import NO_SUCH
 from .of_outputs import read_output
 
 CitationReader: TypeAlias = Callable[[Any, tuple[str, ...]], Iterable[str | ReadCitation]]
-"""A function that gets an output and the ids of the shown sources, and returns the citations: ids, or
-``ReadCitation`` objects with their positions in the text."""
+"""A function that reads the citations of an output. It gets the output and the ids of the shown sources,
+and returns ids, or ``ReadCitation`` objects with their positions in the text."""
 CitationReading: TypeAlias = CitationReader | str | None
-"""The way in which citations are read: None for all known forms; a regular expression, whose first group
-is the number or the name of a source; or a function of the user."""
+"""The setting that says how citations are read: None for all known forms; a regular expression, whose
+first group is the number or the name of a source; or a function of the user."""
 
 __all__ = [
     "Citable",

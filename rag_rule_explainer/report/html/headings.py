@@ -136,8 +136,8 @@ def how_seen(explanation: Explanation, changes: FlippingChanges) -> str:
 
 
 def condition_of_changes(explanation: Explanation) -> str:
-    """Returns a sentence with the condition that holds after a change; empty if the two kinds of rules
-    have different conditions."""
+    """Returns a sentence with the condition that holds after a change, such as "Afterwards, the answer
+    no longer contains '25'."; empty if the two kinds of rules have different conditions."""
     if not about_one(explanation):
         return ""
     if RuleKind.OMISSION in explanation.predicates:
