@@ -128,9 +128,9 @@ def _end_at_new_tools(run: Participation, first: Participation, answering: ToolR
     ``first.calls.unresolved`` also ends the replay: the baseline called this tool, but did not show which
     code runs for it.
 
-    In two cases, a reply with a new tool does not end the replay (only running the tool does): if it is
-    unknown which code ran for another call of the baseline, or if the baseline's application ran no tool
-    and returned the calls as its answer.
+    In two cases, a reply that calls a new tool does not end the replay; only running the tool does. The
+    first is that it is unknown which code ran for another tool call of the baseline. The second is that
+    the application ran no tool in the baseline, and returned the tool calls as its answer.
     """
     unresolved = first.calls.unresolved
     executed = (*first.executed, *first.inside)

@@ -38,7 +38,8 @@ def cited(call: Call[Item], options: CiteOptions, logged: Any) -> CitedAnswer:
 
 
 async def acited(call: Call[Item], options: CiteOptions, logged: Any) -> CitedAnswer:
-    """Returns the same as ``cited``, but runs on the caller's event loop."""
+    """Checks the citations of an answer on the caller's event loop, and returns for each whether the
+    cited source brings the statement about. ``logged``: as for ``cited``."""
     of_next = _of_the_last_reply(call)
     ask = partial(aasking_citations, call.explainer, options, logged, of_next_action=of_next)
     return (await call.aasked(ask))[1]

@@ -28,7 +28,8 @@ def patched_while_tools_may_run(patches: Patches, run: Participation) -> Generat
     that the run began have ended. The original methods would execute tools that this run must not
     execute.
 
-    Does nothing if the run may execute all tools.
+    Does nothing for a run without such tools: one whose tool calls get neither stubs nor recorded
+    results.
     """
     if not _guards(run):
         yield
@@ -41,8 +42,9 @@ def patched_while_tools_may_run(patches: Patches, run: Participation) -> Generat
 
 
 def run_of_work() -> Participation | None:
-    """Returns the run in which the current context began; None if it began outside of runs. If that run
-    has ended and could execute all tools, also returns None."""
+    """Returns the run in which the current context began; None if it began outside of runs. Also returns
+    None if that run has ended and its tool calls got neither stubs nor recorded results: nothing has then
+    to be kept from running after its end."""
     run = run_begun()
     return None if run is None or (run.gate.closed and not _guards(run)) else run
 
@@ -57,9 +59,9 @@ def takes_part() -> bool:
 
 
 def late_use(name: str, arguments: Callable[[], object]) -> UsedTool | None:
-    """Handles a tool call outside of runs, or after the end of its run. Returns None if the tool may run.
-    Returns the call with its result if the result is known, for example from a stub. Raises an error that
-    ``except Exception`` does not catch if the run was a replay in which this tool must not run.
+    """Handles a call of the tool ``name`` outside of runs, or after the end of its run. Returns None if
+    the tool may run; otherwise the call, with the result that it gets, such as a stub. Raises an error
+    that ``except Exception`` does not catch if the run was a replay in which the tool must not run.
     ``arguments``: returns the arguments of the call."""
     run = run_begun()
     if run is None:

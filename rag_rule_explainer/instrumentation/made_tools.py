@@ -3,8 +3,8 @@ replay corresponds to which tool of the baseline.
 
 A run makes *early* tools before its first request to a model, its first search and its first tool call.
 They cannot depend on a source, so every run makes the same early tools in the same order. An exception is
-a replay that starts without a part of the conversation. For such replays, the parts of the tools (see
-``ToolParts``) are compared too.
+a replay that starts without a part of the conversation. For such replays, the *parts* of the tools are
+compared too: their code, and the values that this code uses.
 """
 
 import asyncio
@@ -25,8 +25,9 @@ class _Made(NamedTuple):
 class MadeTools:
     """A ``MadeTools`` lists the tools that one run made, by name, in order. Thread-safe.
 
-    ``keeps_parts``: True if the parts of the early tools are kept for comparisons. ``begins_otherwise``:
-    True if the run starts without something that the baseline started with, such as an earlier turn.
+    ``keeps_parts``: True if the code and the values of early tools (made before the run could depend on a
+    source) are kept for comparisons. ``begins_otherwise``: True if the run starts without something that
+    the baseline started with, such as an earlier turn.
     """
 
     keeps_parts: bool = False
@@ -44,8 +45,9 @@ class MadeTools:
                 made.append(_Made(tool, is_early, _whereabouts()))
 
     def settle(self) -> None:
-        """Keeps the parts of the early tools, if ``keeps_parts`` is True. Must be called before the run
-        obtains anything, because tools may later change the objects that they hold."""
+        """Stores the parts (code and values) of the tools that the run has made so far, if
+        ``keeps_parts`` is True. Must be called before the run gets a source or a reply, because tools may
+        later change the objects that they hold."""
         if not self.keeps_parts or self._parts is not None:
             return
         with self._guard:
@@ -53,7 +55,8 @@ class MadeTools:
         self._parts = [(each, ToolParts.of(each)) for each in early]
 
     def parts_of(self, tool: object) -> ToolParts | None:
-        """Returns the parts of an early tool; None if they were not kept."""
+        """Returns the parts of an early tool: its code, and the values that this code uses. Returns None
+        if they were not kept."""
         return next((parts for each, parts in self._parts or () if each is tool), None)
 
     def named(self, name: str) -> list[object]:

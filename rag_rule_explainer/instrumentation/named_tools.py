@@ -23,8 +23,8 @@ class _Known(NamedTuple):
 
 class Recognised(NamedTuple):
     """A ``Recognised`` says which of the baseline's tools a replay called. ``number``: the number of this
-    tool (see ``NamedTools``); None if no tool of the baseline is known to do the same. ``is_sure``: False
-    if it may nevertheless be another tool."""
+    tool among those of its name, counted from 0; None if no tool of the baseline is known to do the same.
+    ``is_sure``: False if the replay may nevertheless have called another tool."""
 
     number: int | None
     is_sure: bool = True
@@ -84,9 +84,9 @@ class NamedTools:
     ) -> Recognised:
         """Recognises a tool by its place in the order in which the replay made its tools. ``number``: the
         number of the baseline's tool with the same place; None if it has none. ``parts``, ``others``: the
-        parts of the baseline's and of the replay's tool; None if unknown. If the replay starts without
-        something that the baseline had, the place alone is not enough, so the parts of both tools are
-        compared."""
+        code of the baseline's and of the replay's tool, with the values that this code uses; None if
+        unknown. They are compared if the replay starts without something that the baseline had, because
+        the place alone is then not enough."""
         if number is None or not made.begins_otherwise:
             return Recognised(number)
         if parts is None or others is None:
@@ -96,9 +96,10 @@ class NamedTools:
         return Recognised(number, is_sure=parts.does_the_same_as(others))
 
     def _perhaps(self, name: str, tool: object, parts: ToolParts, made: MadeTools) -> Recognised:
-        """Recognises a tool by its parts, which is never sure. Its ``number`` is None unless each of the
-        two runs made exactly one tool of this name, and the stable parts of the two are equal. ``parts``:
-        the parts of the tool. ``made``: the tools that the replay made itself."""
+        """Recognises a tool by its code and the values that this code uses, which is never sure. The
+        ``number`` is None unless each of the two runs made exactly one tool of this name, and the code,
+        texts and numbers of the two tools are equal. ``parts``: the code and values of the replay's tool.
+        ``made``: the tools that the replay made itself."""
         known, alone = self._known[name], [self.made.named(name), made.named(name)]
         are_alone = all(len(each) == 1 for each in alone) and place_among(alone[1], tool) == 0
         if are_alone and [each.parts.stable for each in known] == [parts.stable]:

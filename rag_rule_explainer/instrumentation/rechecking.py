@@ -49,8 +49,8 @@ class RecheckFields(ChangeFields, total=False):
 class RecheckOptions(ChangeOptions):
     """A ``RecheckOptions`` says which answer is rechecked after which change of the corpus.
 
-    ``before``: the explanation of the bad answer; without it, the answer is explained first. For the
-    other fields, see ``ChangeOptions``.
+    ``before``: the explanation of the bad answer; without it, the answer is explained first. The other
+    fields describe the change: see ``ChangeOptions``.
     """
 
     before: Explanation | None = None
@@ -98,7 +98,8 @@ class RecheckRun:
             return self._of_nothing(changed, nothing)
 
     async def aexplained(self, call: Call[Any]) -> AfterChange:
-        """Returns the same as ``explained``, but runs on the caller's event loop."""
+        """Returns the explanation of this call after the change, or its answer if nothing is retrieved
+        any more. Runs on the caller's event loop."""
         changed = self._changed(call)
         # The condition may be a judge, which waits for a model. It is called in a worker thread, because
         # in this thread it would block the event loop.
@@ -140,7 +141,8 @@ def recheck_by(options: RecheckOptions, explain: Callable[[RecheckRun], AfterCha
 async def arecheck_by(
     options: RecheckOptions, explain: Callable[[RecheckRun], Awaitable[AfterChange]]
 ) -> Recheck:
-    """Returns the same as ``recheck_by``, but runs on the caller's event loop."""
+    """Returns whether the bad answer is gone after the change, on the caller's event loop. ``explain``:
+    runs the application, and explains its answer."""
     before = _explained(await explain(RecheckRun())) if options.before is None else options.before
     rounds = _Rounds.of(options, before)
     course = rechecking(before, rounds.change, options.rounds)

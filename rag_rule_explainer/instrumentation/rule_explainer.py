@@ -75,7 +75,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
 
         Raises NoSourcesCaptured if no retrieval was seen, ReplayMissedGate if a replay did not retrieve,
         SourceLeak if the model was sent an omitted source, StateShared if a run influences later runs,
-        UnknownQuery (see ``on_new_query``), and the errors of ``Explainer.explain``.
+        UnknownQuery if a replay must not make a new query, and the errors of ``Explainer.explain``.
         """
         case = self._case(input, documents, add_documents, pinned, baseline)
         return self._call(case).explained().explanation
@@ -90,7 +90,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Explanation:
-        """Returns the same as ``explain``, on the caller's event loop, with the async interface."""
+        """Returns the rules of the answer, as ``explain`` does, but on the caller's event loop."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return (await self._call(case).aexplained()).explanation
 
@@ -121,7 +121,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> tuple[Explanation, ...]:
-        """Returns the same as ``explain_each``, but runs on the caller's event loop."""
+        """Returns one explanation for each condition, as ``explain_each``, on the caller's event loop."""
         case = self._case(input, documents, (), pinned, baseline)
         return await aexplained_each(self._call(case), conditions)
 
@@ -171,7 +171,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         baseline: Any = None,
         **fields: Unpack[CiteFields],
     ) -> CitedAnswer:
-        """Returns the same as ``cite``, but runs on the caller's event loop, with the async interface."""
+        """Returns which citations are faithful, as ``cite`` does, on the caller's event loop."""
         options = taken(CiteOptions, fields, type(self).explain, _CITED)
         case = self._case(input, documents, add_documents, pinned, baseline)
         return await acited(self._call(case), options, baseline)
@@ -207,7 +207,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         input: Any,  # noqa: A002 -- as all integrations say
         **fields: Unpack[RecheckFields],
     ) -> Recheck:
-        """Returns the same as ``recheck``, on the caller's event loop, with the async interface."""
+        """Returns whether the bad answer is gone, as ``recheck`` does, on the caller's event loop."""
         options = taken(RecheckOptions, fields, type(self).explain, ("input",))
 
         async def explained(run: RecheckRun) -> AfterChange:
@@ -248,7 +248,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Verification:
-        """Returns the same as ``verify``, on the caller's event loop, with the async interface."""
+        """Returns whether one rule holds, as ``verify`` does, on the caller's event loop."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return await self._call(case).averified(antecedent, kind)
 

@@ -114,8 +114,8 @@ class Participation:
 
     @property
     def unexecuted(self) -> list[MadeCall]:
-        """Returns the calls in the models' replies for which no recorded tool ran; see
-        ``CallsOfRun.unexecuted``."""
+        """Returns the calls in the models' replies for which no recorded tool ran, although code of the
+        application may have run for them."""
         return self.calls.unexecuted([*self.executed, *self.inside])
 
     @property
@@ -143,7 +143,7 @@ class Participation:
             self.bound.check_retrievals(made)
 
     def note_made_tool(self, name: str, tool: object) -> None:
-        """Records a tool that the run has made itself. ``tool``: see ``NamedTools``."""
+        """Records a tool that the run has made itself. ``tool``: the tool, or its function."""
         obtained = self.tool_calls or self.watch.said or self.watch.requests or self.retrievals
         self.tool_record.tools.made.note(name, tool, is_early=not obtained)
 
@@ -157,8 +157,8 @@ class Participation:
     ) -> UsedTool:
         """Returns a ``UsedTool`` for a tool call that begins, with the result that the call gets if the
         tool must not run. Raises an error if the replay exceeds its limit or ends at this call. ``name``:
-        the tool's name; None if the call is only counted. ``identity``: the id that the model gave the
-        call; None if it is unknown. ``way``: see ``recording_calls``. ``tool``: see ``NamedTools``."""
+        the tool's name; None to only count the call. ``identity``: the call's id; None if unknown.
+        ``way``: the attribute by which ``tool`` (or its function) is called; empty for a usual call."""
         self.tool_record.tools.made.settle()
         self.tool_calls += 1
         call = ToolCall.written(name, arguments)

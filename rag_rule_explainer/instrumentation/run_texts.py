@@ -71,11 +71,12 @@ class RunTexts:
     def foreign_reply(
         self, exchanges: Sequence[Exchange], answer: Answer, served: Sequence[str]
     ) -> Carried | None:
-        """Returns a reply that a model gave to another run, if this run's answer contains that reply and
-        none of its own replies. Otherwise returns None.
+        """Returns a reply that a model gave to another run and that this run's ``answer`` contains,
+        although the answer contains no reply of this run's own models. Returns None if there is none.
 
-        Also returns None if the baseline's answer contained no reply: such an answer may be a text of the
-        application. ``served``: texts that the answer may contain in any case.
+        Also returns None if the baseline's answer contained none of the baseline's replies: the
+        application then writes its answers itself, and an equal text proves nothing. ``exchanges``: this
+        run's requests and replies. ``served``: texts that the answer may contain in any case.
         """
         own = [each.reply for each in exchanges if each.reply]
         if not self._answers_with_replies or not own or holds_one(answer.text, own):

@@ -85,7 +85,7 @@ class ApplicationRun(Generic[Item]):
 
     def anew(self, refetch: Refetch | None = None) -> "ApplicationRun[Item]":
         """Returns a new ``ApplicationRun`` for the same input; its baseline has not run yet. ``refetch``:
-        the change of the corpus for its first run; None for the same as before."""
+        the change of the corpus for its first run; None to keep the change of this run, if any."""
         case = self.case if refetch is None else replace(self.case, refetch=refetch)
         return ApplicationRun(self.application, case, self.manner, self.trace)
 
@@ -122,7 +122,7 @@ class ApplicationRun(Generic[Item]):
             return self.application.run(self._first_case(), None)
 
     async def abaseline(self) -> Any:
-        """Does the same as ``baseline``, through the async interface."""
+        """Runs the baseline through the async interface, and returns its output."""
         async with self._state.alone.first_aturn():
             with self._running_first(), exits_contained():
                 return await self.application.arun(self._first_case(), None)
@@ -135,7 +135,7 @@ class ApplicationRun(Generic[Item]):
         return self._retrieved_until(stopping)
 
     async def aretrieved(self) -> Retrieved:
-        """Returns the same as ``retrieved``, through the async interface."""
+        """Returns the retrieved sources, as ``retrieved`` does, but through the async interface."""
         with self._until_enough() as stopping:
             self._check_not_stopped(await self.abaseline())
         return self._retrieved_until(stopping)
@@ -265,9 +265,9 @@ class ApplicationRun(Generic[Item]):
         tools: set[str],
         identity: str,
     ) -> tuple[Sequence[Source], Baseline]:
-        """Returns the same as ``recorded`` for a run that the user made. ``recording`` has its searches,
-        ``watch`` its model requests, ``state`` the application's memory at its start, ``tools`` the names
-        of the tools that ran, ``identity`` its id in traces."""
+        """Returns the sources and the baseline of a run that the user made. ``recording``: the searches
+        of this run; ``watch``: its model requests; ``state``: the application's memory at its start;
+        ``tools``: the names of the tools that ran; ``identity``: the run's id in traces."""
         check_kinds(self.manner, self.case, has_ended=True)
         self.trace.explained_run = identity
         self._first = Participation(recording, watch, state, tools=tools)

@@ -109,7 +109,8 @@ class StateWatch:
 
     @asynccontextmanager
     async def aturn(self, sources: Sequence[str]) -> AsyncGenerator[None, None]:
-        """Does the same as ``turn``, but waits on the event loop instead of blocking the thread."""
+        """Waits on the event loop until a replay may run in the block. ``sources``: the ids of the
+        sources of the replay. The state is restored as in ``turn``."""
         if not self.rewinding.is_wanted:
             async with self.alone.aturn():
                 yield

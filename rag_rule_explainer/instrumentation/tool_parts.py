@@ -42,10 +42,10 @@ class _Unknown(Exception):
 
 
 class ToolParts(NamedTuple):
-    """A ``ToolParts`` holds the parts of a tool. ``stable``: the parts that can be compared at once:
-    code, texts, numbers, and names of classes. ``objects``: all other objects in the tool. ``contents``:
-    the content of each of these objects at the time when this record was made; None for an object whose
-    content is unknown."""
+    """A ``ToolParts`` holds the parts of a tool: its code, and the values that this code uses.
+    ``stable``: the parts that can be compared at once: code, texts, numbers, and names of classes.
+    ``objects``: all other objects in the tool. ``contents``: the content of each of these objects at the
+    time when this record was made; None for an object whose content is unknown."""
 
     stable: tuple[Any, ...]
     objects: tuple[Any, ...]
@@ -85,7 +85,8 @@ class ToolParts(NamedTuple):
 
 
 def _steady(parts: Any) -> Any:
-    """Returns the parts of a tool with ids and times replaced by placeholders (see ``Steady``)."""
+    """Returns the parts of a tool with placeholders in place of ids and times, which differ in every
+    run."""
     if isinstance(parts, tuple):
         return tuple(map(_steady, cast("tuple[Any, ...]", parts)))
     if isinstance(parts, frozenset):
@@ -94,9 +95,9 @@ def _steady(parts: Any) -> Any:
 
 
 def _stable(value: Any, objects: list[Any], depth: int) -> Any:
-    """Returns the stable part of a value (see ``ToolParts``). If this is only the name of the value's
-    class, also adds the value to ``objects``, to be compared separately. ``depth``: the number of levels
-    between the tool and the value; 0 for the tool itself."""
+    """Returns what can be compared at once of a value: code, texts, numbers and names of classes. If this
+    is only the name of the value's class, also adds the value to ``objects``, to be compared separately.
+    ``depth``: the number of levels between the tool and the value; 0 for the tool itself."""
     value = _unrecorded(value)
     kind = cast("type[Any]", type(value))
     if isinstance(value, _PLAIN):

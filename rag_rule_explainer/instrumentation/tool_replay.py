@@ -43,8 +43,8 @@ class Omits(Protocol):
     """An ``Omits`` removes the omitted sources from the results that one replay gets."""
 
     def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
-        """Returns the outcome of a call of the baseline, without the omitted sources. ``key``, ``place``:
-        see ``NotedResult``."""
+        """Returns the outcome of a call of the baseline, without the omitted sources. ``key``: the key of
+        the call, equal for equal calls; ``place``: the number of equal calls before it."""
         ...
 
     def new(self, result: Any) -> Any:
@@ -92,7 +92,8 @@ class ToolRecord:
         within: tuple[str, ...] = (),
     ) -> None:
         """Records the outcome of a call. A stream is not recorded, because it can be read only once.
-        ``key``, ``replies``, ``within``: see ``NotedResult``."""
+        ``key``: equal for equal calls; ``replies``: the number of the models' replies before the call;
+        ``within``: the names of the tools inside which it was made, the outermost first."""
         if isinstance(outcome.result, (Iterator, AsyncIterator, Awaitable)):
             return
         kept = outcome.copy()
@@ -105,13 +106,14 @@ class ToolRecord:
             known.append(kept)
 
     def key_of(self, name: str, given: object, tool: object) -> str:
-        """Returns the key of a call of the baseline. ``given``: the arguments, and the way in which the
-        tool was called (see ``recording_calls``); ``tool``: see ``NamedTools``."""
+        """Returns the key of a call of the baseline; equal calls have equal keys. ``given``: the
+        arguments, and the name of the attribute, such as "func", by which the tool was called; ``tool``:
+        the tool, or its function; None if it is not known."""
         return self.keys.of(name, (self.tools.note(name, tool), given))
 
     def inside(self, at: int) -> list[ExecutedCall]:
         """Returns the tool calls that were made, at any depth, inside another tool call. ``at``: the
-        moment of the other call (see ``ExecutedCall``)."""
+        moment of the other call, as a number."""
         own = [each for each in self.executed.copy() if at and each.inside == at]
         return [*own, *(deeper for each in own for deeper in self.inside(each.at))]
 
@@ -151,8 +153,9 @@ class ToolReplay:
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def key_of(self, name: str, given: object, tool: object, made: MadeTools) -> str:
-        """Returns the key of a call of the replay. ``given``, ``tool``: see ``ToolRecord.key_of``;
-        ``made``: the tools that the replay made itself."""
+        """Returns the key of a call of the replay, which is that of an equal call of the baseline.
+        ``given``: the arguments, and the name of the attribute by which the tool was called; ``tool``:
+        the tool, or its function; ``made``: the tools that the replay made itself."""
         found = self.record.tools.recognised(name, tool, made)
         if found.number is None:
             self.others[name] = OF_ANOTHER_TOOL.format(name=name)
@@ -162,7 +165,8 @@ class ToolReplay:
 
     def outcome(self, call: ToolCall, key: str) -> ToolOutcome | None:
         """Returns the outcome that the call gets without a run of its tool; None if the tool is to run.
-        Raises NewToolCall if the replay ends here. ``key``: the key of the call, see ``CallKeys``."""
+        Raises NewToolCall if the replay ends here. ``key``: the key of the call, equal for equal
+        calls."""
         if self.cut:
             self.late.append(call)
         self.check()
@@ -207,10 +211,14 @@ class ToolReplay:
 
 @dataclass(frozen=True, slots=True)
 class UsedTool:
-    """A ``UsedTool`` is a tool call of a run. ``outcome``: the result that the call gets if the tool must
-    not run; None if the tool is to run. ``record``: stores the outcome of a tool that ran; None if it is
-    not stored. ``key``, ``replies``, ``within``: see ``NotedResult``. ``replay``: the ``ToolReplay`` of
-    the run; None in the baseline, and for a tool that retrieves. ``at``: the moment of the call."""
+    """A ``UsedTool`` is a tool call of a run.
+
+    ``outcome``: the result that the call gets if the tool must not run; None if the tool is to run.
+    ``record``: stores the outcome of a tool that ran; None if it is not stored. ``key``: equal for equal
+    calls. ``replies``: the number of the models' replies before the call. ``within``: the names of the
+    tools inside which it was made, the outermost first. ``replay``: the ``ToolReplay`` of the run; None
+    in the baseline, and for a tool that retrieves. ``at``: the moment of the call, as a number.
+    """
 
     call: ToolCall | None
     record: ToolRecord | None

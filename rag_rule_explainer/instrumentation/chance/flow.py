@@ -203,8 +203,8 @@ def _is_given(node: ast.Call) -> bool:
 
 def _deciding_parts(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[DrawnKind, ...]]]:
     """Yields the parts of a node on whose values it depends what the code does next, such as the
-    condition of an ``if``. With each part, yields the kinds of random values by which the part would
-    decide by chance."""
+    condition of an ``if``. With each part, yields kinds of random values: if the part has a value of one
+    of these kinds, the decision depends on chance."""
     if isinstance(node, ast.Compare):
         # Two kinds of comparison are no decision by chance: ``is``, because it mostly tests for None, and
         # a random value is never None; and a test whether two ids are equal, because it mostly looks up
@@ -230,8 +230,8 @@ def _deciding_parts(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[DrawnKind, 
 
 
 def _is_harmless(node: ast.If) -> bool:
-    """Returns True for an ``if`` that only logs or waits, or that only changes the number in its
-    condition, for example to a limit."""
+    """Returns True for an ``if`` whose branch only logs or waits, or only sets the number that its
+    condition compares, as ``if delay > 9: delay = 9`` does."""
     if node.orelse:
         return False
     tested = {each.id for each in ast.walk(node.test) if isinstance(each, ast.Name)}

@@ -35,15 +35,15 @@ class Faiss:
 
     An item is a ``Neighbour``: one search result with its position in the index. ``texts``: a list, a
     dict or a function from a position to its text or document. In replays, shorter rows are filled with
-    positions of -1, as FAISS does. If FAISS had filled even the longest row of the original response,
-    because the index has too few vectors, replays add the same number of -1.
+    positions of -1, as FAISS does. FAISS fills even the longest row if the index has fewer vectors than
+    requested; the longest row of a replay then ends with as many -1 as the longest original row.
     """
 
     texts: Texts
 
     def rows(self, response: Any) -> Rows | None:
         """Returns one row for each query, with the neighbours that the query found. Leaves out positions
-        of -1. Returns None if the response is not one of FAISS."""
+        of -1. Returns None if the response was not returned by FAISS."""
         if not _is_result(response):
             return None
         distances, places, *vectors = response

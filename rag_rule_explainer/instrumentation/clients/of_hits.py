@@ -24,7 +24,8 @@ class Pinecone:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the matches; None if the response is not one of Pinecone."""
+        """Returns a single row that has all matches of the response. Returns None if the response was not
+        returned by Pinecone."""
         matches: object = field_of(response, "matches")
         if not is_listed(matches) or not all(map(_is_match, cast("Sequence[object]", matches))):
             return None
@@ -51,7 +52,8 @@ class Meilisearch:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns a row of hits for each search; None if the response is not one of Meilisearch."""
+        """Returns one row of hits for each search. Returns None if the response was not returned by
+        Meilisearch."""
         if _has_hits(response):
             return [list(field_of(response, "hits"))]
         several: object = field_of(response, "results")

@@ -61,8 +61,8 @@ class Listing:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the results. Returns None if the response is no such dict or object, or if
-        it cannot be copied with fewer results."""
+        """Returns a single row that has all results. Returns None if the response is not a dict or an
+        object with exactly one list of results, or if it cannot be copied with fewer results."""
         path = path_of(response)
         if path is None:
             return None
@@ -189,8 +189,8 @@ def is_a_count(name: object, each: object) -> bool:
 
 
 def is_silent(name: object, value: object) -> bool:
-    """Returns True iff a field with this name and value is the same for all results, so that a replay
-    that omits some of them may be shown it."""
+    """Returns True iff the value of a field with this name says nothing about single results, so that a
+    replay that omits some results may be shown the field."""
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, (int, float)):

@@ -22,7 +22,7 @@ class Qdrant:
 
     def rows(self, response: Any) -> Rows | None:
         """Returns the points: one row for each request of a batch or for each group; otherwise a single
-        row. Returns None if the response is not one of Qdrant."""
+        row. Returns None if the response was not returned by Qdrant."""
         if not is_listed(response):
             return _rows_in(response)
         given = cast("Sequence[Any]", response)

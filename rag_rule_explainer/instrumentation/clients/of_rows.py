@@ -62,8 +62,8 @@ class TableRows:
         return listed_like(rows[0], like)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text of a database row, with those of its other columns as metadata whose values
-        are simple, such as texts and numbers. Returns None if the item is no database row."""
+        """Returns the text of a database row. Its metadata are the other columns that have simple values,
+        such as texts and numbers. Returns None if the item is no database row."""
         fields = fields_in(item)
         if fields is None:
             return None

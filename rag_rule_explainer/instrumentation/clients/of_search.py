@@ -28,8 +28,8 @@ class SearchEngine:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns a row of hits for each search; the row of a failed search is empty. Returns None if the
-        response is not one of Elasticsearch or OpenSearch."""
+        """Returns one row of hits for each search; the row of a failed search is empty. Returns None if
+        the response was not returned by Elasticsearch or OpenSearch."""
         body = _body(response)
         if body is None:
             return None

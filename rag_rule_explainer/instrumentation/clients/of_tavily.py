@@ -24,8 +24,8 @@ class Tavily:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the results. If Tavily wrote an answer itself, this is the last item of
-        the row. Returns None if the response is not one of Tavily."""
+        """Returns a single row that has all results. If Tavily wrote an answer itself, the answer is the
+        last item of the row. Returns None if the response was not returned by Tavily."""
         if not isinstance(response, dict):
             return None
         fields = cast("dict[str, Any]", response)

@@ -37,7 +37,7 @@ class JsonListing:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the results; None if the text has none of these formats. Raises
+        """Returns a single row that has all results; None if the text has none of these formats. Raises
         InvalidInput if the text lists results but cannot be written again with fewer results."""
         written = written_in(response)
         if written is None:

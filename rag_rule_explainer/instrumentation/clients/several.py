@@ -131,8 +131,8 @@ def _has_text(each: object) -> bool:
 
 
 def _is_its_own_part(fields: Mapping[Any, Any]) -> bool:
-    """Returns True iff an object only repeats its text in a list: the list has one block with the same
-    text, as in the output of a tool. The list then does not count as a list of results."""
+    """Returns True iff an object has a text and a list whose only entry is a block with the same text, as
+    the outputs of some tools have. Such a list does not count as a list of results."""
     own = next((fields[key] for key in TEXT_KEYS if isinstance(fields.get(key), str)), None)
     lists: list[Any] = [each for each in fields.values() if is_listed(each) and each]
     parts = lists[0] if len(lists) == 1 else ()

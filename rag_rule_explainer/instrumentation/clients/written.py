@@ -74,8 +74,8 @@ def value_in_json(text: object) -> object:
 
 
 def _cores(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yields each part of a text that may be a written value, as a triple: the text before the part, the
-    part, and the text after it."""
+    """Yields each part of a text that may be a value written as JSON or as Python prints it, as a triple:
+    the text before the part, the part, and the text after it."""
     yield _around(text, 0, len(text))
     start, end = text.find(_FENCE), text.rfind(_FENCE)
     line = text.find("\n", start)

@@ -1,8 +1,9 @@
 """This module replaces methods of classes during explanations, and restores the original methods
 afterwards.
 
-Each method is replaced on a root class and on every loaded subclass that defines it. Outside of a run, a
-replacement only calls the original method, so that other users of the class are not affected.
+Each method is replaced on one class, the *root class*, and on every loaded subclass of it that defines
+the method. Outside of a run, a replacement only calls the original method, so that other users of the
+class are not affected.
 """
 
 import re
@@ -17,18 +18,20 @@ from typing import Any, TypeAlias
 Wrapping: TypeAlias = Callable[[str, Any], Any]
 """A function that takes a method's name and the method, and returns the replacement of the method."""
 Root: TypeAlias = tuple[str, str]
-"""The name of the module that defines a root class, and the name of the class."""
+"""The name of the module that defines a root class, and the name of the class. Methods are replaced on a
+root class and on its subclasses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interception:
-    """An ``Interception`` says which methods of a root class are replaced as soon as the class is
-    imported.
+    """An ``Interception`` says which methods of a class are replaced as soon as the class is imported.
+    This class is called the *root class*; the methods are replaced on its subclasses too.
 
-    ``names``: the pattern that the methods' names match. ``wrapping``: makes the replacements.
-    ``inherited``: methods that are also replaced on classes that only inherit them, such as ``__init__``
-    of ``object``. ``added``: methods that are replaced only on the root class, whether it defines or
-    inherits them.
+    ``module``, ``owner``: the module and the name of the root class. ``names``: the pattern that the
+    methods' names match. ``wrapping``: makes the replacements. Usually, a class gets a replacement only
+    if it defines the method itself. ``inherited``: methods that are replaced even on a class that does
+    not define them, such as ``__init__``, which it may have from ``object``. ``added``: methods that are
+    replaced only on the root class, whether or not it defines them itself.
     """
 
     module: str
@@ -40,11 +43,11 @@ class Interception:
 
     @property
     def place(self) -> Root:
-        """Returns the module and the name of the root class."""
+        """Returns the module and the name of the root class, on which methods are replaced."""
         return self.module, self.owner
 
     def root(self) -> type | None:
-        """Returns the root class; None if its module is not loaded yet."""
+        """Returns the root class, on which methods are replaced; None if its module is not loaded yet."""
         return _root_at(self.place)
 
 
@@ -228,8 +231,8 @@ class Patches:
         setattr(owner, name, replacement)
 
     def _hook(self, root: type) -> None:
-        """Makes the root class replace the methods of each new subclass as soon as the subclass is
-        defined, for example by an import during a run."""
+        """Makes sure that methods are also replaced on each subclass of ``root`` that is defined from now
+        on, for example by an import during a run."""
         original = vars(root).get(_HOOK)
 
         def init_subclass(cls: type, **kwargs: Any) -> None:

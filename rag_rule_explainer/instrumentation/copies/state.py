@@ -81,7 +81,8 @@ class State:
             return self.known(key)
 
     async def aread(self, key: Hashable, reading: Callable[[], Awaitable[Any]]) -> Any:
-        """Returns the same as ``read``, but awaits ``reading``, which is an async function."""
+        """Returns a copy of the content that a memory object had when it was first read, as ``read``
+        does. ``reading``: an async function that reads the content from the real object."""
         if key not in self.before:
             # Several reads may run concurrently. All of them return the result of the read that ends
             # first.

@@ -227,8 +227,8 @@ class Serving(Gate, Generic[Item]):
         return [kept.get(id(item)) for item in items]
 
     def filtered(self, items: Sequence[Item]) -> list[Item]:
-        """Returns the items of a real search whose sources are retained, together with the retained
-        documents among those that the user added to all results."""
+        """Returns the items of a real search without those whose source is omitted or unknown. Documents
+        that the user added to all results (``add_documents=``) are treated like items of the search."""
         with self._lock:
             found = self._captured.recognised([*items, *self._captured.added])
             return self._deliver(tuple({id(item): (source, item) for source, item in found}.values()))

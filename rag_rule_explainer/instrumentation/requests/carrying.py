@@ -38,8 +38,8 @@ class Carried:
 
 @dataclass(slots=True, eq=False)
 class MadeTexts:
-    """This class stores the texts that runs made, and finds them in the requests of other runs.
-    Thread-safe."""
+    """This class stores the texts that runs made (replies of models, results of tools and answers), and
+    finds them in the requests of other runs. Thread-safe."""
 
     # Each value is the moment at which a run first made this text, and the run's name. The keys of
     # ``_long`` are eight words in a row; the keys of ``_short`` are the words of a shorter text.
@@ -74,7 +74,8 @@ class MadeTexts:
         )
 
     def note(self, maker: str, texts: Iterable[str], sent: Sequence[str]) -> None:
-        """Records texts that a run made, so that they are found in the requests of other runs.
+        """Records texts that a run made, such as replies of its models, so that they are found in the
+        requests of other runs. ``maker``: the name of the run.
 
         ``sent``: the run's own requests. Words that are in these requests are not recorded, because the
         run did not make them itself.

@@ -205,8 +205,8 @@ class ClientWatch:
 
     def end_streams(self, *, of_this_reader: bool = False) -> None:
         """Records the replies of streams that the application did not read to their end: the parts that
-        have arrived. Must be called at the end of the run. ``of_this_reader``: see
-        ``OpenStreams.open``."""
+        have arrived. Must be called at the end of the run. ``of_this_reader``: True to record only
+        streams whose last chunk was read in this thread and task; False for all."""
         for key, arrived in self.streams.open(of_this_reader=of_this_reader):
             self.streams.end(key)
             reply = arrived.reply.reply()

@@ -31,8 +31,9 @@ def is_of_a_lock(node: Node) -> bool:
 
 
 def is_read_lock(thing: object, named: frozenset[str]) -> bool:
-    """Returns True iff the object is a lock, and the code may read whether it is held. ``named``: the
-    names in the code. Code that only enters a lock, by ``with``, finds it free in each run."""
+    """Returns True iff the object is a lock, and the application's code may ask whether the lock is held.
+    Only then may the state of the lock influence a run: code that only enters a lock, by ``with``, finds
+    the lock free at the beginning of each run. ``named``: all names in the application's code."""
     return bool(named & _ACQUIRING) and _is_a_lock(type(thing))
 
 

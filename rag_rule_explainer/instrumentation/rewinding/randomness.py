@@ -36,12 +36,13 @@ def _bits_of(thing: Any) -> Any:
 
 
 def hidden_generators(named: Iterable[object], names: frozenset[str]) -> Iterator[tuple[str, object]]:
-    """Yields the functions in ``named`` that are methods of a hidden random generator, such as
-    ``random.seed``: the name of each, and the generator.
+    """Yields each function that the user's code may call and that is a method of a hidden random
+    generator, such as ``random.seed``: its name, and the generator.
 
     Functions that draw numbers are yielded only if one of the user's modules seeds a generator. Without a
     seed, the generator's state before a run is arbitrary, so a replay from that state shows nothing.
-    ``names``: the names in the code.
+    ``named``: the objects that the user's code names. ``names``: all names in this code; if the code
+    names the module ``numpy.random``, they tell which functions of the module it may call.
     """
     is_seeded: bool | None = None
     for each in (*named, *_of_numpy(named, names)):

@@ -201,8 +201,9 @@ def _kept_of(node: Node) -> Iterator[KeptPart]:
 
 
 def _plain_of(content: Any, part: Part) -> Any:
-    """Returns the plain values in the content of a library's object (see ``is_plain``). Returns None for
-    a list, tuple or set that contains another value."""
+    """Returns the plain values in the content of a library's object: texts, numbers, bytes, None, and
+    tuples of these. Returns None for a list, tuple or set that contains any other value, because such a
+    collection cannot be compared entry by entry."""
     if part.is_named:
         return {name: value for name, value in content.items() if is_plain(value)}
     if isinstance(content, (*LISTED, SET)):

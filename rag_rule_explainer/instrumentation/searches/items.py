@@ -104,8 +104,8 @@ class ItemReading:
         return [(self._read(client, part.item, alone=alone), part) for part in parts]
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result, which is everything about it except its items: a ``Response`` for
-        a client's response, otherwise the result of ``form_of``."""
+        """Returns the form of a result, from which a result of the same kind is built with other items:
+        for a client's response, a ``Response``; for any other result, a marker of its type."""
         if self.items_of is not None:
             return Response(self.items_of, copied(result))
         client = None if self._is_one_text(result) else recognised(result)

@@ -27,8 +27,8 @@ _MOST_INSIDE = 50
 _LONG = 200
 """In a text of more characters than this, dates and ids are not replaced."""
 _NOT_READ = (*LEAVES, Participation)
-"""Types of objects whose content is not read, because it is not what a search searches. ``Participation``
-is included because a gate refers to the run in which it was made."""
+"""Types of objects whose content is not read, because it is not what a search searches. A search that
+the user wrapped in ``gate(...)`` refers to the run in which it was wrapped, a ``Participation``."""
 _PLACEHOLDER = re.compile(r"<\w+>")
 """Matches the placeholders by which ``Steady`` replaces dates and random ids."""
 _steady = Steady()

@@ -75,7 +75,7 @@ class OwnFunctions:
 
     def _called_by_users(self, tool: Any, frame: Any) -> str | None:
         """Returns the name of the tool if the user's code, and not the tool itself, made a call;
-        otherwise None. ``frame``: the stack frame of the caller, see ``_caller``."""
+        otherwise None. ``frame``: the stack frame of the code that made the call."""
         while frame is not None and frame.f_code.co_name in _LISTING and _is_pydantics(frame):
             frame = frame.f_back
         if frame is None or not is_users(str(frame.f_globals.get("__name__"))):

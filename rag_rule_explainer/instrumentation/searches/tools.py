@@ -43,7 +43,7 @@ def note_made(name_of: Callable[[Any], str], tool: object) -> None:
 
 def noting_made(name_of: Callable[[Any], str]) -> Callable[[str, Any], Any]:
     """Returns a function that makes the replacement of the method ``__init__`` of tools. The replacement
-    records each tool that a run makes. ``name_of``: see ``note_made``."""
+    records each tool that a run makes. ``name_of``: returns the name of a tool."""
 
     def replacement(_: str, method: Any) -> Any:
         @wraps(method)
@@ -60,8 +60,8 @@ def recording_calls(
     function: Any, name: str, arguments_of: ArgumentsOf = dict, way: str = "", own: object = None
 ) -> Any:
     """Returns a function, sync or async, that does the same as ``function``, but whose calls are recorded
-    as calls of the tool ``name``. ``way``: the name of the way in which the tool is called; only calls in
-    the same way count as equal. ``own``: the tool's object; None if ``function`` is the tool."""
+    as calls of the tool ``name``. ``way``: the attribute, such as "func", by which the tool is called;
+    only calls by the same one can be equal. ``own``: the tool; None if ``function`` is the tool."""
     signature = inspect.signature(function)
 
     def used_by(args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:

@@ -12,10 +12,10 @@ _MOST_NAMED = 3
 
 def has_changed(before: Holdings, after: Holdings) -> bool:
     """Returns True iff a value of the user's objects differs between the states ``before`` and ``after``,
-    and may influence a later run. Objects inside models are included.
+    and may influence a later run. The user's objects inside language models are included.
 
-    A value with a name may influence a run only if code that the run may call reads the name. A value
-    without a name may always influence a run.
+    An attribute or variable may influence a run only if code that the run may call reads its name. A
+    value without a name, such as an entry of a list that has no name itself, may always influence a run.
     """
     names = {
         each

@@ -131,14 +131,15 @@ class OneAtATime:
     @contextmanager
     def first_turn(self) -> Generator[None, None, None]:
         """Waits until no other run is active, if runs must be made one at a time; the baseline runs
-        inside the block. Unlike ``turn``, does not restore the environment variables that the run
-        sets."""
+        inside the block. The environment variables that the baseline sets are not restored, unlike in
+        ``turn``."""
         with self._turns.lock if self.is_needed else nullcontext():
             yield
 
     @asynccontextmanager
     async def first_aturn(self) -> AsyncGenerator[None, None]:
-        """Does the same as ``first_turn`` on an event loop."""
+        """Waits on the event loop until no other run is active, if runs must be made one at a time; the
+        baseline runs inside the block. Unlike ``aturn``, does not restore environment variables."""
         async with self._turns.on_loop() if self.is_needed else nullcontext():
             yield
 
@@ -178,7 +179,8 @@ class OneAtATime:
 
     @asynccontextmanager
     async def exclusive_aturn(self) -> AsyncGenerator[None, None]:
-        """Does the same as ``exclusive_turn`` on an event loop."""
+        """Waits on the event loop until no other run of the application is active; the replay runs inside
+        the block. Raises TimeoutError if the other runs do not end within 30 seconds."""
         try:
             until = time.monotonic() + _LONGEST
             while not self._turns.claim(self):
@@ -191,7 +193,8 @@ class OneAtATime:
 
     @asynccontextmanager
     async def aturn(self) -> AsyncGenerator[None, None]:
-        """Does the same as ``turn`` on an event loop."""
+        """Waits on the event loop until no other replay is active, if runs must be made one at a time.
+        The replay runs inside the block, and its changes of environment variables are then undone."""
         while not self._turns.enter(self):  # noqa: ASYNC110 -- a thread may leave, which sets no event
             await anyio.sleep(_PAUSE)
         try:

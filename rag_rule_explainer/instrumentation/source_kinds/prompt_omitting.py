@@ -35,9 +35,10 @@ class PromptOmitting:
 
     ``known``: the sources in the first request of the baseline. ``kept``: the ids of the retained
     sources. ``deliver``: is called with the ids of the retained sources in each request. ``taking_out``:
-    has taken omitted sources out of the replay's input and memory. ``new_texts``: finds texts that may
-    come from the omitted sources that could not be taken out. ``recorded``: checks the requests that get
-    recorded replies; None if all requests are really sent.
+    the object that removed omitted sources from the replay's input and memory. Sources that it could not
+    remove there are removed from each request. ``new_texts``: finds other texts in requests that may come
+    from such a source. ``recorded``: checks the requests that get recorded replies; None if all requests
+    are really sent.
     """
 
     known: PromptSources

@@ -87,8 +87,9 @@ def _place_changed(
     request; ``places``: the places that are known so far."""
     taken = [at for each in places.values() for at in each]
     changed = [each for each in here if not any(_overlap(each.at, at) for at in taken)]
-    # A message with an unchanged section is the same message as in the first request. In it, an equal id
-    # is enough to recognise a changed section; in other messages, the words must be similar.
+    # A message with an unchanged section is taken for the message of the first request that had this
+    # section. If a changed section in it has the id of a section of the first request, it is taken for
+    # that section. In other messages, the words of both sections must be similar too.
     known = {place for place, _, _ in taken}
     for identity, text in sections.items():
         if identity in places or not changed:

@@ -50,7 +50,7 @@ class ToolSources:
     other result is one source.
 
     The id of a source names the tool, the number of its call, and the item: "search_inbox #2, item 3".
-    ``omit``: "remove" or "blank", see ``Omit``.
+    ``omit``: "remove" if omitted sources are removed, "blank" if their texts are emptied.
     """
 
     sources: tuple[Source, ...]
@@ -71,8 +71,8 @@ class ToolSources:
     ) -> "ToolSources":
         """Returns the sources in these results. ``said``: the models' replies. Their order gives the
         numbers of the calls, because tools that run at the same time may end in any order.
-        ``content_of``: see ``ContentOf``. ``taken``: the ids of other sources, which no new source
-        gets."""
+        ``content_of``: returns the part of a result that a model is shown. ``taken``: the ids of other
+        sources, which no new source gets."""
         sources, split, numbers = list[Source](), dict[tuple[str, int], _SplitResult](), Counter[str]()
         ids = OwnIds.beside(taken)
         for each in sorted(noted, key=lambda one: _turn(one, said)):
@@ -89,8 +89,9 @@ class ToolSources:
 
     def served(self, key: str, place: int, kept: Collection[str]) -> tuple[Any, tuple[str, ...]] | None:
         """Returns two values for a tool call of the baseline: its result without the omitted sources, and
-        the ids of the sources that remain in it. Returns None if the result has no sources. ``key``,
-        ``place``: see ``NotedResult``. ``kept``: the ids of the retained sources."""
+        the ids of the sources that remain in the result. Returns None if the result has no sources.
+        ``key``: the key of the call, equal for equal calls. ``place``: the number of equal calls before
+        it. ``kept``: the ids of the retained sources."""
         known = self._split.get((key, place))
         if known is None:
             return None
@@ -122,14 +123,16 @@ class ToolSources:
         self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None]
     ) -> "Omitting":
         """Returns an ``Omitting`` that removes the omitted sources from the results that one replay gets.
-        ``kept``, ``deliver``: see ``ResultSources.omitting``."""
+        ``kept``: the ids of the retained sources. ``deliver``: is called with the ids of the retained
+        sources in each result, and with True iff the baseline had this result."""
         return Omitting(self, frozenset(kept), deliver)
 
 
 @dataclass(frozen=True, slots=True)
 class Omitting:
-    """An ``Omitting`` removes the omitted sources from the results that one replay gets; see
-    ``ResultSources.omitting``."""
+    """An ``Omitting`` removes the omitted sources from the results of tools that one replay gets.
+    ``kept``: the ids of the retained sources. ``deliver``: is called with the ids of the retained sources
+    in each result, and with True iff the baseline had this result."""
 
     sources: ToolSources
     kept: frozenset[str]
@@ -137,8 +140,8 @@ class Omitting:
 
     def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
         """Returns the outcome of a call of the baseline, without the omitted sources. If it has no
-        sources, returns ``outcome`` unchanged. ``key``, ``place``: identify the call (see
-        ``NotedResult``). ``outcome``: the whole outcome."""
+        sources, returns ``outcome`` unchanged. ``key``: equal for equal calls. ``place``: the number of
+        equal calls before this one. ``outcome``: the whole outcome."""
         served = self.sources.served(key, place, self.kept)
         if served is None:
             return outcome
