@@ -161,7 +161,7 @@ class Call(Generic[Item]):
 
     async def aasked(self, ask_of: Callable[[Any], Callable[..., Awaitable[Value]]]) -> tuple[Any, Value]:
         """Returns the baseline's output and the explainer's result, on the caller's event loop, through
-        the application's async interface. ``ask_of``: as for ``asked``."""
+        the async interface. ``ask_of``: a function from the output to the explainer's async method."""
         await self._ask_tracers()
         with ctrl_c_kept() as keep, self._as_one(), self.run.application.interception.intercepting():
             # If Ctrl-C was pressed earlier, the call stops here. Without this ``sleep``, a coroutine that

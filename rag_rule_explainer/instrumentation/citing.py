@@ -39,7 +39,8 @@ def cited(call: Call[Item], options: CiteOptions, logged: Any) -> CitedAnswer:
 
 async def acited(call: Call[Item], options: CiteOptions, logged: Any) -> CitedAnswer:
     """Checks the citations of an answer on the caller's event loop, and returns for each whether the
-    cited source brings the statement about. ``logged``: as for ``cited``."""
+    cited source brings the statement about. ``logged``: the logged answer or output to check; None for
+    the answer that the application gives now."""
     of_next = _of_the_last_reply(call)
     ask = partial(aasking_citations, call.explainer, options, logged, of_next_action=of_next)
     return (await call.aasked(ask))[1]

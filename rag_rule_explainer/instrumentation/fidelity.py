@@ -126,9 +126,9 @@ class Fidelity:
     def compare_answer(
         self, run: Participation, answer: Answer, kept: Sequence[Source], sources: Hashable
     ) -> None:
-        """Compares a replay's answer with that of an earlier replay on the same sources. If the models'
-        replies are equal and the answers differ, an earlier run left state that changed the answer, so
-        ``doubt`` is set; but only if a replay on all sources has given the baseline's answer."""
+        """Compares a replay's answer with that of an earlier replay on the same sources. Sets ``doubt``
+        if the answers differ although the models' replies are equal: an earlier run then left state that
+        changed the answer. Does so only if a replay on all sources has given the baseline's answer."""
         is_all, served = sources == EVERYTHING, [*(source.text for source in kept), *run.made]
         changed = self._answers.take(
             sources, answer, list(run.watch.exchanges), served, whatever=self.rewinding.is_wanted

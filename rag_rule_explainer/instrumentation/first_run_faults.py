@@ -66,8 +66,8 @@ def nothing_retrieved(reason: str, manner: Manner, called: Collection[str]) -> N
 
 def check_tools(manner: Manner, first: Participation) -> None:
     """Raises InvalidInput if a tool returned messages of the conversation although replays get recorded
-    results: recorded messages do not fit into the conversation of a replay. Also raises the errors of
-    ``check_stubs``."""
+    results: recorded messages do not fit into the conversation of a replay. Also raises it if the name of
+    a stub is probably misspelt."""
     check_stubs(manner, first)
     running = first.retrieving_tools | manner.safe_tools | set(manner.stub_tools)
     called = {each.call.name for each in first.executed if running.issuperset(each.within)}

@@ -35,7 +35,7 @@ class AsyncOnlyError(TypeError):
 
 @dataclass(frozen=True, slots=True)
 class FunctionApplication(Application[Found]):
-    """A ``FunctionApplication`` wraps a function of one input; see ``Application`` for its methods.
+    """A ``FunctionApplication`` runs a function of one input as an ``Application``.
 
     ``function``: a sync or async function of one input, which may stream its answer. It may also be a
     function without parameters that returns such a function; it is then called for every run. Raises

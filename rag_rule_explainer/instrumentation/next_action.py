@@ -80,9 +80,9 @@ class ActionPoint:
     """An ``ActionPoint`` is the request of a baseline whose reply is explained.
 
     ``served``: the replies before it. ``answer``: the reply as an answer. ``at``: the moment of the
-    request, as a number (see ``moment``). ``number``: the position of the request among the baseline's
-    requests, counted from 1; ``of``: the number of these requests. ``within``: the tools inside which it
-    was sent. ``meets``: True iff the reply is known to meet the condition.
+    request, a number that is higher for later events. ``number``: the position of the request among the
+    baseline's requests, counted from 1; ``of``: the number of these requests. ``within``: the tools
+    inside which the request was sent. ``meets``: True iff the reply is known to meet the condition.
     """
 
     served: tuple[Any, ...]

@@ -21,10 +21,11 @@ def repeated_part(
 ) -> Participation:
     """Returns the part of a baseline's record that replays repeat. It does not have what happened inside
     tools that do not run in replays. With ``replay_of="next_action"``, it ends at the explained reply.
-    Otherwise it ends where ``until_decided`` says, or at the end of the run.
+    Otherwise it ends at a reply that decides the condition by calling a tool of which it is unknown what
+    code runs for it; if there is no such reply, it ends with the run.
 
-    Raises the errors of ``at_next_action`` and ``check_unrecorded``. ``ended``: a list that contains only
-    the application's output; empty if the run has not ended.
+    ``ended``: a list that contains only the application's output; empty if the run has not ended. Raises
+    InvalidInput if the record does not fit these options, for example if no reply was recorded.
     """
     part = _outer_part(first, manner, question)
     check_unrecorded(manner, part)

@@ -168,9 +168,9 @@ class Replays(Generic[Item]):
 
     @contextmanager
     def _ending(self, run: Participation) -> Generator[list[Any], None, None]:
-        """Yields an empty list, into which the block puts the run's output. Raises the errors of
-        ``_failing``, but raises no error if the run ended at a tool call whose result is unknown: the
-        application's own error may be a consequence of that."""
+        """Yields an empty list, into which the block puts the run's output. An error in the block is
+        raised as an error of this package. No error is raised if the run was ended at a tool call whose
+        result is unknown: the application's own error may be a consequence of that."""
         try:
             with self._failing(run):
                 yield []

@@ -65,7 +65,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Explanation:
-        """Returns the rules of the application's answer to ``input``. Blocks; see ``Explainer.explain``.
+        """Returns the rules of the application's answer to ``input``. Blocks until they are found.
 
         ``documents``: every search returns these in place of its results. They are the framework's
         documents, texts, or JSON objects from a log. ``add_documents``: added to the result of every
@@ -134,8 +134,8 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     ) -> Value:
         """Runs the application, then ``ask``, which may replay the run. Returns the result of ``ask``.
 
-        ``ask``: see ``AskReplays``. Nothing is explained, and the explainer's own condition is not used.
-        ``documents`` and the errors are those of ``explain``.
+        ``ask`` gets the explainer, the run's sources, and a function that makes replays. Nothing is
+        explained. ``documents`` and the errors are those of ``explain``.
         """
         return await aasked_by(self._call(self._case(input, documents)), ask)
 
@@ -228,7 +228,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Verification:
-        """Returns whether one rule of the answer to ``input`` holds. Blocks; see ``Explainer.verify``.
+        """Returns whether one rule of the answer to ``input`` holds. Blocks until this is known.
 
         ``antecedent``: the ids of the sources that are retained, or omitted, as ``kind`` says. The other
         arguments are those of ``explain``. Raises InvalidInput for an id that no retrieved source has.

@@ -135,8 +135,8 @@ def _is_made_by_a_function(kind: type) -> bool:
 
 def _parts_of(value: Any, depth: int) -> tuple[Any, Sequence[Any]] | None:
     """Divides a value into a pair: what can be compared at once, such as code and names of attributes,
-    and the list of the values inside it. Returns None if it is not divided. ``depth``: see
-    ``_stable``."""
+    and the list of the values inside it. Returns None if the value is not divided, because its content is
+    compared instead. ``depth``: the number of levels between the tool and the value."""
     if isinstance(value, FunctionType):
         return _parts_of_function(value)
     if isinstance(value, MethodType):

@@ -167,9 +167,9 @@ class State:
         copy.
 
         ``thing``: the object. ``key``: equal for the objects that different runs construct for the same
-        purpose; None if such objects need not be recognised. ``unsaid``: arguments of the constructor for
-        which ``key`` contains only their class. If other objects of the class are passed, the constructed
-        object gets another key.
+        purpose; None if such objects need not be recognised. ``unsaid``: arguments of the constructor of
+        which ``key`` contains only the class. If a second object is constructed with the same ``key`` but
+        with other such arguments, it counts as an object for another purpose.
         """
         with self._lock:
             if unsaid:

@@ -195,8 +195,8 @@ def born(method: Any, *, outside: bool = False) -> Any:
     """Returns an ``__init__`` that records each new object as made by the current run.
 
     ``outside``: True if the object may give access to something outside of the process, such as a
-    database. Each run may make its own such object. If the arguments of ``__init__`` are equal, two of
-    these objects count as the same.
+    database. Each run may make its own such object. Objects that two runs made with equal arguments then
+    count as one object, because they give access to the same thing.
     """
 
     @wraps(method)

@@ -1,8 +1,8 @@
 """This module redirects the use of a shared object to the run's own copy.
 
 If a run reads or sets an attribute of an instance of certain classes, the run's copy is used instead of
-the instance. Outside of runs, the instance itself is used. The copy is a *twin* (see ``twins``). If an
-object cannot be copied, each run gets an *overlay*, which replaces some of the object's attributes.
+the instance. Outside of runs, the instance itself is used. The copy is a *twin*: it shares no data with
+the instance. If no twin can be made, each run gets an *overlay*, which replaces some of the attributes.
 """
 
 import re
@@ -121,15 +121,15 @@ class StandIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Isolation:
-    """An ``Isolation`` isolates the instances of one root class: each run uses its own twins or overlays.
+    """An ``Isolation`` isolates the instances of one class and of its subclasses: each run uses its own
+    twins (copies) or overlays (replaced attributes) of them.
 
     ``state``: returns the state of the current run. ``overlay``: makes the overlay of an instance that
     cannot be copied. ``overlaid``: the attributes that overlays replace. ``writes``: the methods that
-    change an instance. ``wakes``: the attributes whose first use makes the run's copy; None if the use of
-    any attribute makes it. ``stays``: methods that get the instance itself as ``self``, but read
-    attributes of the twin. ``owns_born``: returns True if a run uses its own new instances without a
-    copy. ``aside``: True for objects that are no memory, such as an index.
-    """
+    change an instance. ``wakes``: the run's copy is made when one of these attributes is first used; None
+    for any attribute. ``stays``: methods that are called on the instance itself, not on the twin, but
+    read the twin's attributes. ``owns_born``: returns True if a run uses its own new instances uncopied.
+    ``aside``: True for objects that are no memory, such as an index."""
 
     module: str
     owner: str
@@ -145,7 +145,7 @@ class Isolation:
 
     @property
     def interception(self) -> Interception:
-        """Returns the ``Interception`` of the root class's ``__init__`` and of its attribute access."""
+        """Returns the ``Interception`` that replaces the class's ``__init__`` and attribute access."""
         names = re.compile("|".join(_INTERCEPTED))
         return Interception(self.module, self.owner, names, self._wrapping, _INTERCEPTED)
 

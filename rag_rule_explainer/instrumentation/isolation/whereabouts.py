@@ -24,7 +24,7 @@ _open: dict[int, tuple[Any, int]] = {}
 
 class _Executed(NamedTuple):
     """An ``_Executed`` records that a thread or a task executes code of ``run``. ``context``: the context
-    variables with which it began to do so."""
+    variables with which the thread or task began to execute it."""
 
     run: Any
     context: Context
@@ -82,9 +82,9 @@ def note_task(task: object, run: object) -> None:
 
 @contextmanager
 def under_way(run: object, in_pieces: bool) -> Generator[None, None, None]:
-    """Counts a run among those that have not ended (see ``open_runs``) for the duration of the block.
-    ``in_pieces``: True if this thread or task also executes other code in the block, such as the consumer
-    of a stream."""
+    """Counts a run among those that have not ended, which ``open_runs`` returns, for the duration of the
+    block. ``in_pieces``: True if this thread or task also executes other code in the block, such as the
+    consumer of a stream."""
     _open[id(run)] = (run, threading.get_ident())
     try:
         with nullcontext() if in_pieces else executing(run):

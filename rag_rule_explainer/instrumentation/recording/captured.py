@@ -29,8 +29,9 @@ class Captured(Generic[Item]):
     of tools; ``sources``: both. ``everything``: ``found``, each with one item. ``batches``: the items of
     each retrieval, with their sources. ``derived``: the class names of objects that the run built from
     retrieved documents; replays really search such objects, and get no recorded result for them.
-    ``takes_all``: see ``Gate``. ``opened_keys``: the keys of the searches that a replay really makes,
-    while the searches inside them are answered from the record; see ``opened``.
+    ``takes_all``: True if documents that a retriever finds and then drops also count as sources.
+    ``opened_keys``: the keys of the searches that a replay really makes, while the searches inside them
+    are answered from the record.
 
     Replays set four fields. ``asked_anew``: True once a replay made a query that the baseline had not
     made, and got all retained sources as its result, although a real search would have a different
@@ -158,10 +159,10 @@ class Captured(Generic[Item]):
         return () if recorded == list(kept) else tuple(kept)
 
     def in_place(self, kept: Sequence[Source], units: Sequence[Source]) -> Sequence[Source]:
-        """Returns ``kept`` in the order in which this replay must return its sources. ``units``: the
-        sources that rules are about. If all sources in ``kept`` are ``units``, this is the order of
-        ``kept``. Otherwise the replay only tests which sources reach a model, and no orders, so this is
-        the baseline's order."""
+        """Returns ``kept`` in the order in which this replay must return its sources. If rules are about
+        all sources in ``kept``, this is the order of ``kept``. Otherwise it is the baseline's order: such
+        a replay only tests which sources reach a model, and not their order. ``units``: the sources that
+        rules are about."""
         if {source.id for source in kept} <= {source.id for source in units}:
             return kept
         found = [source.id for source in self.opened().sources]

@@ -26,7 +26,7 @@ adds more words returns other texts, such as the whole document of a found chunk
 
 class Nested(Gate):
     """A ``Nested`` records the inner searches that one search of the baseline makes, in ``retrievals``.
-    ``keys``: the keys of the outer search. ``around``: the gate that handles the outer search."""
+    ``keys``: the keys of this outer search. ``around``: the object that handles the outer search."""
 
     def __init__(self, keys: Keys, around: Gate) -> None:
         super().__init__(())

@@ -23,7 +23,9 @@ class Recording(Gate, Generic[Item]):
     ``added``: documents of the user that are added to the result of every retrieval. ``fault``: the error
     to raise after the run because a result could not be recorded; None if there is none. ``derived``: the
     class names of objects that the run built from retrieved documents. ``searched_own``: the class names
-    of searched objects that the run itself made. For the other parameters, see ``Captured`` and ``Gate``.
+    of searched objects that the run itself made. ``identify``: returns the sources of items. ``only``:
+    the only retrievers whose results are recorded; empty for all. ``takes_all``: True if documents that a
+    retriever finds and then drops also count as sources.
     """
 
     def __init__(
@@ -58,8 +60,11 @@ class Recording(Gate, Generic[Item]):
         callers: tuple[str, ...] = (),
         inside: Sequence[Retrieval[Item]] = (),
     ) -> None:
-        """Records the result of a retrieval. ``began``: the number that ``begin`` returned for it; for
-        the other arguments, see ``Retrieval``."""
+        """Records the result of a retrieval. ``keys``: identify it; ``items``: the documents found.
+        ``retriever``: the object that was called. ``form``: what is needed to build a result of the same
+        kind, such as its type. ``began``: the number that ``begin`` returned for the retrieval.
+        ``callers``: the user's functions that led to it. ``inside``: the retrievals that it made itself.
+        """
         with self._lock:
             ended = moment()
             start = ended if began is None else began
@@ -113,8 +118,8 @@ class Recording(Gate, Generic[Item]):
 
     def captured(self, on_new_query: OnNewQuery = "kept", before: int | None = None) -> Captured[Item]:
         """Returns the sources recorded so far, each once, in the order of their first retrieval.
-        ``on_new_query``: see ``OnNewQuery``. ``before``: retrievals after this moment are ignored; None
-        to use all."""
+        ``on_new_query``: what a search of a replay returns for a query that the baseline did not make.
+        ``before``: retrievals after this moment are ignored; None to use all."""
         with self._lock:
             every, failures = tuple(self._retrievals), tuple(self._failures)
         retrievals = tuple(each for each in every if before is None or each.ended < before)

@@ -28,9 +28,10 @@ class Serving(Gate, Generic[Item]):
     raised because its query must not be answered; None if there was none. ``repeats_only``: True if the
     baseline made all searches of this replay too; a source that was not delivered was then not searched
     for. ``undecided``: the reason why the replay's answer must not be used; empty if it may be used.
-    ``returned``: the ids of the sources that opened searches returned (see ``opens``). ``results``: the
-    ids of the sources that are results of tools. ``promoting``: True if the replay gets documents that a
-    search of the baseline found by an inner search, and dropped.
+    ``returned``: the ids of the sources that *opened* searches returned: searches that really run, while
+    only their inner searches are answered from the record. ``results``: the ids of the sources that are
+    results of tools. ``promoting``: True if the replay gets documents that a search of the baseline found
+    by an inner search, and dropped.
     """
 
     def __init__(self, captured: Captured[Item], kept: Iterable[Source]) -> None:
@@ -60,14 +61,14 @@ class Serving(Gate, Generic[Item]):
         """Returns the items that the baseline recorded for this retrieval, without the items of omitted
         sources.
 
-        ``keys``: the keys of the retrieval; ``asked``: its query, for messages. If the baseline made the
-        retrieval several times with different results, the n-th call returns the n-th result. If the
-        order of these results is unknown, or there is no n-th result, returns the items of all of them,
-        and sets ``undecided``. For a new query, ``on_new_query`` decides what is returned. Returns None
-        if the caller must make a real search. The caller then passes the search's result to ``settled``
-        if ``serves_what_is_kept`` is True, otherwise to ``filtered``. Raises UnknownQuery, or the error
-        that the retrieval raised in the baseline.
-        """
+        If the baseline made the retrieval several times with different results, the n-th call returns the
+        n-th result. If it is unknown which result this is, returns the items of all of them, and sets
+        ``undecided``. Raises the error that the retrieval raised in the baseline, if it raised one.
+
+        The option ``on_new_query`` decides what a query gets that the baseline did not make: an error
+        (UnknownQuery), or the result of a real search. Returns None if the caller must make this search.
+        The caller passes its result to ``settled`` if ``serves_what_is_kept``, otherwise to ``filtered``.
+        ``keys``: the keys of the retrieval; ``asked``: its query, for messages."""
         with self._lock:
             self.served += 1
             if self._captured.any_query:

@@ -69,10 +69,13 @@ def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tu
 def _other_places(
     text: str, before: Sequence[Reading], units: Sequence[Source], known: Set[str]
 ) -> tuple[dict[str, int], frozenset[str]]:
-    """Returns the positions in ``text`` of the sources that are not in ``known``, as the number of words
-    before them. Leaves out a source if its whole text is not in ``text``, or is there more or less often
-    than there are sources with this text, or is there only inside a longer source. Also returns the ids
-    of those found sources that have the same text as another source."""
+    """Returns the positions in ``text`` of the sources that are not in ``known``: the number of words
+    before each, by id. Also returns the ids of those found sources that have the same text as another
+    source.
+
+    Leaves out a source if its whole text is not in ``text``, or only inside a longer source. Also leaves
+    it out if ``text`` has its text more or less often than there are sources with this text.
+    """
     texts = {unit.id: f" {' '.join(words_of(unit.text))} " for unit in units}
     line, places, alike = f" {' '.join(words_of(text))} ", dict[str, int](), set[str]()
     for own in dict.fromkeys(said for identity, said in texts.items() if identity not in known):

@@ -41,8 +41,8 @@ class Answers:
     sources gave the baseline's answer; only then is a different answer a sign of state that an earlier
     run left. ``departs``: True if a run seems to have executed other code than the baseline, such as
     another branch of an ``if``. There are two signs: the baseline's answer contains a model's reply, and
-    the run's answer contains none; or a request of the run contains words of the code's texts that are in
-    no request of the baseline.
+    the run's answer contains none; or a request of the run contains words of texts in the application's
+    code that are in no request of the baseline.
     """
 
     steady: Steady

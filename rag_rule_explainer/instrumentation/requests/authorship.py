@@ -127,7 +127,7 @@ class Authorship:
 
         The first set has the words that come neither from sources, nor from the input, nor from ``made``;
         if there are no such words, it has all words of the answer. The second set has the words that come
-        from none of these, and also not from the code's constants.
+        from none of these, and also not from texts in the application's code.
         """
         line = reading_of(_MARKS.sub(" ", self.steady(answer.text))).line
         words = frozenset(word for word in line.split() if not word.isdigit())
@@ -172,8 +172,8 @@ class Authorship:
             if other is not None:
                 return self._doubt_about(group[0], other)
         strange = [each for group in groups for each in group if len(each.strange) >= FEWEST_WORDS]
-        # If replays on different sources gave the same answer with equal replies, the code made this
-        # answer, not an unseen model.
+        # If replays on different sources gave the same answer with equal replies, the application's own
+        # code made this answer, not an unseen model.
         times = Counter((each.replies, each.own) for each in strange if each.sources is not None)
         repeated = {own for (_, own), many in times.items() if many > 1}
         lone = next((each for each in strange if each.own not in repeated), None)

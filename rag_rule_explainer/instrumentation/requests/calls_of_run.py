@@ -18,10 +18,10 @@ class MadeCall:
     tool.
 
     ``identity``: its id; if the model gave none, the name of the tool, or an empty text. ``at``: the
-    moment of the reply, as a number (see ``moment``). ``within``: the names of the tools that were
-    running when the model was asked. ``answered``: the moment of the first request with the call's
-    result; None if there is none. ``text``: that result. ``settled``: True iff it is known that no code
-    of the application ran for this call.
+    moment of the reply, a number that is higher for later events. ``within``: the names of the tools that
+    were running when the model was asked. ``answered``: the moment of the first request with the call's
+    result; None if there is none. ``text``: the text of this result. ``settled``: True iff it is known
+    that no code of the application ran for this call.
     """
 
     identity: str
@@ -138,8 +138,8 @@ class CallsOfRun:
 
     def note_own(self, name: str) -> None:
         """Records that the framework runs one of its own tools, such as a tool that hands over to another
-        agent. No code of the application runs for such a call. So the first call of this name that is not
-        ``settled`` (see ``MadeCall``) becomes settled."""
+        agent. No code of the application runs for such a call. So the first call of this tool for which
+        this was not yet known becomes ``settled``."""
         with self._guard:
             made = next(
                 (each for each in self._made if each.call.name == name and not each.settled), None

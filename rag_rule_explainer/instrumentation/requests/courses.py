@@ -164,7 +164,7 @@ class Difference(NamedTuple):
         return self.clause_of("the baseline", "the replay")
 
     def clause_of(self, first: str, other: str) -> str:
-        """Returns the same clause as ``clause``, but with these names for the two runs."""
+        """Returns a clause that quotes both requests. ``first``, ``other``: names of the two runs."""
         if self.was is None or self.came is None:
             return _whole(self.was, self.came, first, other)
         start = next(

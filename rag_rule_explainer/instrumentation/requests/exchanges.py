@@ -28,8 +28,8 @@ class Exchange:
 
     ``sent``: the request with roles, tool calls and parameters. ``reply``: the reply's text; ``said``:
     the reply's text with its tool calls; both are None if there is no reply. ``after``: the exchanges of
-    the same run that were answered before this request was sent. ``at``: the moment of the request, see
-    ``moment``. ``within``: the names of the tools that were running when the request was sent.
+    the same run that were answered before this request was sent. ``at``: the moment of the request, a
+    number that is higher for later events. ``within``: the names of the tools that were running then.
     """
 
     request: Request
@@ -89,8 +89,8 @@ class Exchanges:
 
     def ask(self, key: Hashable, text: str, sent: str) -> None:
         """Records a request. Raises an error if a function in ``before_sending`` does. ``key``: any value
-        by which ``reply`` finds the request. ``text``: the text of the messages; ``sent``: see
-        ``Exchange``."""
+        by which ``reply`` finds the request. ``text``: the text of the messages; ``sent``: the same with
+        roles, tool calls and parameters."""
         with self._guard:
             after = tuple(self._replied)
             request = Request(text, tuple(each.reply or "" for each in after))

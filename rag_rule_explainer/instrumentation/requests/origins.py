@@ -12,9 +12,9 @@ from .marks import AROUND, FoundMark
 from .source_recognition import words_of
 
 _MORE = 2
-"""The smallest number of further words in a line of the application's texts that begins with a mark (a
-text that identifies a source, such as a name). If a line of a request begins with the same mark, the mark
-counts as taken from there, whatever words follow it in the request."""
+"""A text that identifies a source, such as a name, may also begin a line of the application's texts. If
+that line has at least this many further words, and a line of a request begins with the same text, the
+text in the request counts as taken from the application's line, whatever words follow it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -34,9 +34,9 @@ class Origins:
     _records: set[int] | None = None
 
     def stands_in_a_text(self, found: FoundMark) -> bool:
-        """Returns True iff a text that existed before the baseline contains the mark (the text that
-        identifies a source), and, before or after it, the same words as the request in which the mark was
-        found."""
+        """Returns True iff the mark (the text that identifies a source) may come from a text that existed
+        before the baseline. That text must contain the mark, and next to it the same words as the request
+        in which the mark was found: before it or after it."""
         if self._constants is None:
             records = self._records_before()
             self._constants = [
@@ -145,9 +145,9 @@ def line_of(text: str) -> str:
 
 
 def _has(line: tuple[str, ...], found: FoundMark, is_part: bool) -> bool:
-    """Returns True iff a line has the mark (the text that identifies a source), and, before or after it,
-    the same words as the request in which the mark was found. ``is_part``: True if the line is a part of
-    a text of several lines."""
+    """Returns True iff a line has the mark (the text that identifies a source), and next to it the same
+    words as the request in which the mark was found: before it or after it. ``is_part``: True if the line
+    is a part of a text of several lines."""
     mark, before, after = found.mark.words, found.before, found.after
     size = len(mark)
     for start in range(len(line) - size + 1):

@@ -13,8 +13,8 @@ def reported_tokens(
     none.
 
     ``names``: for each kind, the fields that may have its number, such as "details.cached". The first
-    number that is not 0 is returned, or 0 if there is none. ``details``: the same for kinds that are left
-    out if there is no such number.
+    number that is not 0 counts, or 0 if there is none. ``details``: the fields of further kinds. Such a
+    kind is left out of the result if no field has a number other than 0.
     """
     spent = {kind: _first(usage, own) for kind, own in names.items()}
     more = {kind: count for kind, own in details.items() if (count := _first(usage, own))}

@@ -25,10 +25,10 @@ from .system_settings import names_of_builtins
 _MOST = 200
 """The maximum number of modules that are watched. Further modules are ignored."""
 _BY_A_TEXT = frozenset({"modules", "import_module", "__import__"})
-"""Names by which code can get a module by a string, as in ``sys.modules["csv"]``. If the code uses such a
-name, all modules whose names are in its strings are watched too."""
+"""Names by which code can get a module by a string, as in ``sys.modules["csv"]``. If the user's code has
+such a name, all modules whose names are strings in this code are watched too."""
 _SETTING = frozenset({"setattr", "delattr", "__setattr__", *WHOLE_NAMESPACES})
-"""Names of functions and attributes by which code can set a global of a module although it does not
+"""Names of functions and attributes by which code can set a global of a module although the code does not
 contain the global's name."""
 _OF_THREADS = frozenset({"main_thread", "current_thread", "currentThread", "enumerate"})
 """Names by which code reaches the main thread."""
@@ -36,9 +36,9 @@ _OF_THREADS = frozenset({"main_thread", "current_thread", "currentThread", "enum
 
 def watched_for_additions(functions: Iterable[Node], reached: Iterable[Any]) -> list[Node]:
     """Returns the objects that are watched for added attributes, each as a ``Node``. These are the
-    modules that the user's functions name, the modules in ``reached``, and the main thread if the code
-    names it. The user's own modules are left out, unless code may set globals in them by names that it
-    computes.
+    modules that the user's functions name, the modules in ``reached``, and the main thread if the user's
+    functions name it. The user's own modules are left out, unless the functions may set globals in them
+    by names that they compute.
 
     ``functions``: the user's functions. ``reached``: objects that the application refers to.
     """

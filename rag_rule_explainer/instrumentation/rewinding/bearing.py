@@ -123,8 +123,8 @@ class Bearing:
         return self.is_read(name, is_models) or self._is_shown(kept)
 
     def _is_shown(self, kept: KeptPart) -> bool:
-        """Returns True iff the code may read all attributes of the object in ``kept`` at once, by
-        ``str()`` or ``repr()``. Only some classes show their attributes in this way, such as
+        """Returns True iff the application's code may read all attributes of the object in ``kept`` at
+        once, by ``str()`` or ``repr()``. Only some classes show their attributes in this way, such as
         dataclasses."""
         thing: object = kept.node.thing
         kind = type(thing)
@@ -206,20 +206,20 @@ class Bearing:
     def may_depend(self, changed: Collection[str]) -> bool:
         """Returns True iff a later run may read a value that depends on the run which set it.
 
-        A value that the code creates only if it is missing does not depend on the run. ``changed``: the
-        names of the values that differ from those before the baseline. If it is empty, the result is
-        True: a value was changed and changed back, because only then this method is called.
+        A value that the application's code creates only if it is missing does not depend on the run.
+        ``changed``: the names of the values that differ from those before the baseline. If no value
+        differs any more, the result is True: a value was then changed and changed back.
         """
         dependent = dependent_names(self._codes)
         known = frozenset(name for code in self._codes for name in written_names(code)) - dependent
         return not changed or not known.issuperset(changed) or any(map(self.is_read, dependent))
 
     def is_named(self, name: str) -> bool:
-        """Returns True iff the code contains this name, as a name or in a string constant."""
+        """Returns True iff the application's code has this name, as a name or in a string constant."""
         return name in self.named or is_in(self.texts, name)
 
     def is_read(self, name: str, of_a_model: bool = False) -> bool:
-        """Returns True iff the code may read an attribute, an entry or a variable of this name.
+        """Returns True iff the application's code may read an attribute, entry or variable of this name.
         ``of_a_model``: True if it belongs to a model whose class the user wrote. Then calls that read all
         attributes, such as ``vars()``, count only in the code of models."""
         key = (name, of_a_model)

@@ -87,8 +87,9 @@ def before_earlier(thing: object, holder: object, now: Mapping[str, Any]) -> dic
     or ``MISSING`` for values that did not exist. Contains only names whose present values are still those
     that these runs left.
 
-    ``thing``, ``holder``: see ``note_before``. ``now``: the present values by name; an empty name stands
-    for the whole content.
+    ``thing``: the object. ``holder``: the object to which ``thing`` belongs if ``thing`` is a collection;
+    otherwise ``thing`` itself. ``now``: the present values by name; an empty name stands for the whole
+    content.
     """
     found = _known.get(id(thing))
     if found is None:

@@ -80,9 +80,9 @@ class Beyond:
     """A ``Beyond`` detects changes of state that cannot be restored. It reads this state when it is
     created; ``all_left`` compares the current state with it.
 
-    ``things``: the objects that are reachable from the application. ``named``: the names in its code.
-    ``texts``: the string constants in its code. ``writes``: returns True iff its code writes to state
-    that all runs share.
+    ``things``: the objects that are reachable from the application. ``named``: the names in the
+    application's code. ``texts``: the string constants in this code. ``writes``: returns True iff this
+    code writes to state that all runs share.
     """
 
     def __init__(
@@ -147,8 +147,8 @@ class Beyond:
             yield Left("sqlite3", wrote)
 
     def _called(self) -> str:
-        """Returns the name of a function that the code calls and whose effect lasts for the process or
-        for a thread; empty if there is none."""
+        """Returns the name of a function that the application's code calls and whose effect lasts for the
+        process or for a thread; empty if there is none."""
         waiting = (each for each in self._calls if each.startswith(_WAITING_FOR_FILES))
         of_modules = min((*waiting, *(_OF_A_MODULE & self._calls)), default="")
         return min(_OF_THE_SYSTEM & self._named, default="") or self._call_of_pipes or of_modules
@@ -189,7 +189,8 @@ class Beyond:
             return name in self._texts
         if key[0] == _SETTING and name in settings_of_the_process(frozenset(), frozenset()):
             return name.rpartition(".")[2] in self._named
-        # The state of an object, and state that is read only because the code names it, count as named.
+        # The state of an object counts as named, and so does state that this package reads only if the
+        # application's code names it.
         return True
 
     def _left(self, key: _Key, thing: object, who: str) -> Left:
@@ -232,8 +233,8 @@ class Beyond:
         return any(id(each) in of_all_runs for each in written)
 
     def _is_only_written(self) -> bool:
-        """Returns True iff the SQL statements in the code show that no table is both written and read.
-        Later runs then do not read what a run writes."""
+        """Returns True iff the SQL statements in the application's code show that no table is both
+        written and read. Later runs then do not read what a run writes."""
         if any(each in text for text in self._texts for each in _ASKING_FOR_CHANGES):
             return False
         tables = Statements.among(self._texts)

@@ -56,8 +56,9 @@ class StateChange:
 class Changes:
     """A ``Changes`` compares an application with its snapshot.
 
-    ``is_harmless``, ``isolated``: see ``Rewinding``. ``tools``: the names of the only tools that may run
-    in replays; None if all may."""
+    ``is_harmless``: returns True iff the user ignores changes of the state with this name. ``isolated``:
+    returns the keys of the objects that have their own state in each run. ``tools``: the names of the
+    only tools that may run in replays; None if all may."""
 
     def __init__(
         self,

@@ -104,8 +104,8 @@ def _attributes(thing: Any) -> Any:
 
 def _set_from_now_on(thing: Any, names: frozenset[str] | None) -> Part:
     """Returns a ``Part`` that reads and writes only the attributes of an object that are set from now on.
-    ``names``: the names of the attributes that count; None if all count, because the code computes their
-    names."""
+    ``names``: the names of the attributes that count; None if all count, because the user's code computes
+    their names."""
     known = {name: value for name, value in _attributes(thing).items() if names is None or name in names}
     for name, was in before_earlier(thing, thing, known).items():
         if was is MISSING or was is ABSENT:

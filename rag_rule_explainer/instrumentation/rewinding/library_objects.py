@@ -89,8 +89,9 @@ def _of_its_kind(kind: Any, named: frozenset[str]) -> Iterator[_Ask]:
 
 def is_of_a_librarys_own(node: Node) -> bool:
     """Returns True iff the object is an iterator that belongs to an object of a library or a framework,
-    such as an iterator by which a client numbers its requests. It belongs to the nearest object on the
-    path of references to it that is neither an iterator (such as a ``map``) nor a collection."""
+    such as an iterator by which a client numbers its requests. To find the owner, the references to the
+    iterator are followed back to the first object that is neither an iterator, such as a ``map``, nor a
+    collection."""
     holder = node.holder
     while holder is not None and (_is_an_iterator(holder.thing) or holder.is_passed_by):
         holder = holder.holder

@@ -20,8 +20,8 @@ _PUBLIC = {"posix": "os", "nt": "os", "_thread": "threading", "_socket": "socket
 
 def functions_of_modules(things: Iterable[object]) -> frozenset[str]:
     """Returns the names of functions with their modules, such as "threading.enumerate": the functions
-    that the code of the Python functions in ``things`` names, and the built-in functions in
-    ``things``."""
+    that the Python functions in ``things`` name in their code, and the built-in functions in ``things``
+    themselves."""
     found = set[str]()
     for each in things:
         if isinstance(each, FunctionType):
@@ -53,7 +53,7 @@ def _known(function: FunctionType) -> dict[str, object]:
 
 
 def _named_in(code: CodeType, known: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Yields a pair for each function of a module that the code names: the name of the module, and the
+    """Yields a pair for each function of a module that this code names: the name of the module, and the
     name of the function. ``known``: the globals and enclosed variables of the code, by name."""
     imported: dict[str, object] = {**known}
     for step in _steps(code):

@@ -47,8 +47,8 @@ def looked_up_in(held: dict[str, Any], names: frozenset[str], *, is_own: bool) -
     """Returns the names of a module's globals that code may look up by a name that it computes, as in
     ``globals()["on_" + x]``; empty if the code has no such look-up. Leaves out globals that are modules.
 
-    ``held``: the module's globals. ``names``: the names in the code. ``is_own``: True for the module of
-    the code itself.
+    ``held``: the module's globals. ``names``: all names in the function whose code looks them up.
+    ``is_own``: True if the function is defined in this module.
     """
     if names.isdisjoint(WHOLE_NAMESPACES if is_own else _LOOKUPS):
         return frozenset()
@@ -61,8 +61,8 @@ def looked_up_in(held: dict[str, Any], names: frozenset[str], *, is_own: bool) -
 
 def held_in(module: ModuleType, names: frozenset[str]) -> frozenset[str]:
     """Returns the names of the classes and collections in a module that code may look up by a name that
-    it computes, and then change; empty if the code has no such look-up. ``names``: the names in the
-    code."""
+    it computes, and then change; empty if the code has no such look-up. ``names``: all names in the
+    function whose code may look them up."""
     if names.isdisjoint(_LOOKUPS - {"modules", "import_module", "__import__"}):
         return frozenset()
     return frozenset(name for name, each in vars(module).copy().items() if isinstance(each, _CHANGING))
@@ -70,7 +70,7 @@ def held_in(module: ModuleType, names: frozenset[str]) -> frozenset[str]:
 
 def modules_of(function: FunctionType, names: frozenset[str]) -> Iterator[ModuleType]:
     """Yields the user's modules to which a function refers, by a name or by an enclosed variable.
-    ``names``: the names in its code."""
+    ``names``: the names in the function's code."""
     package = str(function.__globals__.get("__package__") or "")
     of_names = (
         each

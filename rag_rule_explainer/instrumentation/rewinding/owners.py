@@ -52,7 +52,7 @@ class Node:
 
     ``holder``: the node of the object that refers to this one; None for the application. ``name``: the
     attribute or variable of the holder that refers to it. ``steps``: the number of library objects at the
-    end of the path to it, including itself (see ``owner_of``). ``contents``: its parts, such as its
+    end of the path to this object, including the object itself. ``contents``: its parts, such as its
     attributes, each with its content.
     """
 
@@ -90,8 +90,8 @@ class Node:
         return node
 
     def object(self) -> Any:
-        """Returns the object of this node. For a collection or a wrapper function, returns the object to
-        which it belongs; see ``of_object``."""
+        """Returns the object of this node. For a collection or a wrapper function, returns the nearest
+        object on the path to it that is neither, and to which it therefore belongs."""
         return self.of_object().thing
 
 

@@ -72,9 +72,9 @@ def _setting(functions: Iterable[Node]) -> Iterator[FunctionType]:
 
 
 def _spaces(held: dict[str, Any], names: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """Yields the dicts of globals that code uses: ``held``, which are the globals of the code's own
-    module, and the globals of each module that the code names. For code with ``urllib.request``, these
-    are the globals of ``urllib`` and ``urllib.request``. ``names``: the names in the code."""
+    """Yields the dicts of globals that a function uses: those of its own module (``held``), and those of
+    each module that it names. For a function with ``urllib.request``, these are the globals of ``urllib``
+    and ``urllib.request``. ``names``: the names in the function's code."""
     waiting, seen = [held], set[int]()
     while waiting:
         space = waiting.pop()

@@ -38,13 +38,13 @@ _SEVERAL: Any = (list, tuple, set, ValuesView)
 
 class Rewinding:
     """A ``Rewinding`` stores the state of an application when it is created, and restores this state for
-    those replays that ask for it (see ``wanted``).
+    those replays that are made inside a block of ``wanted``.
 
     ``is_harmless``: returns True iff the user ignores changes of the state with this name. ``isolated``:
     returns the keys of the objects that have their own state in each run. ``writes``: returns True iff
     the application's code writes to shared state. ``asked``: returns the names of the services that were
-    asked during runs. ``changed_files``: returns the files that runs have changed, as
-    ``WrittenFiles.changed`` does.
+    asked during runs. ``changed_files``: returns the paths of the files that runs have changed; the value
+    of a path is True if the file was made or removed.
     """
 
     def __init__(
@@ -99,9 +99,9 @@ class Rewinding:
         """Remembers, for later explanations in this process, state that runs left.
 
         ``place``: the name of state that influences runs of this application; empty if there is none.
-        ``names``: other applications may read changed state with one of these names, so it is remembered
-        for them; None for all changed state. The values before the changes are stored as well, unless the
-        baseline was the user's own run, whose changes are meant to stay.
+        ``names``: changed state with one of these names is remembered, because other applications may
+        read it; None to remember all changed state. The values before the changes are stored as well. An
+        exception is a baseline that was the user's own run: its changes are meant to stay.
         """
         for change in self._changes.found():
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:
@@ -124,8 +124,8 @@ class Rewinding:
         """Returns state that may influence the application's runs, and that earlier explanations in this
         process found or changed. Returns None if none is known, or if the user ignores its changes.
 
-        ``read``: the files that runs read. ``asks_for_files``: True if the code asks whether files exist,
-        or for their properties.
+        ``read``: the files that runs read. ``asks_for_files``: True if the application's code asks
+        whether files exist, or for their properties.
         """
         texts = self._texts if asks_for_files else tuple[str]
         return self._doubts.found(read, texts, self._is_harmless)

@@ -95,7 +95,7 @@ def _standard_streams() -> object:
 
 def _flags_of_descriptors() -> object:
     """Returns the flags (blocking, inheritable) of all files that are open now, for a comparison before
-    and after a run. Files that were opened or closed in between are ignored (see ``_Flags``)."""
+    and after a run. The comparison ignores files that were opened or closed in between."""
     return _Flags(
         {
             (number, known.st_dev, known.st_ino): (os.get_blocking(number), os.get_inheritable(number))

@@ -62,10 +62,11 @@ def is_same(first: object, second: object) -> bool:
 
 
 def is_equal(first: Any, second: Any, depth: int = 1) -> bool:
-    """Returns True iff the values are the same (see ``is_same``), or have the same type and equal
-    content.
+    """Returns True iff the values are the same object or equal texts or numbers, or have the same type
+    and equal content.
 
-    ``depth``: the number of levels of nested content that are compared.
+    ``depth``: the number of levels of nested content that are compared by content. Values at deeper
+    levels must be the same object, or equal texts or numbers.
     """
     if is_same(first, second):
         return True
@@ -95,9 +96,8 @@ def _is_equal_inside(first: Any, second: Any, depth: int) -> bool:
 
 
 def _has_equal_attributes(first: Any, second: Any, depth: int, *, is_needed: bool) -> bool:
-    """Returns True iff the attributes of two objects of the same class are equal. If nothing else of the
-    objects can be compared, ``is_needed`` is True: for objects without attributes, the result is then
-    False."""
+    """Returns True iff the attributes of two objects of the same class are equal. ``is_needed``: True if
+    nothing else of the objects can be compared; objects without attributes then count as different."""
     held, others = held_by(first), held_by(second)
     if held is None or others is None:
         return False

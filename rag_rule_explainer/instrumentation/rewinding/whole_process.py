@@ -36,8 +36,8 @@ _OF_WARNINGS = frozenset({"simplefilter", "filterwarnings", "resetwarnings"})
 """Names of functions that code calls to set filters for warnings. Libraries may set these filters too."""
 _OF_THREADS = frozenset({"active_count", "activeCount"})
 """Names of functions that count the threads of the process. ``threading.enumerate``, which lists them, is
-not included, because the name ``enumerate`` usually means the builtin function; see
-``_LISTS_THREADS``."""
+not included, because the name ``enumerate`` usually means the builtin function. ``_LISTS_THREADS`` has it
+with its module."""
 _LISTS_THREADS = "threading.enumerate"
 _OF_PROGRAMS = frozenset({"argv", "orig_argv", "warnoptions"})
 """Lists in ``sys`` that libraries do not change. If one has changed, the application changed it."""
@@ -94,8 +94,8 @@ def settings_of_the_process(named: frozenset[str], calls: frozenset[str]) -> dic
     """Returns the current settings of the process, by the name of the function or module that sets them.
 
     ``named``: the names in the application's code. Some settings are also changed by libraries; such a
-    setting is returned only if the code contains a name by which it can be read. ``calls``: the functions
-    of modules that the code names, such as ``threading.enumerate``.
+    setting is returned only if this code contains a name by which it can be read. ``calls``: the
+    functions that this code may call, each with its module, such as "threading.enumerate".
     """
     found = dict[str, object]()
     for name, ask in (*_asked(named), *_asked_of_workers(named, calls)):
@@ -155,9 +155,9 @@ def _asked_of_registers(named: frozenset[str]) -> Iterator[tuple[str, Callable[[
 
 
 def _asked_of_pairs(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yields the settings that the code both sets and reads by a pair of functions, such as
+    """Yields the settings that the application's code both sets and reads by a pair of functions, such as
     ``sys.setswitchinterval`` and ``sys.getswitchinterval``. Each yielded pair is the name of the first
-    function, and the second function."""
+    function, and the second function. ``named``: the names in the application's code."""
     for setter in sorted(each for each in named if each.startswith("set") and len(each) > len("set_")):
         getter = f"get{setter.removeprefix('set')}"
         for name, module in sys.modules.copy().items() if getter in named else ():
@@ -179,8 +179,8 @@ def settings_of_loggers(named: frozenset[str], loggers: frozenset[str]) -> dict[
 
 
 def loggers_named(texts: Iterable[str]) -> frozenset[str]:
-    """Returns the names of all existing loggers, and ``texts``, the string constants in the code, because
-    code may create loggers with these names later.
+    """Returns the names of all existing loggers, and ``texts``, the string constants in the application's
+    code, because this code may create loggers with these names later.
 
     Only these loggers are compared. Others may be created by a module that is imported during a run,
     which is no change of state.

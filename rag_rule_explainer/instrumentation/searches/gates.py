@@ -151,8 +151,8 @@ def _asked(
     given: tuple[tuple[Any, ...], dict[str, Any]],
     wider: Any,
 ) -> Asked[Any]:
-    """Returns one call of a gated search. ``given``: its arguments, without those that do not belong to
-    the query. ``wider``: see ``wider_call``."""
+    """Returns one call of a search that the user wrapped in ``gate(...)``. ``given``: its arguments,
+    without those that do not belong to the query. ``wider``: repeats the call for more results."""
     _check_arguments(*given)
     said = described(given)
     keys = (id(gated), own_texts(search), said), (Likeness(search), said)
@@ -161,8 +161,10 @@ def _asked(
 
 
 def gated_search(search: Callable[..., Any], shape: Shape[Any], part_of: PartOf) -> Callable[..., Any]:
-    """Returns the search as ``gated_function`` does. If the search is defined in the body of a class, it
-    is gated as a method, separately for each instance."""
+    """Returns the search as a function whose calls are recorded in the baseline, and get recorded results
+    in replays. If the search is defined in the body of a class, this is done for each instance
+    separately. ``shape``: splits and builds results. ``part_of``: finds the object that handles a call.
+    """
     is_of_class = isinstance(search, FunctionType) and "." in search.__qualname__.split("<locals>.")[-1]
     return _GatedMethod(search, shape, part_of) if is_of_class else gated_function(search, shape, part_of)
 

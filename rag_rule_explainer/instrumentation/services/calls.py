@@ -151,8 +151,8 @@ class Effects:
     """An ``Effects`` describes the effects that a call may have. ``reads``: True if the reply may depend
     on what the service stores. ``writes``: True if the call may change what the service stores. ``name``:
     the name of the call in messages. ``both``: True if a call that writes counts as a read too, because
-    its reply may depend on what is stored. ``form``: the request without texts of the run (see
-    ``form_apart_from``); None if the call is of a known kind, such as SQL."""
+    its reply may depend on what is stored. ``form``: the request without texts of the run, which is equal
+    for requests that differ only in these texts; None if the call is of a known kind, such as SQL."""
 
     name: str
     reads: bool

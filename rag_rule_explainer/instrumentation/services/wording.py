@@ -117,7 +117,8 @@ def phrases_of(texts: Iterable[str]) -> frozenset[str]:
 
 def is_about(sent: str, phrases: frozenset[str]) -> bool:
     """Returns True iff a request contains one of these phrases, or a list of numbers, such as an
-    embedding. ``phrases``: words and pairs of words in texts of runs (see ``phrases_of``)."""
+    embedding. ``phrases``: pairs of neighbouring words in texts of runs; a text of one word is itself a
+    phrase."""
     plain = unescaped(sent)
     for text in (plain, unquote_plus(plain)):
         words = _IN_TEXT.findall(text.casefold())
@@ -130,8 +131,8 @@ def is_about(sent: str, phrases: frozenset[str]) -> bool:
 
 def form_apart_from(body: str, phrases: frozenset[str]) -> str:
     """Returns the form of a request: its JSON without fractional numbers and without texts that contain
-    one of these phrases. If ``body`` is not JSON, the form is ``body`` itself, or empty if ``body`` is
-    about the phrases (see ``is_about``). Requests with the same form differ only in the texts that they
+    one of these phrases. If ``body`` is not JSON, the form is ``body`` itself, or empty if ``body``
+    contains a phrase or a list of numbers. Requests with the same form differ only in the texts that they
     are about."""
     try:
         return json.dumps(_without(json.loads(body), phrases))

@@ -86,13 +86,13 @@ def _folders_among(words: Iterable[str], folder: str | None) -> list[str]:
 
 def goes_by_times(given: object) -> bool:
     """Returns True iff the effect of a command may depend on the times at which files were changed.
-    ``given``: as for ``files_named_in``."""
+    ``given``: the list of a process's arguments, or the text of a shell command."""
     return _TIMES.search(" ".join(_arguments(given))) is not None
 
 
 def matches_names(given: object) -> bool:
-    """Returns True iff a shell may replace a pattern in a command by names of files. ``given``: as for
-    ``files_named_in``."""
+    """Returns True iff a shell may replace a pattern in a command by names of files. ``given``: the list
+    of a process's arguments, or the text of a shell command."""
     every = _arguments(given)
     return _is_of_a_shell(given, every) and any(map(_PATTERN.search, every))
 
@@ -106,7 +106,9 @@ def files_written_in(
 ) -> Iterator[tuple[str, bool]]:
     """Yields each file to which a shell command in the arguments of a process writes its output, such as
     ``out.txt`` in ``sort a.txt > out.txt``. Each yielded pair is the path, and True iff the output is
-    appended, as by ``>>``. For the parameters, see ``files_named_in``."""
+    appended, as by ``>>``. ``given``: the list of the process's arguments, or the text of a shell
+    command. ``folder``: the working folder of the process; None for the current one. ``environment``:
+    the environment variables of the process; None for those of this process."""
     known = _variables(environment)
     for each in _arguments(given):
         for how, target in _WRITTEN.findall(each):

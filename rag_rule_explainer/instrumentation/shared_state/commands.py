@@ -56,8 +56,8 @@ class Reach:
     """A ``Reach`` says what a command may read besides the files that its arguments name.
 
     ``unknown``: the name of the first program in the command that this module does not know; empty if it
-    knows all. ``folders``: folders that it reads as a whole. ``is_closed``: True if the command reads no
-    file, whatever its arguments are, such as ``uname``.
+    knows all. ``folders``: folders that the command reads as a whole. ``is_closed``: True if the command
+    reads no file, whatever its arguments are, such as ``uname``.
     """
 
     unknown: str
@@ -158,9 +158,9 @@ def _of_a_shell(name: str, rest: Sequence[str], here: str) -> Reach:
 
 
 def _of_python(name: str, rest: Sequence[str], here: str) -> Reach:
-    """Returns what ``python`` may read. Code that is not pure (see ``is_pure``) and modules that are run
-    by ``-m`` count as unknown programs. ``rest``: the arguments of ``python``. ``here``: the working
-    folder."""
+    """Returns what ``python`` may read. Modules that are run by ``-m`` count as unknown programs, and so
+    does code that may read files or change something outside of its process. ``rest``: the arguments of
+    ``python``. ``here``: the working folder."""
     words = [*rest]
     while words and words[0].startswith("-") and words[0] not in {"-c", "-m"}:
         words.pop(0)

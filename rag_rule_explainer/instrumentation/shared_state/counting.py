@@ -38,7 +38,8 @@ class Counted:
 
 
 def deciding(before: Holdings, after: Holdings, is_meaningless: Callable[[str], bool]) -> Counted | None:
-    """Returns a number or flag that a run changed and that the code reads; None if there is none.
+    """Returns a number or flag that a run changed and that the application's code reads; None if there is
+    none.
 
     ``before``, ``after``: the application's state before and after the run. ``is_meaningless``: returns
     True iff the user ignores changes of the value with this ``place``.

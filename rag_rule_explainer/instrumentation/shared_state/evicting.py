@@ -20,8 +20,8 @@ def is_evicting(written: Written) -> bool:
 
 
 def evicting_nodes(node: ast.AST) -> Iterator[int]:
-    """Yields the ``id()`` of each syntax node that names the cache in code such as ``if len(cache) > 100:
-    cache.popitem()``; nothing for other code."""
+    """Yields the ``id()`` of each syntax node for the name ``cache`` in an ``if`` such as ``if len(cache)
+    > 100: cache.popitem()``; nothing for other code."""
     if not isinstance(node, (ast.If, ast.While)) or node.orelse:
         return
     size = node.test.left if isinstance(node.test, ast.Compare) else None

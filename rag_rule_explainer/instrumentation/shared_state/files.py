@@ -63,7 +63,7 @@ class Files:
     other, so runs are made one at a time. ``connects``: True if a run connected to a database file.
     ``databases``: the files of the databases. ``written``: records which files runs wrote. ``touched``: a
     file whose mode, time or size a run set. ``appended``: a new file that a run opened for appending.
-    ``touched`` and ``appended`` matter only if the code asks for such properties of files. ``programs``:
+    ``touched`` and ``appended`` matter only if the user's code reads these properties. ``programs``:
     the programs that were started during runs, by name, if it is unknown what they store.
     """
 
@@ -189,7 +189,7 @@ class Files:
 
     def searched(self, folder: str, run: Reader, *, times: bool = False) -> None:
         """Records that a run is about to start a process that may read everything in a folder. Leaves out
-        what this run itself has written there. ``times``: see ``handed``."""
+        what this run itself has written there. ``times``: True if the times of files matter to it."""
         full = str(Path(folder).absolute())
         if _is_of_the_system(full):
             return

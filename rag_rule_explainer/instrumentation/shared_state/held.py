@@ -102,8 +102,9 @@ class Held:
 
     def has_still(self, entries: NamedValues, size: int, *, is_of_model: bool) -> bool:
         """Returns True only if the object's content is certainly still what ``read`` stored. This check
-        is much cheaper than a second ``read``. ``entries``, ``size``, ``is_of_model``: the present
-        values; see ``read`` and ``Held``."""
+        is much cheaper than a second ``read``. ``entries``: everything that is in the object now, each
+        with its name. ``size``: the present number of entries of a collection, else 0. ``is_of_model``:
+        True if the object now belongs to a model."""
         if self._entries is None or (len(entries), size, is_of_model) != (
             len(self._entries),
             self.size,

@@ -96,8 +96,8 @@ class Holdings:
         return not held.is_of_model and self.is_in_users_or_models(held)
 
     def is_in_users_or_models(self, held: Held) -> bool:
-        """Returns the same as ``is_in_users``, but also returns True for a user's object that was found
-        inside a framework's language model."""
+        """Returns True iff ``held`` is the user's object, or a collection that belongs to one, even if it
+        was found inside a framework's language model."""
         if held.is_users:
             return True
         if not is_collection(held.thing):

@@ -93,7 +93,7 @@ class Lasting:
         *,
         is_missed: bool = False,
     ) -> None:
-        """Stores the application's state between the baseline and the first replay, and searches the code
+        """Stores the application's state between the baseline and the first replay, and searches its code
         for places that write lasting state.
 
         ``after``: this state. ``reading``: the objects in it whose code may run in replays. State that
@@ -165,8 +165,8 @@ class Lasting:
         files = self.outside.files
         found += files.programs.values()
         left = files.left() or files.touched
-        # A file to which runs only append, such as a log, influences a run only if the code asks for the
-        # size of files.
+        # A file to which runs only append, such as a log, influences a run only if the application's code
+        # asks for the size of files.
         appended = files.appended if self._names_one_of(_ASKING_FOR_SIZES) else ""
         left = left if left and self.asks_for_files else appended
         if left:
@@ -188,8 +188,8 @@ class Lasting:
             if not each.keyed:
                 yield Left(each.name, f"{each.written.clause}, which is a model and goes by it")
         for each in self._sticking or ():
-            # If the code only creates the client (``is_made``), this is no reason for a doubt: later runs
-            # use the client as if it had existed before the first run.
+            # If the application's code only creates a client (``is_made``), this is no reason for a
+            # doubt: later runs use the client as if it had existed before the first run.
             own = () if each.is_made else (each.name,)
             names = (*own, *holders_of(each.written))
             outer = [after.outer[name] for name in names if name in after.outer]
@@ -219,7 +219,7 @@ class Lasting:
 
     @property
     def asks_for_files(self) -> bool:
-        """Returns True iff the code asks whether files exist, or for their properties."""
+        """Returns True iff the application's code asks whether files exist, or for their properties."""
         return self._names_one_of(_ASKING)
 
     def files_read(self) -> list[str]:

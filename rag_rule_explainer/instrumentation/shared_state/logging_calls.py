@@ -36,8 +36,8 @@ _WHILE_WAITING = _CHANGING | {
     *("sleep", "monotonic", "time", "perf_counter", "min", "max", "abs", "float", "int", "len", "round"),
     *("acquire", "release"),
 }
-"""The names of functions and methods that a function may call if it only waits (see ``only_waits``): they
-read the time, compute with it, store times in a collection, or wait."""
+"""The names of functions and methods that a function may call and still counts as one that only waits, as
+a rate limiter does. They read the time, compute with it, store times in a collection, or wait."""
 
 _LEAVING = (ast.Raise, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal, ast.Lambda)
 """Kinds of statements and expressions that are not allowed in a function that only waits, such as

@@ -18,8 +18,8 @@ _SELF = frozenset({"self", "cls"})
 
 
 def dependent_names(codes: Sequence[CodeType]) -> frozenset[str]:
-    """Returns the names of the shared values that the code changes and that may depend on the run. Leaves
-    out values that are created only if they are missing and are the same in every run."""
+    """Returns the names of the shared values that these functions change and that may depend on the run.
+    Leaves out values that are created only if they are missing and are the same in every run."""
     written = frozenset(name for code in codes for name in written_names(code))
     return frozenset(name for name in written if not _is_made_when_missing(name, codes))
 

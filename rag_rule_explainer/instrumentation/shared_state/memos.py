@@ -1,7 +1,7 @@
 """This module finds values that the first run computes from its sources and that later runs reuse.
 
 An example is ``if self.cut is None: self.cut = mean(scores)``. All runs on all sources then look equal.
-Such a value is recognised by two signs: the baseline left it, and the code writes it only if it is
+Such a value is recognised by two signs: the baseline left it, and the user's code writes it only if it is
 missing.
 """
 

@@ -24,8 +24,8 @@ _MANGLED = re.compile(r"^_\w*?[A-Za-z0-9](?=__\w*[A-Za-z0-9]$)")
 
 
 def is_in_texts(code: CodeType, name: str) -> bool:
-    """Returns True iff a string constant of the code is this name, or a template with it; see
-    ``is_in``."""
+    """Returns True iff a string constant of the code is this name, or a template that uses it, such as
+    ``"{name}"``."""
     return is_in(texts_in_code(code), name)
 
 
@@ -49,8 +49,8 @@ def reads(
 
     ``in_texts``: True to count reads that only put the value into a text. ``as_limit``: True to count
     reads that only decide whether to raise an error, such as a comparison of a count with its limit.
-    ``decides``: True to count all other reads. ``as_attribute``: True to count only those of the other
-    reads that read an attribute, such as ``self.mode``.
+    ``decides``: True to count the remaining reads. ``as_attribute``: True to count, of these remaining
+    reads, only those of an attribute, such as ``self.mode``, and none of a variable.
     """
     plain = name.removeprefix("len(").removesuffix(")")
     known = {

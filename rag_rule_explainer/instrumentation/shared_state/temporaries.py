@@ -91,8 +91,8 @@ def _turns_of(application: object) -> _Turns:
 
 class OneAtATime:
     """This class makes the baselines and replays of an application run one at a time, if this is needed.
-    It is needed if the code writes to shared state, if the first replay leaves data on shared objects, or
-    if runs would disturb each other by files or environment variables.
+    It is needed if the application's code writes to shared state, if the first replay leaves data on
+    shared objects, or if runs would disturb each other by files or environment variables.
 
     ``written``: describes the code that writes to shared state; empty if there is none. ``outside``:
     records which files and environment variables the runs use.

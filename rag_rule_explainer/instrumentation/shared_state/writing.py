@@ -1,8 +1,8 @@
 """This module finds the places in an application's code that write to state that its runs share.
 
-A value that runs leave may be the same after every run. Then only the code shows that they write it: by
-an assignment to an attribute or an entry of a shared object, or by a call that changes a collection or a
-file. Counters of calls are left out, because ``counting`` finds them.
+A value that runs leave may be the same after every run. Then only the application's code shows that they
+write it: by an assignment to an attribute or an entry of a shared object, or by a call that changes a
+collection or a file. Counters of calls are left out, because ``counting`` finds them.
 """
 
 import ast
@@ -74,8 +74,8 @@ def function_label(function: FunctionType) -> str:
 
 
 def written_by(holdings: Holdings) -> str:
-    """Returns a clause for messages that names the first place in the code that writes to shared state;
-    empty if there is none. Writes of models are ignored."""
+    """Returns a clause for messages that names the first place in the application's code that writes to
+    shared state; empty if there is none. Writes in the code of models are ignored."""
     return next((each.clause for each in writes_in(holdings) if not each.is_of_model), "")
 
 

@@ -103,10 +103,10 @@ def _escaped(text: str) -> set[str]:
 def constant_texts(
     texts_in: Callable[[Any], Iterable[str]], given: Any, first: Participation
 ) -> Iterator[str]:
-    """Yields the texts that every replay gets. A request that contains such a text does not show an
-    omitted source. The yielded texts are those of the input (``given``) that are no sources. If only
-    parts of prompts are sources and nothing was retrieved, the recorded results of tools are yielded too.
-    ``texts_in``: yields the texts in an input or a result."""
+    """Yields the texts that every replay gets: the texts of the input (``given``) that are no sources. If
+    only parts of prompts are sources and nothing was retrieved, also yields the recorded results of
+    tools. A request with such a text does not show an omitted source. ``texts_in``: yields the texts in
+    an input or a result."""
     sources = frozenset[str]() if first.prompt_sources is None else first.prompt_sources.texts
     yield from (text for text in texts_in(given) if text not in sources)
     is_of_prompts = first.prompt_sources is not None and not first.takes_results
@@ -153,10 +153,13 @@ def tool_replay_of(
 
 
 def running_tools(first: Participation, manner: Manner) -> set[str]:
-    """Returns the names of the tools that run in replays. These are the tools that retrieve. If results
-    of tools are sources, they are also the tools that the user named safe and that called other tools in
-    the baseline: the inner calls then get the recorded results without the omitted sources. If the next
-    action is explained, such a safe tool runs only if this action is taken inside it."""
+    """Returns the names of the tools that run in replays.
+
+    These are the tools that retrieve. If results of tools are sources, a tool that the user named safe
+    runs too if it called other tools in the baseline: the calls of these other tools then get the
+    recorded results without the omitted sources. If only the next action is explained, such a safe tool
+    runs only if the action is taken inside it.
+    """
     outer = {name for each in first.tool_record.noted for name in each.within}
     opened = outer & manner.safe_tools if "tools" in manner.source_kinds else set[str]()
     if first.action is not None:

@@ -37,8 +37,8 @@ class FirstPrompt:
     """A ``FirstPrompt`` records the requests of a baseline to models, and changes none. ``messages``: the
     messages of the first request. ``dropped``: the messages of the first request that a later request of
     the same conversation does not have. ``requests``: the messages of all requests, each with the moment
-    (see ``moment``) just before the request was sent. ``is_own_memory``: returns True if the application
-    itself remembers a turn with these texts."""
+    just before the request was sent, a number that is higher for later events. ``is_own_memory``: returns
+    True if the application itself remembers a turn with these texts."""
 
     is_own_memory: Callable[[Collection[str]], bool] = lambda _: False
     messages: tuple[PromptMessage, ...] = ()
@@ -100,10 +100,10 @@ class PromptSources:
         omit: Omit,
         dropped: Collection[PromptMessage] = (),
     ) -> "PromptSources":
-        """Returns the sources of these ``kinds`` in a request. ``messages``, ``dropped``: see
-        ``FirstPrompt``. ``kind_of``: returns the kind of a turn; its argument is the list of the texts of
-        the user and the model in the turn. A section that is in the input has the kind "turns" in
-        ``held``."""
+        """Returns the sources of these ``kinds`` in a request. ``messages``: the messages of the request;
+        ``dropped``: those of them that a later request of the same conversation does not have.
+        ``kind_of``: returns the kind of a turn; its argument is the list of the texts of the user and the
+        model in the turn. A section that is in the input has the kind "turns" in ``held``."""
         made, sources, numbers = cls((), omit), list[Source](), Counter[str]()
         if "instructions" in kinds:
             for each in sections_in(messages):

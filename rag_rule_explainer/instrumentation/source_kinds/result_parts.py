@@ -1,7 +1,8 @@
 """This module splits the result of a tool into parts, and makes a result without some of them.
 
-The parts of a list are its items. The parts of a dict or an object with one list in it, and of a text
-that contains a list (see ``written_list``), are the items of this list. Any other result is one part.
+The parts of a list are its items. The parts of a dict or an object with one list in it are the items of
+this list, and so are those of a text that contains a list, such as JSON, points or a Markdown table. Any
+other result is one part.
 """
 
 import json

@@ -91,8 +91,8 @@ _UNREAD = object()
 
 
 class WrittenList(NamedTuple):
-    """A ``WrittenList`` is a list that was found in a text, without its heading. For its fields, see
-    ``CutParts``."""
+    """A ``WrittenList`` is a list that was found in a text, without its heading. Its fields become those
+    of a ``CutParts``."""
 
     texts: Sequence[str]
     spans: Sequence[Place]
