@@ -38,29 +38,27 @@ _NO_RETRIEVER = object()
 @dataclass(frozen=True, slots=True)
 class Manner:
     """A ``Manner`` holds the options for recording and replaying an application, which apply to all its
-    inputs.
-
-    ``retrievers``: the only retrievers whose searches are recorded, and answered from the record in
-    replays; empty for all. ``accepts``: finish reasons that mark a reply as complete in addition to the
-    usual ones. ``ignore``: patterns of texts that may differ between the requests of the baseline and of
-    a replay on all sources; ``steady`` puts a fixed text in the place of such texts. ``replay_bound``:
-    the limit of a replay, as a multiple of the baseline's requests, tool calls and steps.
-    ``accepts_calls``: True if a condition is about tool calls, so that an answer may be only a tool call.
-    See the integrations' ``RuleExplainer`` for the other options.
-    """
+    inputs. Options without a text here are explained at the integrations' ``RuleExplainer``."""
 
     answer_of: AnswerOf
     retrievers: tuple[object, ...] = ()
+    """The only retrievers whose searches are recorded, and answered from the record in replays; empty for
+    all."""
     scope: WantedScope = "seen"
     on_new_query: OnNewQuery | None = None
     on_no_retrieval: OnNoRetrieval = "error"
     stub_tools: Mapping[str, Any] = field(default_factory=dict[str, Any])
     accepts: tuple[str, ...] = ()
+    """Finish reasons that mark a reply as complete in addition to the usual ones."""
     trace_replays: bool = True
     ignore: Sequence[str | re.Pattern[str]] = ()
+    """Patterns of texts that may differ between the requests of the baseline and of a replay on all
+    sources; ``steady`` puts a fixed text in the place of such texts."""
     replay_bound: float | None = FACTOR
+    """The limit of a replay, as a multiple of the baseline's requests, tool calls and steps."""
     print_replays: bool = False
     accepts_calls: bool = False
+    """True if a condition is about tool calls, so that an answer may be only a tool call."""
     on_new_tool_call: OnNewToolCall | None = None
     safe_tools: frozenset[str] = frozenset()
     unexecuted_tools: frozenset[str] = frozenset()
@@ -190,30 +188,34 @@ def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
 class CallInput:
     """A ``CallInput`` holds the input of a call, and the caller's options for its sources and its answer.
 
-    ``given``: the application's input. ``keywords``: the keyword arguments with which every run calls the
-    application. ``documents``, ``add_documents``: as the caller passed them. ``config``: the framework's
-    configuration of the run. ``baseline``: an answer or output that was logged earlier, and that is
-    explained instead of the first run's; None to explain the first run's answer. ``live``: True if the
-    baseline is the user's own run, which writes to real histories, checkpoints and memories. ``before``:
-    a copy of ``config`` from before any run. ``unreadable``: the error that ``question_of`` raised, if
-    the user's own run is made nevertheless. ``own_errors``: if True, an error that the application raises
-    in the baseline is not replaced by a BaselineFailed. ``refetch``: the change of the corpus for the
-    first run; None for the corpus as it is.
+    ``documents``, ``add_documents``: as the caller passed them.
     """
 
     given: Any
+    """The application's input."""
     question: str
     config: Any = None
+    """The framework's configuration of the run."""
     documents: Sequence[Any] | None = None
     add_documents: Sequence[Any] = ()
     pinned: tuple[str, ...] = ()
     baseline: Any = None
+    """An answer or output that was logged earlier, and that is explained instead of the first run's; None
+    to explain the first run's answer."""
     live: bool = False
+    """True if the baseline is the user's own run, which writes to real histories, checkpoints and
+    memories."""
     before: Any = None
+    """A copy of ``config`` from before any run."""
     keywords: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The keyword arguments with which every run calls the application."""
     unreadable: Exception | None = None
+    """The error that ``question_of`` raised, if the user's own run is made nevertheless."""
     own_errors: bool = False
+    """If True, an error that the application raises in the baseline is not replaced by a
+    BaselineFailed."""
     refetch: Refetch | None = None
+    """The change of the corpus for the first run; None for the corpus as it is."""
 
     @classmethod
     def of_the_users_run(

@@ -127,27 +127,27 @@ class ToolRecord:
 
 @dataclass(slots=True, eq=False)
 class ToolReplay:
-    """A ``ToolReplay`` answers the tool calls of one replay. Thread-safe.
-
-    ``record``: the calls of the baseline. ``retrieving``: the names of the tools that retrieve, which
-    always run. ``safe``: those that the user named safe, which run if the record has no result.
-    ``on_new``: the outcome of a call that is not in the record: "unknown" ends the replay, "live" runs
-    the tool, a function gives the result. ``cut``: why the replay was ended; empty if it was not.
-    ``late``: the tool calls that were tried after the end. ``omitting``: removes omitted sources from
-    results; None if no result contains sources. ``others``: by name, a hint that the baseline called
-    another tool of this name; ``uncertain``: names of tools that may not be the ones that the baseline
-    called.
-    """
+    """A ``ToolReplay`` answers the tool calls of one replay. Thread-safe."""
 
     record: ToolRecord
+    """The calls of the baseline."""
     retrieving: Collection[str] = ()
+    """The names of the tools that retrieve, which always run."""
     safe: Collection[str] = ()
+    """The names of the tools that the user named safe, which run if the record has no result."""
     on_new: OnNewToolCall = "unknown"
+    """The outcome of a call that is not in the record: "unknown" ends the replay, "live" runs the tool, a
+    function gives the result."""
     omitting: Omits | None = None
+    """Removes omitted sources from results; None if no result contains sources."""
     cut: str = ""
+    """Why the replay was ended; empty if it was not."""
     late: list[ToolCall] = field(default_factory=list[ToolCall])
+    """The tool calls that were tried after the end."""
     others: dict[str, str] = field(default_factory=dict[str, str])
+    """By the name of a tool: a hint for messages that the baseline called another tool of this name."""
     uncertain: set[str] = field(default_factory=set[str])
+    """The names of tools that may differ from the tools of these names that the baseline called."""
     _made: dict[str, int] = field(default_factory=dict[str, int])
     _refused: int = 0
     _guard: threading.Lock = field(default_factory=threading.Lock)

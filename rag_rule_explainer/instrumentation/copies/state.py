@@ -37,21 +37,21 @@ class Same:
 
 @dataclass(slots=True, eq=False)
 class State:
-    """A ``State`` holds the content of memory objects for one run, and knows which objects the run made.
-
-    ``live``: True if the run writes to the real objects, because it is the user's own run. ``before``:
-    for each key, the content of an object when the baseline first used it. This content shows what the
-    application remembers. ``aside``: the same for objects such as an index, which influence answers only
-    through retrieval and are no memory. ``first``: the state of the baseline; None if this state is the
-    baseline's. ``edit``: returns content without the sources that a replay omits; None if no content is
-    changed.
-    """
+    """A ``State`` holds the content of memory objects for one run, and knows which objects the run
+    made."""
 
     live: bool = False
+    """True if the run writes to the real objects, because it is the user's own run."""
     before: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
+    """For each key, the content of an object when the baseline first used it. This content shows what the
+    application remembers."""
     aside: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
+    """For each key, the earlier content of an object that is no memory, such as an index. Such an object
+    influences answers only through retrieval."""
     first: "State | None" = None
+    """The state of the baseline; None if this state is the baseline's."""
     edit: Callable[[Any], Any] | None = None
+    """Returns content without the sources that a replay omits; None if no content is changed."""
     _copies: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
     _own: dict[int, tuple[object, object]] = field(default_factory=dict[int, tuple[object, object]])
     _born: dict[Same, Hashable] = field(default_factory=dict[Same, Hashable])

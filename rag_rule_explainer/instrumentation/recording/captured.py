@@ -19,47 +19,48 @@ retained sources; "filter" makes a real search and returns those of its results 
 @dataclass(slots=True)
 class Captured(Generic[Item]):
     """A ``Captured`` holds the sources of a baseline, and the items that each of its retrievals returned.
-    An *item* is a retrieved document in the framework's own type.
-
-    ``identify``: a function that returns the sources of items. ``added``: documents of the user that the
-    recording added to every result. ``only``: the only retrievers that are recorded, and answered from
-    the record in replays; empty for all. ``any_query``: True if every retrieval of a replay returns all
-    retained sources, whatever its query. ``failures``: the retrievals that raised an error; replays raise
-    the same error. ``found``: the sources that retrievals found; ``others``: all others, such as results
-    of tools; ``sources``: both. ``everything``: ``found``, each with one item. ``batches``: the items of
-    each retrieval, with their sources. ``derived``: the class names of objects that the run built from
-    retrieved documents; replays really search such objects, and get no recorded result for them.
-    ``takes_all``: True if documents that a retriever finds and then drops also count as sources.
-    ``opened_keys``: the keys of the searches that a replay really makes, while the searches inside them
-    are answered from the record.
-
-    Replays set four fields. ``asked_anew``: True once a replay made a query that the baseline had not
-    made, and got all retained sources as its result, although a real search would have a different
-    result. ``several``: True once a replay repeated a retrieval that had different results in the
-    baseline. ``repeats``: True once a replay on all sources made all searches of the baseline.
-    ``waited``: if a replay waited for a human and so has no answer, a text that says this, with advice;
-    otherwise empty.
-    """
+    An *item* is a retrieved document in the framework's own type."""
 
     retrievals: tuple[Retrieval[Item], ...]
     identify: Identify[Item]
+    """A function that returns the sources of items."""
     on_new_query: OnNewQuery = "kept"
     added: tuple[Item, ...] = ()
+    """Documents of the user that the recording added to every result."""
     only: tuple[object, ...] = ()
+    """The only retrievers that are recorded, and answered from the record in replays; empty for all."""
     any_query: bool = False
+    """True if every retrieval of a replay returns all retained sources, whatever its query."""
     failures: tuple[Retrieval[Item], ...] = ()
+    """The retrievals that raised an error; replays raise the same error."""
     derived: frozenset[Searched] = frozenset()
+    """The class names of objects that the run built from retrieved documents; replays really search such
+    objects, and get no recorded result for them."""
     takes_all: bool = False
+    """True if documents that a retriever finds and then drops also count as sources."""
     opened_keys: frozenset[Hashable] = frozenset()
+    """The keys of the searches that a replay really makes, while the searches inside them are answered
+    from the record."""
     others: tuple[Source, ...] = ()
+    """The sources that no retrieval found, such as results of tools."""
     found: tuple[Source, ...] = field(init=False)
+    """The sources that retrievals found."""
     sources: tuple[Source, ...] = field(init=False)
+    """All sources: those in ``found``, then those in ``others``."""
     everything: Batch[Item] = field(init=False)
+    """Each source in ``found``, with one of its items."""
     batches: tuple[Batch[Item], ...] = field(init=False)
+    """The items of each retrieval, with their sources."""
     several: bool = field(init=False, default=False)
+    """True once a replay repeated a retrieval that had different results in the baseline."""
     asked_anew: bool = field(init=False, default=False)
+    """True once a replay made a query that the baseline had not made, and got all retained sources as its
+    result, although a real search would have a different result."""
     waited: str = field(init=False, default="")
+    """If a replay waited for a human and so has no answer, a text that says this, with advice; otherwise
+    empty."""
     repeats: bool = field(init=False, default=False)
+    """True once a replay on all sources made all searches of the baseline."""
     _opened: "Captured[Item] | None" = field(init=False, default=None)
     _new: dict[Hashable, tuple[Batch[Item], object]] = field(init=False)
     _by_key: dict[Hashable, list[tuple[Retrieval[Item], Batch[Item]]]] = field(init=False)

@@ -54,29 +54,31 @@ MISSED = (
 @dataclass(frozen=True, slots=True)
 class ExposureChecks:
     """An ``ExposureChecks`` knows the sources that the baseline's models were sent. It checks that each
-    replay's models were sent the retained ones of these sources, and no others.
-
-    ``scope``: the sources that the rules are about: those that were retrieved ("retrieved"), those that a
-    model was sent ("seen"), or those that the user passed in ("given"). If no source was recognised in a
-    request, "seen" is replaced by "retrieved". ``units``: the sources that rules are about. ``held_out``:
-    under the scope "seen", the sources that were retrieved but not sent to a model; no replay gets them.
-    ``notes``: remarks for the user about the scope. ``sight``: recognises the sources in requests.
-    ``unrecognised``: the ids of sources that are known to be sent to a model, although ``sight`` does not
-    recognise them. ``making``: advice, for messages, on how to pass a function that makes a new
-    application. ``all_requests``: the baseline's requests. ``requests``: the same if sources were
-    recognised in them, otherwise empty.
-    """
+    replay's models were sent the retained ones of these sources, and no others."""
 
     scope: Scope
+    """The sources that the rules are about: those that were retrieved ("retrieved"), those that a model
+    was sent ("seen"), or those that the user passed in ("given"). If no source was recognised in a
+    request, "seen" is replaced by "retrieved"."""
     units: tuple[Source, ...]
+    """The sources that rules are about."""
     held_out: tuple[Source, ...]
+    """Under the scope "seen", the sources that were retrieved but not sent to a model; no replay gets
+    them."""
     notes: tuple[str, ...]
+    """Remarks for the user about the scope."""
     sight: Sight
+    """Recognises the sources in requests."""
     on_no_retrieval: OnNoRetrieval = "error"
     unrecognised: frozenset[str] = frozenset()
+    """The ids of sources that are known to be sent to a model, although ``sight`` does not recognise
+    them."""
     making: str = ""
+    """Advice, for messages, on how to pass a function that makes a new application."""
     requests: tuple[Request, ...] = ()
+    """The baseline's requests if sources were recognised in them, otherwise empty."""
     all_requests: tuple[Request, ...] = ()
+    """The baseline's requests."""
 
     @classmethod
     def of(

@@ -11,12 +11,14 @@ from .refetching import Refetching
 class Gate:
     """A ``Gate`` handles the searches of one run: it records them, or answers them from a record.
 
-    ``only``: the retrievers that the user named; empty for all. ``closed``: True after the run has ended;
-    the gate then has no effect. ``queries``: the texts of all queries. ``takes_all``: True iff documents
-    that a retriever finds and then drops also count as sources. The integration then records the inner
-    retrievers of such a retriever, and not the retriever itself. Always False if the user named
-    retrievers, because only their results count. ``refetching``: changes the results of searches as a
-    change of the corpus would; None to leave them unchanged.
+    - ``only``: the retrievers that the user named; empty for all.
+    - ``closed``: True after the run has ended; the gate then has no effect.
+    - ``queries``: the texts of all queries.
+    - ``takes_all``: True iff documents that a retriever finds and then drops also count as sources. The
+      integration then records the inner retrievers of such a retriever, and not the retriever itself.
+      Always False if the user named retrievers, because only their results count.
+    - ``refetching``: changes the results of searches as a change of the corpus would; None to leave them
+      unchanged.
     """
 
     def __init__(self, only: Sequence[object], *, takes_all: bool = False) -> None:

@@ -20,12 +20,14 @@ from .retrievals import Identify, Item, Keys, Retrieval, Searched
 class Recording(Gate, Generic[Item]):
     """A ``Recording`` records the results of the baseline's retrievals, in order. Thread-safe.
 
-    ``added``: documents of the user that are added to the result of every retrieval. ``fault``: the error
-    to raise after the run because a result could not be recorded; None if there is none. ``derived``: the
-    class names of objects that the run built from retrieved documents. ``searched_own``: the class names
-    of searched objects that the run itself made. ``identify``: returns the sources of items. ``only``:
-    the only retrievers whose results are recorded; empty for all. ``takes_all``: True if documents that a
-    retriever finds and then drops also count as sources.
+    - ``added``: documents of the user that are added to the result of every retrieval.
+    - ``fault``: the error to raise after the run because a result could not be recorded; None if there is
+      none.
+    - ``derived``: the class names of objects that the run built from retrieved documents.
+    - ``searched_own``: the class names of searched objects that the run itself made.
+    - ``identify``: returns the sources of items.
+    - ``only``: the only retrievers whose results are recorded; empty for all.
+    - ``takes_all``: True if documents that a retriever finds and then drops also count as sources.
     """
 
     def __init__(

@@ -21,23 +21,26 @@ Searched: TypeAlias = tuple[str, ...]
 class Retrieval(Generic[Item]):
     """A ``Retrieval`` holds one retrieval of the baseline and its result.
 
-    ``retriever``: the object that was called; this reference keeps it alive, so that no other object gets
-    its ``id()``. ``form``: the form of the result (such as the type of its container); results in replays
-    have the same form. ``error``: the error that the retrieval raised, or None. ``began``, ``ended``: the
-    moments at which it began and ended, as numbers that are larger for later moments. ``callers``: the
-    user's functions that led to the retrieval, the innermost first. ``inside``: the retrievals that it
-    made itself.
+    ``began``, ``ended``: the moments at which the retrieval began and ended, as numbers that are larger
+    for later moments.
     """
 
     keys: Keys
     items: tuple[Item, ...]
     retriever: object = None
+    """The object that was called; this reference keeps it alive, so that no other object gets its
+    ``id()``."""
     form: object = ()
+    """The form of the result (such as the type of its container); results in replays have the same
+    form."""
     error: Exception | None = None
+    """The error that the retrieval raised, or None."""
     began: int = 0
     ended: int = 0
     callers: tuple[str, ...] = ()
+    """The user's functions that led to the retrieval, the innermost first."""
     inside: "tuple[Retrieval[Item], ...]" = ()
+    """The retrievals that this retrieval made itself."""
 
     def overlaps(self, later: "Retrieval[Any]") -> bool:
         """Returns True iff ``later`` began before this retrieval ended."""

@@ -21,17 +21,22 @@ SOURCE_KIND = "source_kind"
 class Serving(Gate, Generic[Item]):
     """A ``Serving`` answers the retrievals of one replay with the retained sources.
 
-    ``served``: the number of retrievals and tool results that the replay got. ``delivered``: the ids of
-    the sources that were returned. ``order``: the ids of the retained sources in the order in which the
-    replay must return them; empty if this is the baseline's order. ``handed``: the delivered ids, in the
-    order of their first delivery; only filled if ``order`` is set. ``refused``: the error that a search
-    raised because its query must not be answered; None if there was none. ``repeats_only``: True if the
-    baseline made all searches of this replay too; a source that was not delivered was then not searched
-    for. ``undecided``: the reason why the replay's answer must not be used; empty if it may be used.
-    ``returned``: the ids of the sources that *opened* searches returned: searches that really run, while
-    only their inner searches are answered from the record. ``results``: the ids of the sources that are
-    results of tools. ``promoting``: True if the replay gets documents that a search of the baseline found
-    by an inner search, and dropped.
+    - ``served``: the number of retrievals and tool results that the replay got.
+    - ``delivered``: the ids of the sources that were returned.
+    - ``order``: the ids of the retained sources in the order in which the replay must return them; empty
+      if this is the baseline's order.
+    - ``handed``: the delivered ids, in the order of their first delivery; only filled if ``order`` is
+      set.
+    - ``refused``: the error that a search raised because its query must not be answered; None if there
+      was none.
+    - ``repeats_only``: True if the baseline made all searches of this replay too; a source that was not
+      delivered was then not searched for.
+    - ``undecided``: the reason why the replay's answer must not be used; empty if it may be used.
+    - ``returned``: the ids of the sources that *opened* searches returned: searches that really run,
+      while only their inner searches are answered from the record.
+    - ``results``: the ids of the sources that are results of tools.
+    - ``promoting``: True if the replay gets documents that a search of the baseline found by an inner
+      search, and dropped.
     """
 
     def __init__(self, captured: Captured[Item], kept: Iterable[Source]) -> None:

@@ -35,19 +35,18 @@ class Changed(NamedTuple):
 @dataclass(slots=True, eq=False)
 class Answers:
     """This class stores the first answer on each subset of sources, and compares later answers with it.
-    Thread-safe.
-
-    ``steady``: replaces the parts of texts that change in every run. ``repeats``: True if a replay on all
-    sources gave the baseline's answer; only then is a different answer a sign of state that an earlier
-    run left. ``departs``: True if a run seems to have executed other code than the baseline, such as
-    another branch of an ``if``. There are two signs: the baseline's answer contains a model's reply, and
-    the run's answer contains none; or a request of the run contains words of texts in the application's
-    code that are in no request of the baseline.
-    """
+    Thread-safe."""
 
     steady: Steady
+    """Replaces the parts of texts that change in every run."""
     repeats: bool = False
+    """True if a replay on all sources gave the baseline's answer; only then is a different answer a sign
+    of state that an earlier run left."""
     departs: bool = False
+    """True if a run seems to have executed other code than the baseline, such as another branch of an
+    ``if``. There are two signs: the baseline's answer contains a model's reply, and the run's answer
+    contains none; or a request of the run contains words of texts in the application's code that are in
+    no request of the baseline."""
     _first: dict[Hashable, tuple[list[str], str]] = field(
         default_factory=dict[Hashable, "tuple[list[str], str]"]
     )

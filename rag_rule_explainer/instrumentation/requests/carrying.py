@@ -1,11 +1,16 @@
 """This module finds texts that one run made in the requests of a different run.
 
 These texts are a run's model replies, its answer and its tools' results. If eight of their words in a
-row, or a whole shorter text, are in a different run's request, this cannot be chance. A text is not
-reported if it has a harmless origin: it is in the baseline's input or requests, or in a source that the
-run got; it arises only where two texts that the run got stand next to each other; or the request was sent
-before the text was made. A text of two words may be in a request by chance. It is reported as unsure, and
-only if the run that sent the request made the same text itself. Single words are not searched for.
+row, or a whole shorter text, are in a different run's request, this cannot be chance.
+
+A text is not reported if it has a harmless origin:
+
+- it is in the baseline's input or requests, or in a source that the run got;
+- it arises only where two texts that the run got stand next to each other;
+- the request was sent before the text was made.
+
+A text of two words may be in a request by chance. It is reported as unsure, and only if the run that sent
+the request made the same text itself. Single words are not searched for.
 """
 
 import re

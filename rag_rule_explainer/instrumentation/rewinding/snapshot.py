@@ -109,12 +109,16 @@ def _is_other(value: object, now: object) -> bool:
 class Snapshot:
     """A ``Snapshot`` keeps the content of everything that is reachable from an application.
 
-    ``things``: all reachable objects. ``nodes``: the same objects, each with its owner (the user, a
-    framework, a model or a library) and the path on which it was found. ``kept``: the content of each of
-    their parts; a part is one kind of an object's content, such as its attributes. ``functions``: the
-    user's functions. ``modules``: the names of the loaded modules. ``caches``: the caches of
-    ``functools``, each with the number of its entries. ``others``: threads and other objects that are not
-    searched. ``asked``: the objects that may have state which can be read but not restored.
+    - ``things``: all reachable objects.
+    - ``nodes``: the same objects, each with its owner (the user, a framework, a model or a library) and
+      the path on which it was found.
+    - ``kept``: the content of each of their parts; a part is one kind of an object's content, such as its
+      attributes.
+    - ``functions``: the user's functions.
+    - ``modules``: the names of the loaded modules.
+    - ``caches``: the caches of ``functools``, each with the number of its entries.
+    - ``others``: threads and other objects that are not searched.
+    - ``asked``: the objects that may have state which can be read but not restored.
     """
 
     def __init__(self, application: object) -> None:

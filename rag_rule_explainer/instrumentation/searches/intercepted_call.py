@@ -39,25 +39,25 @@ MADE_UP_SCORES = "documents without a known score were served to a search that r
 
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[Item]):
-    """An ``Asked`` represents one call of a search.
-
-    ``keys``: identify the call; calls with a common key count as equal. ``shape``: splits and builds
-    results. ``event_keys``: more keys, which find retrievals that were recorded only through the
-    framework's events. ``hangs_on``: the objects that are searched, such as a retriever's store. If the
-    run made one of them or wrote to it, a text that this search finds may be derived from a text that an
-    earlier search of the run retrieved. Such a text is no source. ``in_gate``: True if the user put the
-    search into a gate. Rules are then about the results of this search, not about documents that it finds
-    inside and leaves out of its result. ``wider``: a function that returns this search for more results.
-    """
+    """An ``Asked`` represents one call of a search."""
 
     retriever: object
     keys: Keys
+    """The keys that identify the call; calls with a common key count as equal."""
     query: str
     shape: Shape[Item]
+    """Splits and builds results."""
     event_keys: Keys = ()
+    """More keys, which find retrievals that were recorded only through the framework's events."""
     hangs_on: tuple[object, ...] = ()
+    """The objects that are searched, such as a retriever's store. If the run made one of them or wrote to
+    it, a text that this search finds may be derived from a text that an earlier search of the run
+    retrieved. Such a text is no source."""
     in_gate: bool = False
+    """True if the user wrapped the search in ``gate(...)``. Rules are then about the results of this
+    search, not about documents that it finds inside and leaves out of its result."""
     wider: Wider = never_wider
+    """A function that returns this search for more results."""
 
     def retrieval(self, part: AnyPart) -> Retrieving[Result]:
         """Records the call in a baseline, or answers it in a replay. Returns the result for the

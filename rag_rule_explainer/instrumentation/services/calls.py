@@ -148,17 +148,19 @@ class ServiceCall:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """An ``Effects`` describes the effects that a call may have. ``reads``: True if the reply may depend
-    on what the service stores. ``writes``: True if the call may change what the service stores. ``name``:
-    the name of the call in messages. ``both``: True if a call that writes counts as a read too, because
-    its reply may depend on what is stored. ``form``: the request without texts of the run, which is equal
-    for requests that differ only in these texts; None if the call is of a known kind, such as SQL."""
+    """An ``Effects`` describes the effects that a call may have."""
 
     name: str
+    """The name of the call in messages."""
     reads: bool
+    """True if the reply may depend on what the service stores."""
     writes: bool
+    """True if the call may change what the service stores."""
     both: bool = True
+    """True if a call that writes counts as a read too, because its reply may depend on what is stored."""
     form: str | None = None
+    """The request without texts of the run, which is equal for requests that differ only in these texts;
+    None if the call is of a known kind, such as SQL."""
 
 
 def _of_redis(commands: Collection[str]) -> Effects:

@@ -56,26 +56,27 @@ class Reader:
 @dataclass(slots=True, eq=False)
 class Files:
     """This class records which run wrote and read which file. A field is empty or None if there is no
-    such file.
-
-    ``carried``: the first file by which a run influenced a later one. ``database``: the first database by
-    which it did. ``shared``: a file that a run read after writing it; parallel runs would disturb each
-    other, so runs are made one at a time. ``connects``: True if a run connected to a database file.
-    ``databases``: the files of the databases. ``written``: records which files runs wrote. ``touched``: a
-    file whose mode, time or size a run set. ``appended``: a new file that a run opened for appending.
-    ``touched`` and ``appended`` matter only if the user's code reads these properties. ``programs``:
-    the programs that were started during runs, by name, if it is unknown what they store.
-    """
+    such file."""
 
     carried: Left | None = None
+    """The first file by which a run influenced a later one."""
     database: Left | None = None
+    """The first database by which a run influenced a later one."""
     shared: str = ""
+    """A file that a run read after writing it; parallel runs would disturb each other, so runs are made
+    one at a time."""
     connects: bool = False
+    """True if a run connected to a database file."""
     databases: set[str] = field(default_factory=set[str])
+    """The files of the databases."""
     written: WrittenFiles = field(default_factory=WrittenFiles)
+    """Records which files runs wrote."""
     touched: str = ""
+    """A file whose mode, time or size a run set; matters only if code of the user's reads such data."""
     appended: str = ""
+    """A new file that a run opened for appending; matters only if the user's code reads file sizes."""
     programs: dict[str, Left] = field(default_factory=dict[str, Left])
+    """The programs that were started during runs, by name, if it is unknown what they store."""
     _writers: dict[str, Reader] = field(default_factory=dict[str, Reader])
     _own: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     _found: defaultdict[str, dict[Hashable, tuple[bytes, str]]] = field(

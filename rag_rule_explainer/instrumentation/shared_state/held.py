@@ -43,30 +43,32 @@ def _empty_dict() -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Held:
-    """A ``Held`` is one object that was found in an application, with its content.
-
-    ``name``: the name by which its holder refers to it. ``holder``: the index in ``Holdings.all`` of the
-    object that refers to it; None for the application. ``is_users``: True if the object, or its class, is
-    the user's. ``size``: the number of entries of a collection, else 0. ``is_of_model``: True if the
-    object belongs to a model. ``plain``: the texts and numbers in it, each with its name; entries of a
-    collection without a text as key have an empty name. ``states``: for each object in it whose content
-    has no names, such as a queue, a text that changes with the content; the key is the object's name.
-    ``values``: all attributes of a framework's object. ``followed``: the objects in it whose content is
-    searched, each with its name. ``outside``: the indices, in the list that ``read`` gets, of context
-    variables and of objects whose content is not searched.
-    """
+    """A ``Held`` is one object that was found in an application, with its content."""
 
     thing: object
     name: str
+    """The name by which another object, the holder, refers to this one."""
     holder: int | None
+    """The index in ``Holdings.all`` of the object that refers to this one; None for the application."""
     is_users: bool
+    """True if the object, or its class, is the user's."""
     size: int = 0
+    """The number of entries of a collection, else 0."""
     is_of_model: bool = False
+    """True if the object belongs to a model."""
     plain: list[tuple[str, Plain]] = field(default_factory=_empty_list)
+    """The texts and numbers in it, each with its name; entries of a collection without a text as key have
+    an empty name."""
     states: dict[str, str] = field(default_factory=_empty_dict)
+    """For each object in it whose content has no names, such as a queue, a text that changes with the
+    content; the key is the object's name."""
     values: dict[str, object] = field(default_factory=_empty_dict)
+    """All attributes of a framework's object."""
     followed: NamedValues = field(default_factory=_empty_list)
+    """The objects in it whose content is searched, each with its name."""
     outside: list[int] = field(default_factory=_empty_list)
+    """The indices, in the list that ``read`` gets, of context variables and of objects whose content is
+    not searched."""
     _entries: NamedValues | None = None
     _changing: list[tuple[int, int, Any]] = field(default_factory=_empty_list)
 

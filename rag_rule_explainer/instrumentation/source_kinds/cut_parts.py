@@ -10,23 +10,24 @@ from .kinds import Omit
 
 @dataclass(frozen=True, slots=True)
 class CutParts:
-    """A ``CutParts`` divides a text into parts: the items of a list in it, and perhaps a heading.
-
-    ``text``: the whole text. ``texts``: the text of each part, as it is shown to the user. ``spans``: the
-    start and end of each item, in order. ``blank``: a function from the index of an item (from 0) to the
-    text that replaces it if it is blanked. ``room``: the start and end of all items together, which is
-    cut out if no item is left. ``counts``: the start and end of each number that counts the items; it is
-    lowered by the number of items that are removed. ``heading``: the start and end of a line before the
-    items, which is then the first part; None if there is no such line.
-    """
+    """A ``CutParts`` divides a text into parts: the items of a list in it, and perhaps a heading."""
 
     text: str
+    """The whole text."""
     texts: Sequence[str]
+    """The text of each part, as it is shown to the user."""
     spans: Sequence[Place]
+    """The start and end of each item, in order."""
     blank: Callable[[int], str]
+    """A function from the index of an item (from 0) to the text that replaces it if it is blanked."""
     room: Place
+    """The start and end of all items together, which is cut out if no item is left."""
     counts: Sequence[Place] = ()
+    """The start and end of each number that counts the items; it is lowered by the number of items that
+    are removed."""
     heading: Place | None = None
+    """The start and end of a line before the items, which is then the first part; None if there is no
+    such line."""
     is_list: bool = True
 
     @property

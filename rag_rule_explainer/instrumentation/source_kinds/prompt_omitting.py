@@ -31,22 +31,21 @@ source, and the text."""
 
 @dataclass(frozen=True, slots=True)
 class PromptOmitting:
-    """A ``PromptOmitting`` removes the omitted sources from the requests of one replay.
-
-    ``known``: the sources in the first request of the baseline. ``kept``: the ids of the retained
-    sources. ``deliver``: is called with the ids of the retained sources in each request. ``taking_out``:
-    the object that removed omitted sources from the replay's input and memory. Sources that it could not
-    remove there are removed from each request. ``new_texts``: finds other texts in requests that may come
-    from such a source. ``recorded``: checks the requests that get recorded replies; None if all requests
-    are really sent.
-    """
+    """A ``PromptOmitting`` removes the omitted sources from the requests of one replay."""
 
     known: PromptSources
+    """The sources in the first request of the baseline."""
     kept: frozenset[str]
+    """The ids of the retained sources."""
     deliver: Callable[[Collection[str], bool], None]
+    """A function that is called for each request, with the ids of the retained sources in it."""
     taking_out: TakingOut
+    """The object that removed omitted sources from the replay's input and memory. Sources that it could
+    not remove there are removed from each request."""
     new_texts: NewTexts
+    """Finds texts in requests that may come from an omitted source, but differ from the source's text."""
     recorded: RecordedRequests | None = None
+    """Checks the requests that get recorded replies; None if all requests are really sent."""
 
     def edited(self, messages: Sequence[PromptMessage]) -> Sequence[str | None]:
         """Returns the text of each message without the omitted sources; None for a message that is not

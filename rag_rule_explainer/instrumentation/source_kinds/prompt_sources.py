@@ -73,23 +73,25 @@ class FirstPrompt:
 
 @dataclass(frozen=True, slots=True)
 class PromptSources:
-    """A ``PromptSources`` holds the sources in the first request of a baseline to a model. ``messages``:
-    the request's messages. ``groups``: the messages of each source that is a turn, by the source's id.
-    ``sections``: the text of each source that is a section of the instructions, by id. ``omit``: "remove"
-    if an omitted source is removed, "blank" if its messages remain with empty texts. ``dropped``: the ids
-    of the turns that are incomplete in a later request of the baseline. ``held``: the kind of each source
-    that the application has as data, by id: "turns" for a source in the input, "memory" for one that the
-    application remembers. Sources that are constants of the application are not in it."""
+    """A ``PromptSources`` holds the sources in the first request of a baseline to a model."""
 
     sources: tuple[Source, ...]
     omit: Omit
+    """Is "remove" if an omitted source is removed, "blank" if its messages remain with empty texts."""
     messages: tuple[PromptMessage, ...] = ()
+    """The request's messages."""
     groups: dict[str, tuple[PromptMessage, ...]] = field(
         default_factory=dict[str, tuple[PromptMessage, ...]]
     )
+    """The messages of each source that is a turn, by the source's id."""
     sections: dict[str, str] = field(default_factory=dict[str, str])
+    """The text of each source that is a section of the instructions, by id."""
     dropped: tuple[str, ...] = ()
+    """The ids of the turns that are incomplete in a later request of the baseline."""
     held: dict[str, SourceKind] = field(default_factory=dict[str, SourceKind])
+    """The kind of each source that the application has as data, by id: "turns" for a source in the input,
+    "memory" for one that the application remembers. Sources that are constants of the application are not
+    in it."""
 
     @classmethod
     def of(

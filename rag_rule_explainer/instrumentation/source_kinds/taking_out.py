@@ -28,22 +28,22 @@ _GONE: Any = object()
 
 @dataclass(slots=True, eq=False)
 class TakingOut:
-    """A ``TakingOut`` takes the omitted sources of one replay out of its input and memory.
-
-    ``known``: the sources in the first request of the baseline; ``omitted``: the ids of those to take
-    out. ``taken``: the ids of the sources that were taken out. ``copied``: the ids of turns whose text is
-    also in another place, such as a transcript, each with the text there. This text stays, so the turn
-    does not count as taken out. ``note_copy``: is called with the id and this text if the turn was
-    removed from the messages. ``constant``: the ids of sections that were taken out but are in the
-    application's code too.
-    """
+    """A ``TakingOut`` takes the omitted sources of one replay out of its input and memory."""
 
     known: PromptSources
+    """The sources in the first request of the baseline."""
     omitted: frozenset[str]
+    """The ids of the sources in ``known`` to take out."""
     note_copy: Callable[[str, str], None] = lambda _identity, _text: None
+    """A function that is called if a turn was removed from the messages, but its text is also elsewhere.
+    Its arguments are the id of the turn and that other text."""
     taken: set[str] = field(default_factory=set[str])
+    """The ids of the sources that were taken out."""
     copied: dict[str, str] = field(default_factory=dict[str, str])
+    """The ids of turns whose text is also in another place, such as a transcript, each with the text
+    there. This text stays, so the turn does not count as taken out."""
     constant: set[str] = field(default_factory=set[str])
+    """The ids of sections that were taken out but are in the application's code too."""
     _groups: dict[tuple[Spoken, ...], list[str]] = field(
         default_factory=dict[tuple[Spoken, ...], list[str]], init=False
     )
