@@ -103,7 +103,7 @@ class Participation:
     work: LastingWork = field(default_factory=LastingWork)
     """Threads and tasks that may go on after the run's end."""
     waits: str = ""
-    """Why the run waits for a human, with advice; empty if it does not."""
+    """The reason why the run waits for a human, with advice; empty if it does not wait."""
     doubts: set[str] = field(default_factory=set[str])
     """Warnings about the results of the run's searches."""
     ends_at: int | None = None

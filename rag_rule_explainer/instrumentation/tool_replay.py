@@ -1,8 +1,8 @@
 """This module records the results of tools in the baseline, and answers the tool calls of replays from
 the record, so that no tool runs again.
 
-Tools that retrieve are an exception: they run in replays, where the gate returns the recorded results of
-their searches without the omitted sources.
+Tools that retrieve are an exception: they run in replays, and their searches get the recorded results of
+the baseline's searches, without the omitted sources.
 """
 
 import threading
@@ -141,7 +141,7 @@ class ToolReplay:
     omitting: Omits | None = None
     """Removes omitted sources from results; None if no result contains sources."""
     cut: str = ""
-    """Why the replay was ended; empty if it was not."""
+    """The reason why the replay was ended; empty if it was not."""
     late: list[ToolCall] = field(default_factory=list[ToolCall])
     """The tool calls that were tried after the end."""
     others: dict[str, str] = field(default_factory=dict[str, str])

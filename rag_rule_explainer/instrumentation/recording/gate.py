@@ -12,7 +12,7 @@ class Gate:
     """A ``Gate`` handles the searches of one run: it records them, or answers them from a record.
 
     - ``only``: the retrievers that the user named; empty for all.
-    - ``closed``: True after the run has ended; the gate then has no effect.
+    - ``closed``: True after the run has ended; this object then has no effect.
     - ``queries``: the texts of all queries.
     - ``takes_all``: True iff documents that a retriever finds and then drops also count as sources. The
       integration then records the inner retrievers of such a retriever, and not the retriever itself.

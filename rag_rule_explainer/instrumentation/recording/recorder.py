@@ -1,9 +1,9 @@
 """This module records the results of the baseline's retrievals.
 
 An integration replaces its framework's search methods. On each call, the replaced method asks
-``going_on`` for the gate of the current run. Outside of runs, there is no gate. In the baseline, the gate
-is a ``Recording``: the search is made, and its result is recorded. In a replay, the gate is a
-``Serving``, which returns the recorded items whose sources are retained.
+``going_on`` for the *gate* of the current run, the object that handles its searches. Outside of runs,
+there is none. In the baseline, the gate is a ``Recording``: the search is made, and its result is
+recorded. In a replay, it is a ``Serving``, which returns the recorded items whose sources are retained.
 """
 
 from collections.abc import Iterable, Sequence

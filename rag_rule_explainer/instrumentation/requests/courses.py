@@ -27,9 +27,9 @@ class Step(NamedTuple):
     """A ``Step`` holds digests of one request to a model and of its reply.
 
     ``request``: the digest of the request with the lines of sources sorted, so that their order does not
-    matter. ``worded``: the digest of the unchanged request. ``framed``: like ``request``, but without
-    texts of earlier replies of the run. ``reply``: the digest of the reply. ``after``: the indexes of the
-    steps whose replies came before this request.
+    matter. ``worded``: the digest of the unchanged request. ``framed``: the digest of the request with
+    sorted lines and without texts of the run's earlier replies. ``reply``: the digest of the reply.
+    ``after``: the indexes of the steps whose replies came before this request.
     """
 
     request: str

@@ -109,8 +109,9 @@ class Exchanges:
                 listener(text)
 
     def note_reply(self, key: Hashable, text: str, said: str) -> bool:
-        """Records a reply as ``reply`` does, but calls no function. Returns False if the request is not
-        recorded."""
+        """Records the reply to the request with this key, without calling the functions in
+        ``after_reply``. Returns False if no such request was recorded. ``text``: the reply's text;
+        ``said``: its text with its tool calls."""
         with self._guard:
             exchange = self._open.get(key)
             if exchange is None:

@@ -22,9 +22,9 @@ from .shape import Shape
 from .widening import wider_call
 
 PartOf: TypeAlias = Callable[[object], AnyPart | None]
-"""A function that takes a retriever, and returns the gate of the current run. The gate records the
-retriever's calls in a baseline and answers them in a replay. The function returns None if the gate
-ignores calls of this retriever, or if there is no run."""
+"""A function that takes a retriever, and returns the object that handles its calls in the current run:
+this object records them in a baseline and answers them in a replay. The function returns None if calls of
+this retriever are ignored, or if there is no run."""
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def gated_function(
     """Returns the search as a function, sync or async, whose calls are recorded in the baseline, and get
     recorded results in replays.
 
-    ``shape``: splits and builds results. ``part_of``: finds the gate of the run to which a call belongs.
+    ``shape``: splits and builds results. ``part_of``: returns the object that handles a call in its run.
     ``unsaid``: names of arguments that do not belong to the query, such as callbacks; calls that differ
     only in these count as equal. If this is called while a run is active, later calls of the search
     belong to that run, even in threads without the run's context.
@@ -170,7 +170,7 @@ def gated_search(search: Callable[..., Any], shape: Shape[Any], part_of: PartOf)
 
 
 class _GatedMethod:
-    """A ``_GatedMethod`` replaces a search method in its class. It gates the method of each object
+    """A ``_GatedMethod`` replaces a search method in its class. It wraps the method of each object
     separately, because otherwise the object (``self``) would be read as the query."""
 
     def __init__(self, search: Callable[..., Any], shape: Shape[Any], part_of: PartOf) -> None:

@@ -35,8 +35,8 @@ class RetrievedText:
 
 
 def checked_items(batches: Sequence[Sequence[object]], kind: type) -> None:
-    """Raises InvalidInput if an item is not of the class ``kind``, because the gate of a different
-    integration has made it."""
+    """Raises InvalidInput if an item is not of the class ``kind``, because the function ``gate`` of a
+    different integration has made it."""
     other = next((each for batch in batches for each in batch if not isinstance(each, kind)), None)
     if other is not None:
         raise InvalidInput(

@@ -63,10 +63,10 @@ class Asked(Generic[Item]):
         """Records the call in a baseline, or answers it in a replay. Returns the result for the
         application.
 
-        ``part``: the object that handles the call, which is the gate of the current run, or, for a search
-        inside another search, that search's record. This is a generator: by a yield it requests the real
-        search, whose result must be sent to it. The yielded value is the object that handles searches
-        inside the real search.
+        ``part``: the object that handles the call: it records or answers the searches of the current run,
+        or, inside another search, records the searches of that one. This is a generator: by a yield it
+        requests the real search, whose result must be sent to it. The yielded value is the object that
+        handles searches inside the real search.
         """
         if isinstance(part, Nested):
             return (yield from self._inside(part))
@@ -279,8 +279,8 @@ class Asked(Generic[Item]):
 
 
 def asked_part(retriever: object) -> AnyPart | None:
-    """Returns the object that handles the retriever's calls. This is the gate of the current run; or,
-    inside another search of the baseline, the record of that search. Returns None outside of runs, and if
-    calls of this retriever are ignored."""
+    """Returns the object that handles the retriever's calls: it records or answers the searches of the
+    current run, or, inside another search of the baseline, records the searches of that one. Returns None
+    outside of runs, and if calls of this retriever are ignored."""
     part = handling()
     return part if part is not None and part.concerns(retriever) else None

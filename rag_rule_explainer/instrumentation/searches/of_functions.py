@@ -1,4 +1,5 @@
-"""This module wraps the user's own search functions and methods in gates, and reads what they return."""
+"""This module defines ``gate``, which wraps a search function or method of the user's so that its calls
+are recorded and answered. It also reads the results of such searches."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace

@@ -45,8 +45,8 @@ class TurnRemains:
 
     def found_in(self, content: Any) -> dict[str, str]:
         """Returns the ids of the turns of which a text is still in the content, each with the text in
-        which it was found. Searches containers, and attributes of plain objects and of the user's own
-        objects."""
+        which it was found. Searches containers, attributes of messages and of the user's own objects, and
+        objects that have only slots."""
         found = dict[str, str]()
         for text, gone in self._texts_in(content, frozenset(), frozenset()):
             words = _words(text)
