@@ -180,8 +180,8 @@ def ends_at_next_action() -> bool:
 
 
 def prompt_editing() -> PromptEditing | None:
-    """Returns the ``PromptEditing`` that edits each request of the current run before it is sent; None if
-    there is none, as inside a retrieval."""
+    """Returns the object that edits each request of the current run before it is sent; None if requests
+    are sent unchanged, for example outside of runs and inside a retrieval."""
     run = participation()
     if run is None or inside_retrieval.get():
         return None

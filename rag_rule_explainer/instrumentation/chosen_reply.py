@@ -123,9 +123,9 @@ def _check_is_no_other_of_the_run(
 
 
 def holds_at_once(condition: Any, answer: Answer, question: str) -> bool | None:
-    """Returns whether the condition holds of the answer; None if it must be awaited to know this. An
-    async condition that is not about tool calls is never awaited for an answer that is only tool calls:
-    for such an answer, returns False."""
+    """Returns whether the condition holds of the answer; None if the condition is async, so that it must
+    be awaited to know this. Returns False for an async condition that is not about tool calls if the
+    answer is only tool calls: such an answer has no text for the condition."""
     verdict = Verdict.UNKNOWN
     with suppress(Exception):  # the user's function may raise any error
         verdict = verdict_at_once(condition, Case(question, answer, answer, ()))

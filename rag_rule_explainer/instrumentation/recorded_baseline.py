@@ -156,8 +156,9 @@ class RecordedBaseline(Generic[Item]):
             yield WAITED.format(reason=self.replays.captured.waited)
 
     def _served_otherwise(self) -> str:
-        """Returns a warning if a replay searched with a new query, so that it got all retained sources,
-        although a real search might have found others; empty if no replay did."""
+        """Returns a warning if a replay searched with a query that the baseline did not make. The replay
+        then got all retained sources, but a real search might have found others. Empty if no replay
+        did."""
         return ASKED_ANEW if self.replays.captured.asked_anew else ""
 
     def _late_notes(self) -> Iterator[str]:

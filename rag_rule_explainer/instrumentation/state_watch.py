@@ -72,8 +72,8 @@ class StateWatch:
 
     def limit_to(self, tools: frozenset[str] | None) -> None:
         """Limits the watch to state that replays can read. ``tools``: the names of the only tools that
-        may run in replays, so that state which only functions of other tools read is ignored; None if all
-        tools may run."""
+        may run in replays; None if all tools may run. State that only functions of other tools read is
+        ignored."""
         self._tools = tools
         self.rewinding.limit_to(tools)
 

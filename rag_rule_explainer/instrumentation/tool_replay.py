@@ -68,11 +68,14 @@ class ResultSources(Protocol):
 
 @dataclass(slots=True, eq=False)
 class ToolRecord:
-    """A ``ToolRecord`` stores the outcomes of the tool calls of the baseline. Thread-safe. ``executed``:
-    the calls; ``noted``: their results, in the order in which the tools ended; ``not_begun``: the calls
-    that failed because the tool lacks the interface (sync or async) that was called, with their errors;
-    ``keys``: makes the keys of calls; ``tools``: distinguishes tools with the same name; ``faults``: the
-    error message for each tool that a replay may have run although it must not."""
+    """A ``ToolRecord`` stores the outcomes of the tool calls of the baseline. Thread-safe.
+
+    - ``executed``: the calls; ``noted``: their results, in the order in which the tools ended.
+    - ``not_begun``: the calls that failed before the tool began, with their errors: the tool lacks the
+      interface (sync or async) that was called.
+    - ``keys``: makes the keys of calls. ``tools``: distinguishes tools with the same name.
+    - ``faults``: the error message for each tool that a replay may have run although it must not.
+    """
 
     executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
     noted: list[NotedResult] = field(default_factory=list[NotedResult])

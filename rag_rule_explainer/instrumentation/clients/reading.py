@@ -61,9 +61,9 @@ def read_any(item: Any) -> Given | None:
 
 
 def _documents_in_row(item: Any) -> list[Any]:
-    """Returns the documents (dicts and objects with a usual text) and the passages in a row without
-    names, such as a pair of a document and its score. Returns an empty list if the row contains no
-    document."""
+    """Returns the documents in a row whose columns have no names, such as a pair of a document and its
+    score, and then the long texts beside them. A document is a dict or an object that has its text under
+    a usual name. Returns an empty list if the row contains no document."""
     if not is_listed(item):
         return []
     documents = [each for each in item if not is_listed(each) and has_usual_text(fields_of(each) or {})]

@@ -190,12 +190,12 @@ class Captured(Generic[Item]):
         return next((self._new[key][0] for key in keys if key in self._new), None)
 
     def settle(self, keys: Keys, retriever: object, found: "Sequence[Item] | None") -> "Batch[Item]":
-        """Returns the items of all sources, as the result of a query that the baseline did not make; the
-        replay gets those of retained sources. If the real search for this query found exactly all
-        sources, the items are in the order of its result. Otherwise, the items are in the baseline's
-        order, and ``asked_anew`` is set, because the real search has a different result.
+        """Returns the items of all sources, as the result of a query that the baseline did not make. The
+        caller removes those of omitted sources.
 
-        ``found``: the result of the real search; None if it failed or cannot be read.
+        The items are in the order of the real search if this search found exactly all sources. Otherwise
+        they are in the baseline's order, and ``asked_anew`` is set, because the real search has a
+        different result. ``found``: the result of the real search; None if it failed or cannot be read.
         """
         # A document that the user added is in every result, although no search finds it. So it counts as
         # found here.

@@ -106,8 +106,8 @@ class Course:
         return sorted(step.reply for step in self.steps) == sorted(step.reply for step in other.steps)
 
     def answered_otherwise(self, other: "Course") -> bool:
-        """Returns True iff both runs made a request to which the other run got a reply that this run did
-        not get."""
+        """Returns True iff both runs made some request in common, and the run ``other`` got a reply to it
+        that this run did not get."""
         known: dict[str, set[str]] = {}
         for step in self.steps:
             known.setdefault(step.request, set()).add(step.reply)
@@ -278,8 +278,8 @@ def _text(course: Course, place: int) -> str | None:
 
 
 def _kept_of(exchange: Exchange, sent: Sequence[str], places: Mapping[int, int]) -> str:
-    """Returns the texts of the earlier requests that the model's server puts before this one, because
-    this one continues a conversation that the server keeps; empty if it continues none."""
+    """Returns the texts of the earlier requests of the conversation that this request continues, if the
+    model's server keeps this conversation; empty if the request continues none."""
     if not goes_on(exchange):
         return ""
     return "\n".join(sent[places[id(each)]] for each in exchange.after if id(each) in places)

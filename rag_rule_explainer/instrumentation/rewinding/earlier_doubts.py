@@ -73,9 +73,9 @@ class EarlierDoubts:
         texts: Callable[[], Iterable[str]],
         is_harmless: Callable[[str], bool],
     ) -> Left | None:
-        """Returns state that gives a reason to doubt the rules before any run: state of this application
-        that influenced runs of an earlier explanation, or a file that those runs changed and that this
-        application may read. Returns None if there is neither.
+        """Returns state that gives a reason to doubt the rules before any run; None if there is none. It
+        is state of this application that influenced runs of an earlier explanation, or a file that such
+        runs changed and that this application may read.
 
         ``read``: the files that runs read. ``texts``: returns the texts by which the application may name
         files, if its code asks whether files exist. ``is_harmless``: returns True iff the user ignores

@@ -167,8 +167,8 @@ def _asked_of_pairs(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], o
 
 
 def settings_of_loggers(named: frozenset[str], loggers: frozenset[str]) -> dict[str, object]:
-    """Returns the current settings of the loggers with these names, by name; empty if the code reads no
-    settings of loggers.
+    """Returns the current settings of the loggers with these names, by name; empty if the application's
+    code reads no settings of loggers.
 
     ``named``: the names in the application's code. ``loggers``: the names of the loggers. A logger that
     does not exist has the settings with which it would be created.

@@ -188,9 +188,12 @@ def is_for_others(holder: object, function: FunctionType) -> bool:
     """Returns True for a user's method that runs only if the user's code names it. ``holder``: the object
     or the class that has the method.
 
-    Returns False for methods that may run although no code names them: special methods, which Python
-    calls (``if gate:`` calls ``__bool__``); methods that override a framework's method; methods that a
-    decorator may have registered; and methods that have a second name (an alias).
+    Returns False for methods that may run although no code names them:
+
+    - special methods, which Python calls (``if cart:`` calls ``__bool__`` of ``cart``);
+    - methods that override a framework's method;
+    - methods that a decorator may have registered;
+    - methods that have a second name (an alias).
     """
     kind = holder if isinstance(holder, type) else type(holder)
     if function.__name__.startswith("__") and function.__name__.endswith("__"):

@@ -141,9 +141,9 @@ class Lasting:
                 self._changed.setdefault(each.name, each)
 
     def look_inside(self) -> None:
-        """Compares the frameworks' objects at the start of a replay with their state before the baseline.
-        If an object differs, the baseline has changed it, and the replay uses the changed object instead
-        of a copy of the earlier one."""
+        """Records which values of the frameworks' objects differ, at the start of a replay, from their
+        state before the baseline. The baseline has changed these values, and the replay uses the changed
+        objects instead of copies of the earlier ones."""
         for each in self._sticking or ():
             if not each.keyed and any(_differ(held) for held in _of_frameworks(self.before, each.name)):
                 self._changed.setdefault(each.name, each)

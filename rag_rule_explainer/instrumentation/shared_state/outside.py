@@ -44,9 +44,9 @@ class Outside:
 
     @property
     def shared(self) -> str:
-        """Returns a clause for messages that names a file or environment variable which each run sets and
-        which runs at the same time would see; empty if there is none. If there is one, runs must be made
-        one at a time."""
+        """Returns a clause for messages that names a file or environment variable which each run sets.
+        Another run at the same time would see the value, so runs must then be made one at a time. Empty
+        if there is no such file or variable."""
         name = self.environment.first
         if name:
             return f"a run sets os.environ[{name!r}]"

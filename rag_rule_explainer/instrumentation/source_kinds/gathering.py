@@ -116,9 +116,9 @@ def constant_texts(
 
 
 def check_kinds(manner: Manner, case: CallInput, *, has_ended: bool = False) -> None:
-    """Raises InvalidInput if the settings do not fit this call: if documents were passed but
-    ``source_kinds`` has no "documents"; or if the run has ended (``has_ended``) but ``source_kinds`` has
-    other kinds or ``replay_of`` is not "whole_run"."""
+    """Raises InvalidInput if the settings do not fit this call. This is so in two cases: documents were
+    passed, and ``source_kinds`` has no "documents"; or the run was made before this call (``has_ended``),
+    so that only whole runs with documents as sources can be explained, and the settings ask for more."""
     if has_ended and (manner.source_kinds != ("documents",) or manner.replay_of != "whole_run"):
         raise InvalidInput(_UNKNOWN_RUN)
     if "documents" not in manner.source_kinds and (case.documents is not None or case.add_documents):

@@ -12,9 +12,9 @@ _DEEPEST = 3
 
 def list_path(result: Any, depth: int = _DEEPEST) -> Path | None:
     """Returns the keys that lead to the only list in a result, such as ``("data", "items")``; an empty
-    path if the result itself is the list. Returns None if there is no such list, if it is a list of plain
-    numbers, or if the result has other fields that may depend on the items; a count of the items is
-    allowed. ``depth``: the number of nested levels in which the list is searched for."""
+    path if the result itself is the list. Returns None if there is no such list, or if its items are all
+    numbers, truth values or None. Also returns None if the result has other fields that may depend on the
+    items, except counts of them. ``depth``: the number of levels in which the list is searched for."""
     if is_listed(result):
         items = cast("Sequence[Any]", result)
         return None if all(isinstance(each, PLAIN) for each in items) else ()

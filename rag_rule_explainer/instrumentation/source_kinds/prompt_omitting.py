@@ -38,7 +38,8 @@ class PromptOmitting:
     kept: frozenset[str]
     """The ids of the retained sources."""
     deliver: Callable[[Collection[str], bool], None]
-    """A function that is called for each request, with the ids of the retained sources in it."""
+    """A function that is called for each request. Its arguments are the ids of the retained sources in
+    the request, and True."""
     taking_out: TakingOut
     """The object that removed omitted sources from the replay's input and memory. Sources that it could
     not remove there are removed from each request."""

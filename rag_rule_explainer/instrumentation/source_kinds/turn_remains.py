@@ -45,8 +45,8 @@ class TurnRemains:
 
     def found_in(self, content: Any) -> dict[str, str]:
         """Returns the ids of the turns of which a text is still in the content, each with the text in
-        which it was found. Searches containers, attributes of messages and of the user's own objects, and
-        objects that have only slots."""
+        which it was found. Searches containers, and the attributes of messages, of the user's own
+        objects, of objects that have only slots, and of objects such as a SimpleNamespace."""
         found = dict[str, str]()
         for text, gone in self._texts_in(content, frozenset(), frozenset()):
             words = _words(text)
@@ -117,8 +117,9 @@ def _parts_of(content: Any) -> Iterator[Any]:
 
 
 def _attributes_of(thing: Any) -> Iterator[Any]:
-    """Yields the values of the attributes of messages, of the user's own objects, and of objects that
-    have only slots, such as the items of a store. Yields nothing for other objects."""
+    """Yields the values of the attributes of messages, of the user's own objects, of objects such as a
+    SimpleNamespace, and of objects that have only slots, such as the items of a store. Yields nothing for
+    other objects."""
     kind: type = type(cast("object", thing))
     is_plain = kind.__module__ in _PLAIN_MODULES
     if is_plain and hasattr(kind, "__iter__"):

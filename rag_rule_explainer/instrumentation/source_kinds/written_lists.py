@@ -91,8 +91,8 @@ _UNREAD = object()
 
 
 class WrittenList(NamedTuple):
-    """A ``WrittenList`` is a list that was found in a text, without its heading. Its fields become those
-    of a ``CutParts``."""
+    """A ``WrittenList`` is a list found in a text: the texts and places of its items, the text for a
+    blanked item, the place of all items together, and the places of numbers that count them."""
 
     texts: Sequence[str]
     spans: Sequence[Place]
