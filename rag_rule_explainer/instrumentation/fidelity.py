@@ -263,11 +263,11 @@ class Fidelity:
         return "" if self.first is None else self.first.beginning
 
     def recognise(self, fingerprint: str) -> str:
-        """Compares the baseline with that of an earlier explanation. If they are equal, the replays count
-        as checked, because those of the earlier one were.
+        """Compares the baseline with that of an earlier explanation. If both are equal, the replays count
+        as checked, because the replays of the earlier explanation were checked.
 
-        ``fingerprint``: the ``fingerprint`` of the earlier baseline. Returns how they differ; empty if
-        they are equal or cannot be compared.
+        ``fingerprint``: the ``fingerprint`` of the earlier baseline. Returns how the baselines differ;
+        empty if they are equal or cannot be compared.
         """
         known = Course.from_fingerprint(fingerprint, self.steady.ignored)
         if known is None or self.first is None or not self.first.steps:

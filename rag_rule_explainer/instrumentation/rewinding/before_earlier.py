@@ -41,8 +41,8 @@ class _Before:
     """A ``_Before`` has the values of one object from before the runs that changed them.
 
     ``holder``: returns the object, or, for a collection, the object that refers to it; None if it no
-    longer exists. ``values``: for each name, the earlier value and the comparable form of the value that
-    the runs left."""
+    longer exists. ``values``: for each name, the earlier value, and the value that the runs left, in a
+    form that is equal for equal values and keeps no object alive."""
 
     holder: Callable[[], Any]
     values: dict[str, tuple[Any, Any]] = field(default_factory=dict[str, tuple[Any, Any]])

@@ -131,7 +131,7 @@ class LeftFiles:
     def named(self, texts: Iterable[str]) -> str:
         """Returns the first file that runs of earlier explanations made or removed, and whose path the
         application can build from ``texts``; an empty text if there is none. ``texts``: the string
-        constants in its code, and the texts and paths in its objects."""
+        constants in the application's code, and the texts and paths in its objects."""
         known, folders = tuple(filter(None, texts)) if self.made else (), [gettempdir()]
         for place in (Path.cwd, Path.home):
             with suppress(OSError, RuntimeError):  # the folder does not exist, or the user has no home

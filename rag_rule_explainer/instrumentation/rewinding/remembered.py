@@ -21,9 +21,9 @@ _lock = threading.Lock()
 class _Left:
     """A ``_Left`` describes the state that runs left on one object.
 
-    ``holder``: returns the object, or None if it no longer exists. ``values``: for each name, the value
-    in the form that ``comparable_form`` returns. ``place``: the name of the object and the attribute in
-    messages, such as ``Cache.entries``.
+    ``holder``: returns the object, or None if it no longer exists. ``values``: for each name, a form of
+    the value that is equal for equal values and keeps no object alive. ``place``: the name of the object
+    and the attribute in messages, such as ``Cache.entries``.
     """
 
     holder: Callable[[], Any]

@@ -78,8 +78,8 @@ def _asked_for(
     search: ChangeableSearch, refetching: Refetching[Any], more: int, returned: int, most: int
 ) -> Generator[Wide, Any, tuple[str, Sequence[Any]] | None]:
     """Makes the search for ``more`` additional results. Returns the increased number of results, such as
-    "k=7", and the items that were found. Returns None if it is unknown which parameter of the search is
-    this number.
+    "k=7", and the items that were found. Returns None if no parameter of the search is known to be the
+    number of results.
 
     ``returned``: the number of items that the search returned at first. ``most``: the largest number that
     it has returned so far.

@@ -24,7 +24,8 @@ def first_made(
 ) -> Iterator[Left]:
     """Yields the values that the baseline left and that later runs reuse.
 
-    ``start``, ``after``, ``later``: the holdings before the baseline, after it, and after a later run.
+    ``start``, ``after``, ``later``: the state of the application before and after the baseline, and after
+    a later run.
     ``is_harmless``: a function that returns True iff the user ignores the value. Its arguments are the
     value's name in messages, such as ``'cut' of Chain``, and its key; the key is empty for a value that
     is no entry of a dict.

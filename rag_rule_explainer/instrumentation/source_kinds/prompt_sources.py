@@ -90,8 +90,8 @@ class PromptSources:
     """The ids of the turns that are incomplete in a later request of the baseline."""
     held: dict[str, SourceKind] = field(default_factory=dict[str, SourceKind])
     """The kind of each source that the application has as data, by id: "turns" for a source in the input,
-    "memory" for one that the application remembers. Sources that are constants of the application are not
-    in it."""
+    "memory" for one that the application remembers. Has no sources that are constants of the
+    application."""
 
     @classmethod
     def of(
