@@ -43,8 +43,8 @@ def patched_while_tools_may_run(patches: Patches, run: Participation) -> Generat
 
 def run_of_work() -> Participation | None:
     """Returns the run in which the current context began; None if it began outside of runs. Also returns
-    None if that run has ended and its tool calls got neither stubs nor recorded results: nothing has then
-    to be kept from running after its end."""
+    None if that run has ended and its tool calls got neither stubs nor recorded results: no tool has then
+    to be kept from running after the end of the run."""
     run = run_begun()
     return None if run is None or (run.gate.closed and not _guards(run)) else run
 

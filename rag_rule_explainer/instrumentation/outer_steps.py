@@ -19,10 +19,12 @@ from .source_kinds.gathering import running_tools
 def repeated_part(
     first: Participation, manner: Manner, question: str, ended: Sequence[Any] = ()
 ) -> Participation:
-    """Returns the part of a baseline's record that replays repeat. It does not have what happened inside
-    tools that do not run in replays. With ``replay_of="next_action"``, it ends at the explained reply.
-    Otherwise it ends at a reply that decides the condition by calling a tool of which it is unknown what
-    code runs for it; if there is no such reply, it ends with the run.
+    """Returns the part of a baseline's record that replays repeat. This part does not have what happened
+    inside tools that do not run in replays.
+
+    With ``replay_of="next_action"``, the part ends at the explained reply. Otherwise it ends with the
+    run, or at a reply that decides the condition by calling an unresolved tool: a tool of which it is
+    unknown what code the application runs for its calls.
 
     ``ended``: a list that contains only the application's output; empty if the run has not ended. Raises
     InvalidInput if the record does not fit these options, for example if no reply was recorded.

@@ -34,10 +34,12 @@ def look_up(
     """Searches an input or output for a value, such as the question. Returns the first value found, or
     None.
 
-    Calls ``one`` with the whole object first. If that finds nothing, searches inside. In a dict, it
-    searches the entries under ``keys``, in this order. For a list, it calls ``of_list``, and if that
-    finds nothing, it searches the last item. If ``of_list`` is given, it searches the last item only if
-    it is the only item or a message, or if the list is a (role, text) pair.
+    Calls ``one`` with the whole object first. If ``one`` finds nothing, searches inside:
+
+    - In a dict, the entries under ``keys`` are searched, in this order.
+    - For a list, ``of_list`` is called if it is given. If it finds nothing, the last item is searched if
+      it is the only item or a message, or if the list is a pair of a role and a text.
+    - If ``of_list`` is not given, the last item of a list is always searched.
     """
     found = one(given)
     if found is not None:

@@ -15,8 +15,8 @@ class Environment:
     """An ``Environment`` stores the environment variables that runs set, each with its value from before
     a run first set it.
 
-    ``raced``: the name of a variable that one run set while other runs may have been active, so that they
-    may have read the wrong value; empty if there is no such variable.
+    ``raced``: the name of a variable that one run set while other runs may have been active, so that the
+    other runs may have read a wrong value; empty if there is no such variable.
     """
 
     _before: dict[str, str | None] = field(default_factory=dict[str, str | None])

@@ -70,9 +70,9 @@ class Attributes:
     """An ``Attributes`` isolates the attributes of objects: each run reads and sets its own copy of them.
 
     ``data``: types of objects that are copied together with the object that refers to them.
-    ``deciding_part``: returns the part of an object on which answers depend; None if they depend on no
-    part of it. ``carries``: returns True for an object that contains a conversation. If the baseline made
-    such an object, a replay that uses it gets a StateShared error.
+    ``deciding_part``: returns the part of an object on which answers depend; None if no part of the
+    object influences answers. ``carries``: returns True for an object that contains a conversation. If
+    the baseline made such an object, a replay that uses the object gets a StateShared error.
     """
 
     def __init__(

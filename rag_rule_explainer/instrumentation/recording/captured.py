@@ -118,8 +118,8 @@ class Captured(Generic[Item]):
     @property
     def holds_others_fast(self) -> bool:
         """Returns True iff the user named the retrievers, and one of them reorders or drops what its
-        inner searches found. Replays get its recorded result without the omitted sources, although a real
-        search among fewer sources might return other sources, or another order."""
+        inner searches found. Replays get the recorded result of this retriever without the omitted
+        sources, although a real search among fewer sources might return others, or another order."""
         if not self.only:
             return False
         _, keys = opened_searches(

@@ -62,10 +62,10 @@ class Recording(Gate, Generic[Item]):
         callers: tuple[str, ...] = (),
         inside: Sequence[Retrieval[Item]] = (),
     ) -> None:
-        """Records the result of a retrieval. ``keys``: identify it; ``items``: the documents found.
-        ``retriever``: the object that was called. ``form``: what is needed to build a result of the same
-        kind, such as its type. ``began``: the number that ``begin`` returned for the retrieval.
-        ``callers``: the user's functions that led to it. ``inside``: the retrievals that it made itself.
+        """Records the result of a retrieval. ``keys``: the keys that identify the retrieval; ``items``:
+        the documents found. ``retriever``: the object that was called. ``form``: what is needed to build
+        a result of the same kind, such as its type. ``began``: the number that ``begin`` returned for the
+        retrieval. ``callers``: the user's functions that called it. ``inside``: the retrievals inside it.
         """
         with self._lock:
             ended = moment()

@@ -74,7 +74,7 @@ def _other_places(
     source.
 
     Leaves out a source if its whole text is not in ``text``, or only inside a longer source. Also leaves
-    it out if ``text`` has its text more or less often than there are sources with this text.
+    out a source if the number of its occurrences in ``text`` is not the number of sources with its text.
     """
     texts = {unit.id: f" {' '.join(words_of(unit.text))} " for unit in units}
     line, places, alike = f" {' '.join(words_of(text))} ", dict[str, int](), set[str]()

@@ -77,9 +77,9 @@ class CallsOfRun:
 
     @property
     def left_to_the_caller(self) -> set[str]:
-        """Returns the names of the tools whose calls the application returned as its answer, so that its
-        caller can run them. Leaves out the tools in ``unresolved``: replays end at the model's reply with
-        such a call, before the application can return the call."""
+        """Returns the names of the tools whose calls the application returned as its answer, so that the
+        application's caller can run these tools. Leaves out the tools in ``unresolved``: replays end at
+        the model's reply with such a call, before the application can return the call."""
         return self.returned - self.unresolved
 
     def first_of(self, names: Collection[str]) -> int | None:

@@ -1,7 +1,7 @@
 """This module stores all requests and replies of one run, in order.
 
-The integrations add them. The module ``fidelity`` compares them with those of a different run, and
-``carrying`` searches them for texts of other runs.
+The integrations record the requests and replies here. The module ``fidelity`` compares them with those of
+a different run, and ``carrying`` searches the requests for texts of other runs.
 """
 
 import threading

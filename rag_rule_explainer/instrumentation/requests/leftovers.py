@@ -105,9 +105,9 @@ class Leftovers:
         """Returns a text in a request that identifies an omitted source; None if there is none. Prefers a
         text for which it is known which object of the application has it.
 
-        Never returns a text that the application had before the baseline, or a text of the run's input.
-        ``kept``: the retained sources. ``made``: texts that the run made, searched for, or may remember;
-        none of them is returned either.
+        Never returns a text that the application had before the baseline, a text of the run's input, or
+        one of ``made``: texts that the run made, used as a query, or may remember. ``kept``: the retained
+        sources.
         """
         ids = {source.id for source in kept}
         if self._marks is None or len(ids) >= len(self._sources):

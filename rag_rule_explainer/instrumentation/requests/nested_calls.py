@@ -20,8 +20,8 @@ class Nesting(Enum):
     """A ``Nesting`` says whether a call of a model runs inside another call of the same model, the
     *outer* call: as a call of ``complete`` by ``stream`` does.
 
-    OUTER: it does not. INNER: it does, and sends a text that was not yet sent during the outer call.
-    REPEATED: it does, and sends a text that was already sent during the outer call.
+    OUTER: the call runs inside no such call. INNER: it runs inside one, and sends a text that was not yet
+    sent during the outer call. REPEATED: it runs inside one, and sends a text that was already sent.
     """
 
     OUTER = "outer"

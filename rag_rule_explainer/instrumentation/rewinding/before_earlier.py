@@ -1,9 +1,9 @@
 """This module remembers which values the runs of earlier explanations changed on objects: the values
 before these runs, and the values that the runs left.
 
-A later explanation begins with the values that they left. All its runs find these values, so the runs
-agree with each other even if the values influence them. The influence shows only in a replay that starts
-with the values from before all explanations.
+A later explanation begins with the values that the earlier runs left. All runs of the later explanation
+find these values, so they agree with each other even if the values influence them. The influence shows
+only in a replay that starts with the values from before all explanations.
 """
 
 import sys

@@ -35,9 +35,9 @@ class _Changed(NamedTuple):
 
 
 class _Written(NamedTuple):
-    """A ``_Written`` is a file or folder that runs wrote. ``mark``: its kind, size and time after the
-    runs; another ``mark`` shows a later change. ``is_made``: True if the runs made or removed it; False
-    if they changed an existing file."""
+    """A ``_Written`` is a file or folder that runs wrote. ``mark``: the kind, size and time of the file
+    after the runs; if they differ later, the file was changed again. ``is_made``: True if the runs made
+    or removed the file; False if they changed an existing one."""
 
     mark: object
     is_made: bool

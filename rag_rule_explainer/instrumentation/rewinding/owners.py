@@ -51,8 +51,8 @@ class Node:
     """A ``Node`` is an object that was found in a search of the application's objects.
 
     ``holder``: the node of the object that refers to this one; None for the application. ``name``: the
-    attribute or variable of the holder that refers to it. ``steps``: the number of library objects at the
-    end of the path to this object, including the object itself. ``contents``: its parts, such as its
+    holder's attribute or variable that refers to this one. ``steps``: the number of library objects at
+    the end of the path to this object, including the object itself. ``contents``: its parts, such as its
     attributes, each with its content.
     """
 

@@ -1,7 +1,7 @@
 """This module gives an application the state that it had before the baseline, for replays.
 
 State that the baseline has set is the same in all later runs, so a comparison of these runs cannot show
-its influence. A replay that starts from the state before the baseline, as the baseline did, can show it.
+whether the state influences them. A replay that starts from the state before the baseline can show it.
 """
 
 import sys

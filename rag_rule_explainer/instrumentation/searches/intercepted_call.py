@@ -32,8 +32,8 @@ _MADE_OR_OWN = (
     "retriever of your own documents once, outside the function that is explained"
 )
 _Context: TypeAlias = tuple[int, tuple[str, ...], list[Retrieval[Any]]]
-"""The context of a search: the moment at which it began, the names of the user's functions that called
-it, and the searches inside it."""
+"""The context of a search: the moment at which the search began, the names of the user's functions that
+called it, and the searches that it made itself."""
 MADE_UP_SCORES = "documents without a known score were served to a search that returns scores, as 1.0"
 
 
