@@ -3,7 +3,7 @@ ones).
 
 Retention rule S: the condition holds on every subset T ⊇ S. Omission rule S: the condition holds on every
 subset T with T ∩ S = ∅. The whole package handles the difference between the two kinds by one method,
-``RuleKind.flip`` (see the paper's section on rule definitions).
+``RuleKind.flip``. The definitions are those of the paper on which this package is based.
 """
 
 from dataclasses import dataclass

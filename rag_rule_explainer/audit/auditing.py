@@ -71,7 +71,7 @@ async def aaudit(
     condition: PredicateLike,
     **fields: Unpack[AuditFields],
 ) -> Audit:
-    """Returns what documents do in many answers, as ``audit`` does, on the caller's event loop."""
+    """Returns what the documents of a corpus do in many answers: ``audit`` on the caller's event loop."""
     return await _Run.of(application, questions, condition, dict(fields)).audit()
 
 

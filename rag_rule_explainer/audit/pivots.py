@@ -203,9 +203,10 @@ def _of_rule(rule: _Named, known: _Known, tied: frozenset[str]) -> tuple[str, ..
     """Returns a subset to test with and without the ``tied`` documents: the suspect, and near-duplicates
     that were only retained or omitted together with it.
 
-    For a retention rule, by which the answer is bad, it has the documents of the rule, the tied and the
-    pinned ones. For an omission rule, it has the tied documents and all that the rule does not name; by
-    the rule, the answer is not bad without the tied ones.
+    If the rule is a retention rule, by which the answer is bad, the subset consists of the documents of
+    the rule, the tied documents and the pinned ones. If it is an omission rule, by which the answer is
+    not bad without its documents, the subset consists of the tied documents and all documents that the
+    rule does not name.
     """
     among = frozenset(rule.sources)
     if rule.kind is RuleKind.OMISSION:

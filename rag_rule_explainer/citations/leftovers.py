@@ -132,7 +132,12 @@ def _in_brackets(text: str, place: Place, marks: Sequence[Place]) -> Iterator[st
 
 def _behind_last(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]:
     """Yields the words after the last citation of a statement, if they are few and follow a short last
-    clause, as in "It is so, as [1] confirms." The parameters are those of ``why_unclear``."""
+    clause. In "It is so, as [1] confirms.", the last clause begins with "as", and the word after the
+    citation is "confirms".
+
+    ``text``: the whole answer. ``place``: the start and the end of the statement in it. ``marks``: those
+    of the statement's citations.
+    """
     start, end = marks[-1]
     after = text[end : place[1]]
     before = re.split(r"[,，、،—–]", text[place[0] : start])

@@ -4,8 +4,8 @@ work).
 Labels say which sources of a question a model needs to answer it. Each question is answered from subsets
 of a few of its sources: from all subsets, or from some. For each reply, the labels say whether all
 necessary sources were shown. The benchmark counts how often the expected rules hold, how often the model
-answers where it should not, and how often it ignores its instructions. See ``replies`` for the kinds of
-answers, ``measures`` for the counts and their limits, and ``rates`` for the intervals.
+answers where it should not, and how often it ignores its instructions. The module ``replies`` defines the
+kinds of answers, ``measures`` the counts and their limits, and ``rates`` the intervals.
 
 Without sources, the model is not called: the answer is N/A, and counts only for the rules. With
 ``asks_nothing``, the model is called without sources too, and its reply counts as a reply.

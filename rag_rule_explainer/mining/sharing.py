@@ -132,9 +132,13 @@ class Ready(Generic[AskedKey]):
 
     def _elsewhere(self, others: Sequence[int]) -> Sequence[int]:
         """Returns the positions of masks that begin differently from the last subsets of all other
-        workers (``others``). These are the first and the last mask of each block (masks with the same
-        beginning) in which none of these subsets is; only the largest such blocks are used. If there are
-        no more masks than other workers, returns the positions of the first and the last of all masks."""
+        workers (``others``).
+
+        Masks with the same beginning are a block. Only blocks in which no other worker's last subset lies
+        are used, and of these only the largest ones. The positions are those of the first and the last
+        mask of each. If there are no more masks than other workers, returns the positions of the first
+        and the last of all masks.
+        """
         if len(self._masks) <= len(others):
             return 0, -1
         blocks = [PrefixBlock(0, max([self._masks[-1], *others[-1:]]).bit_length())]

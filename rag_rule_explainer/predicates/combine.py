@@ -57,7 +57,7 @@ def negated(predicate: Predicate) -> Predicate:
 
 
 def opposite(predicate: Predicate) -> "Not":
-    """Returns ``~predicate``, even if ``predicate`` is a negation itself; see also ``negated``."""
+    """Returns the negation ``~predicate``, even if ``predicate`` is itself a negation."""
     return Not(predicate)
 
 

@@ -98,7 +98,7 @@ def citations_decisive(
     """Returns a scorer. An answer passes iff each of its citations is decisive: without the cited
     document, the answer never makes the cited claim.
 
-    ``allow``: further classes of citations that pass, such as "one of several" (see ``CitationClass``).
+    ``allow``: further classes of citations that pass, such as "one of several".
     ``cited``: False if an answer without citations passes as well. ``cite``: keywords of
     ``RuleExplainer.cite``; None for none. The other parameters and errors are those of
     ``no_forbidden_rule``.
