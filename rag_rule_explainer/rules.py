@@ -50,8 +50,8 @@ class RuleKind(str, Enum):
         return Subset(antecedent ^ self.flip(lattice))
 
     def antecedent(self, lattice: Lattice, subset: Subset) -> Antecedent:
-        """Returns the antecedent of the rule whose own subset (see ``flip``) is ``subset``: the units
-        that the subset retains, or for omission rules omits."""
+        """Returns the antecedent of the rule whose own subset is ``subset``: the units that the subset
+        retains, or for omission rules omits."""
         return Antecedent(subset ^ self.flip(lattice))
 
 

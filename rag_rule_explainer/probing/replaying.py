@@ -116,8 +116,9 @@ class ReplayFidelity(Protocol):
 
     @property
     def dependent_places(self) -> str:
-        """Returns, as a list in words, the names of changed state whose content may depend on which
-        sources a run got, or on how many runs there were; empty if there is none."""
+        """Returns, as a list in words, the names of the changed state (such as variables) whose content
+        may depend on which sources a run got, or on how many runs there were; empty if there is no such
+        state."""
         ...
 
     def rewound(self) -> AbstractContextManager[None]:
