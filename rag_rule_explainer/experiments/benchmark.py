@@ -94,7 +94,8 @@ class BenchmarkPlan:
 
 
 def necessary_of(example: Example, lattice: Lattice) -> Mask:
-    """Returns the mask of the necessary sources, which are the first ones in the benchmark's order."""
+    """Returns the mask of the necessary sources. They come first among the sources of a question, so they
+    are the first units."""
     return lattice.mask(range(len(example.necessary)))
 
 
