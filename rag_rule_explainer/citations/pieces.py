@@ -33,7 +33,7 @@ def pieces_with_marks(
 
 
 def _without(text: str, pieces: Iterable[Place], breaks: Sequence[Place]) -> Iterator[Place]:
-    """Yields the pieces, without the lines in ``breaks``."""
+    """Yields the pieces of the text, such as sentences, without the lines in ``breaks``."""
     starts = [start for start, _ in breaks]
     for start, end in pieces:
         begin = start

@@ -123,7 +123,7 @@ class Ready(Generic[AskedKey]):
     def _nearest(self, own: int, others: Sequence[int]) -> tuple[int, int] | None:
         """Returns the positions of the first and the last of the subsets whose prompts begin most like
         that of ``own``, the worker's last subset. Returns None if the last subset of another worker (in
-        ``others``) is at least as near to them."""
+        ``others``) begins at least as much like them."""
         nearest = _distance(own, self._masks)
         if nearest >= _distance(own, others):
             return None

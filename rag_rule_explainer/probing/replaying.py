@@ -155,8 +155,8 @@ class Promotion:
     """A ``Promotion`` warns of sources that the model was not shown in the baseline, but is shown when
     other sources are omitted.
 
-    ``warning``: names these sources (of ``held_out`` and ``dropped`` in ``Baseline``); empty as long as
-    no replay has shown one.
+    ``warning``: a text that names these sources, which are in the fields ``held_out`` and ``dropped`` of
+    the ``Baseline``; empty as long as no replay has shown one.
     """
 
     warning: str = ""

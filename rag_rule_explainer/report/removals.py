@@ -13,9 +13,9 @@ _KNOWN: frozenset[SubsetState] = frozenset({"holds", "breaks"})
 
 def observed_removals(explanation: Explanation) -> tuple[Counterfactual, ...]:
     """Returns removals of sources that flip the outcome: a probe without these sources showed another
-    verdict than with all sources. If removing the sources of omission rules flips the outcome, only these
-    removals are returned, otherwise only those of the fewest sources. The sources in each removal are in
-    the order of the explanation's sources."""
+    verdict than with all sources. These are the removals of the sources of omission rules, if one of
+    these removals flips the outcome. Otherwise, they are the removals of the fewest sources. The sources
+    in each removal are in the order of the explanation's sources."""
     found = tuple(_of_rules(explanation))
     return found or tuple(
         each for kinds in kinds_by_condition(explanation) for each in _fewest(explanation, kinds)
