@@ -82,6 +82,7 @@ class Claim:
 
     ``draws``: the number of random subsets that were tried, drawn with replacement; 0 if none were drawn.
     ``sampling``: how the subsets were drawn and what this guarantees, in words; empty for exact miners.
+
     ``kept``: for a *relative* claim, the units that the claim is about, including its antecedent. Other
     units were in no antecedent that was tried. ``kept`` is 0 for all other claims, and also if the search
     treated whole groups of units as one unit; the claim then says nothing about parts of these groups.

@@ -73,6 +73,7 @@ class Settings:
     Mono or Dual. "exhaustive": by all 2^n subsets. "sampled" or ``Sampled(...)``: each rule is tested on
     random subsets. "grouped": the paper's divide and conquer; its rules hold only for the sources that it
     does not drop. "quick": few replays and weaker tests. "auto": by the number of sources.
+
     ``granularity``: metadata keys of the sources, the coarsest first, such as ("domain", "document"). The
     grouped miner starts with the groups that the first key makes. It divides only groups that rules name,
     down to single sources. ``partition``: mines each batch of sources exactly and separately. Rules over

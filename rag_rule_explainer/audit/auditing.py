@@ -1,5 +1,5 @@
 """This module audits a corpus by questions from a log: it explains the answers to all of them, and finds
-out from the rules what each document does."""
+out from the rules which documents cause bad answers."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable

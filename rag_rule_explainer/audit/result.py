@@ -27,11 +27,12 @@ class Audit:
     ``questions``: the result of each question, in the order in which the questions were given.
     ``condition``, ``good``: the bad and the good outcome in words; ``good`` is empty if there is no such
     condition. ``total``: the number of questions that were given; after an interrupt, it is larger than
-    the number of ``questions``. ``interrupted``: True iff the user stopped the audit. ``folder``: the
-    folder with the report; None if there is none. ``blame``: the documents to blame under a false
-    discovery rate; None if no rate was set, or if the audit was interrupted. ``notes``: what a reader
-    has to know of how the questions were asked, such as that earlier ones were explained with other
-    settings.
+    the number of ``questions``.
+
+    ``interrupted``: True iff the user stopped the audit. ``folder``: the folder with the report; None if
+    there is none. ``blame``: the documents to blame under a false discovery rate; None if no rate was
+    set, or if the audit was interrupted. ``notes``: what a reader has to know of how the questions were
+    asked, such as that earlier ones were explained with other settings.
     """
 
     questions: tuple[AuditedQuestion, ...]

@@ -42,13 +42,15 @@ class DocumentRow:
     three. ``unsure``: only a rule that is not sure, or perhaps not minimal, implicates it.
 
     ``clear``: no rule implicates the document, and all rules are known. ``unneeded``: no rule of any
-    outcome names it, and all rules are known. ``decisive``: the answer is bad, but never bad without
-    this document, whichever other documents are shown (pinned ones always are, and tied near-duplicates
-    are shown together). ``single_point``: the answer is not bad (or is good, if there is such a
-    condition), and never so without this document. ``redundant``: by the name of another document, the
-    questions in which that document is enough in place of this one. ``conflicts``: by the name of
-    another document, the questions in which one of the two makes the answer bad, and the other one makes
-    it better. ``named``: True iff a sure, minimal rule of any outcome names it.
+    outcome names it, and all rules are known. ``decisive``: the answer is bad, but never bad without this
+    document, whichever other documents are shown (pinned ones always are, and tied near-duplicates are
+    shown together). ``single_point``: the answer is not bad (or is good, if there is such a condition),
+    and never so without this document.
+
+    ``redundant``: by the name of another document, the questions in which that document is enough in
+    place of this one. ``conflicts``: by the name of another document, the questions in which one of the
+    two makes the answer bad, and the other one makes it better. ``named``: True iff a sure, minimal rule
+    of any outcome names it.
     """
 
     key: DocumentKey

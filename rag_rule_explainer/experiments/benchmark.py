@@ -54,10 +54,12 @@ class BenchmarkPlan:
     ``sources``: the number of sources from which each question is answered: all necessary ones, then
     distractors (sources that are not necessary) until the number is reached. ``subsets``: the number of
     subsets that are replayed for each question, about half of them with all necessary sources; None for
-    all subsets. ``asks_nothing``: True if the model is also called without sources. ``besides``: an
-    answer says too much if it has at least this number of words (without articles) besides the words of
-    the truth. ``seed``: the seed for drawing the subsets. ``distractors``: the seed for the order of the
-    distractors; None for the published order. Raises InvalidInput for values out of range.
+    all subsets. ``asks_nothing``: True if the model is also called without sources.
+
+    ``besides``: an answer says too much if it has at least this number of words (without articles)
+    besides the words of the truth. ``seed``: the seed for drawing the subsets. ``distractors``: the seed
+    for the order of the distractors; None for the published order. Raises InvalidInput for values out of
+    range.
     """
 
     sources: int = 5

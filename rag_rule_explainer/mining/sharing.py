@@ -4,11 +4,12 @@ have a long common beginning.
 A server can evaluate a prompt the faster the more of its beginning it has evaluated just before. It
 usually remembers as many last prompts as it can serve requests at the same time. If the workers of a
 search took its asks (requests for verdicts) in their order, they would all probe similar subsets at the
-same time, and the server would evaluate the common beginning of these once for each worker. So each
-worker goes on with the subsets that begin most like its last subset. If the last subset of another worker
-is at least as similar to them, the worker leaves them to that worker. It takes a subset whose beginning
-differs as early as possible from the last subsets of all other workers. But if no more asks are ready
-than there are other workers, it takes the first ask.
+same time, and the server would evaluate the common beginning of these once for each worker.
+
+So each worker goes on with the subsets that begin most like its last subset. If the last subset of
+another worker is at least as similar to them, the worker leaves them to that worker. It takes a subset
+whose beginning differs as early as possible from the last subsets of all other workers. But if no more
+asks are ready than there are other workers, it takes the first ask.
 
 Two subsets begin alike if the highest bits of their masks are the same: the first unit has the highest
 bit. So all subsets with the same beginning are one *block*: the masks from a multiple of a power of two

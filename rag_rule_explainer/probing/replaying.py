@@ -183,11 +183,12 @@ class Baseline:
 
     ``replays``: the number of runs of the application for the baseline during this call. ``usage``: the
     tokens that they spent; ``models``: the same tokens by the name of the model; None if the models are
-    not known. ``failed``: earlier attempts that failed; their tokens count too. ``seconds``: the seconds
-    that the call had taken when the baseline was ready. ``longest``: the seconds that a replay may take,
-    if the duration of the baseline decides that; else None. ``judge_spent``: a function that returns the
-    tokens that a judge in the predicate has spent so far; they count for ``limits`` too. None if no
-    judge counts its own tokens.
+    not known. ``failed``: earlier attempts that failed; their tokens count too.
+
+    ``seconds``: the seconds that the call had taken when the baseline was ready. ``longest``: the seconds
+    that a replay may take, if the duration of the baseline decides that; else None. ``judge_spent``: a
+    function that returns the tokens that a judge in the predicate has spent so far; they count for
+    ``limits`` too. None if no judge counts its own tokens.
 
     ``warnings``: texts that a report shows before the rules; ``notes``: texts that it shows after them.
     ``late_warnings`` and ``late_notes``: functions that return the warnings and notes that are known
