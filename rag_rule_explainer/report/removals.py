@@ -23,9 +23,9 @@ def observed_removals(explanation: Explanation) -> tuple[Counterfactual, ...]:
 
 
 def removals_tried(explanation: Explanation) -> int | None:
-    """Returns the number of removals for which it is known whether they flip the outcome (whether the
-    answer meets the condition); None if this is not known with all sources. If the kinds of rules have
-    different conditions, a removal is counted only if this is known for each condition."""
+    """Returns the number of removals of which it is known whether they flip the outcome. Returns None if
+    it is not known whether the answer from all sources meets the condition. If the kinds of rules have
+    different conditions, this must be known for each condition."""
     count, groups = len(explanation.sources), kinds_by_condition(explanation)
     if any(state_of_all(explanation, kinds) not in _KNOWN for kinds in groups):
         return None
