@@ -243,7 +243,8 @@ class Explainer:
         conditions: "Conditions",
         fields: CallFields,
     ) -> "SessionSeries":
-        """Returns the sessions that explain one answer, one for each condition; see ``explain_each``."""
+        """Returns the sessions that explain one answer, one for each condition. They share the answers of
+        the replays."""
         from .session.series import SessionSeries
 
         given = tuple(sources)

@@ -3,7 +3,7 @@ ones).
 
 Retention rule S: the condition holds on every subset T ⊇ S. Omission rule S: the condition holds on every
 subset T with T ∩ S = ∅. The whole package handles the difference between the two kinds by one method,
-``RuleKind.flip`` (see the paper's section on rule definitions).
+``RuleKind.flip``. The definitions are those of the paper on which this package is based.
 """
 
 from dataclasses import dataclass
@@ -50,8 +50,8 @@ class RuleKind(str, Enum):
         return Subset(antecedent ^ self.flip(lattice))
 
     def antecedent(self, lattice: Lattice, subset: Subset) -> Antecedent:
-        """Returns the antecedent of the rule whose own subset (see ``flip``) is ``subset``: the units
-        that the subset retains, or for omission rules omits."""
+        """Returns the antecedent of the rule whose own subset is ``subset``: the units that the subset
+        retains, or for omission rules omits."""
         return Antecedent(subset ^ self.flip(lattice))
 
 
@@ -82,6 +82,7 @@ class Claim:
 
     ``draws``: the number of random subsets that were tried, drawn with replacement; 0 if none were drawn.
     ``sampling``: how the subsets were drawn and what this guarantees, in words; empty for exact miners.
+
     ``kept``: for a *relative* claim, the units that the claim is about, including its antecedent. Other
     units were in no antecedent that was tried. ``kept`` is 0 for all other claims, and also if the search
     treated whole groups of units as one unit; the claim then says nothing about parts of these groups.

@@ -69,18 +69,19 @@ class SettingsFields(TypedDict, total=False):
 class Settings:
     """This frozen, picklable class holds the settings of an explanation.
 
-    ``rules``: "retention", "omission" or "both". ``miner``: "exact" (the paper's Mono or Dual),
-    "exhaustive" (all 2^n subsets), "sampled" or ``Sampled(...)`` (each rule is tested on random subsets,
-    for any number of sources), "grouped" (the paper's divide and conquer, exact relative to the sources
-    that it keeps), "quick" (as for agents: few replays and weaker tests) or "auto". ``granularity``:
-    metadata keys of the sources, the coarsest first, such as ("domain", "document"). The grouped miner
-    starts with the groups that the first key makes. It divides only groups that rules name, down to
-    single sources. ``partition``: mines each batch of sources exactly and separately. Rules over several
-    batches are not searched for. The value is the maximum number of sources in a batch, the metadata key
-    that the sources of a batch have in common, or ``Partition(by, others)``. ``merge_duplicates``: ties
-    sources with nearly the same text into one unit, which is retained or omitted as a whole. Pinned
-    sources are never tied. True ties texts that share 90 % of their word shingles (sequences of three
-    words); a float sets this share. Identical texts are then tied, too.
+    ``rules``: "retention", "omission" or "both". ``miner``: how rules are searched. "exact": the paper's
+    Mono or Dual. "exhaustive": by all 2^n subsets. "sampled" or ``Sampled(...)``: each rule is tested on
+    random subsets. "grouped": the paper's divide and conquer; its rules hold only for the sources that it
+    does not drop. "quick": few replays and weaker tests. "auto": by the number of sources.
+
+    ``granularity``: metadata keys of the sources, the coarsest first, such as ("domain", "document"). The
+    grouped miner starts with the groups that the first key makes. It divides only groups that rules name,
+    down to single sources. ``partition``: mines each batch of sources exactly and separately. Rules over
+    several batches are not searched for. The value is the maximum number of sources in a batch, the
+    metadata key that the sources of a batch have in common, or ``Partition(by, others)``.
+    ``merge_duplicates``: ties sources with nearly the same text into one unit, which is retained or
+    omitted as a whole. Pinned sources are never tied. True ties texts that share 90 % of their word
+    shingles (sequences of three words); a float sets this share. Identical texts are then tied, too.
 
     ``minimal=False`` reports all valid rules instead of the minimal ones; this is not possible with the
     sampled and the grouped miner. ``noise``: votes and confidence, for answers that vary. ``limits``:

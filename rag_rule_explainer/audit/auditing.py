@@ -1,5 +1,5 @@
 """This module audits a corpus by questions from a log: it explains the answers to all of them, and finds
-out from the rules what each document does."""
+out from the rules which documents cause bad answers."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
@@ -42,7 +42,7 @@ def audit(
     condition: PredicateLike,
     **fields: Unpack[AuditFields],
 ) -> Audit:
-    """Returns what the documents of a corpus do in the answers to many questions. Blocks.
+    """Returns which answers to many questions are bad, and which documents rules name as a cause. Blocks.
 
     ``application``: an application of a framework or a plain function, its name as ``module:object``, or
     an ``Explainer``, which needs documents with each question. ``questions``: texts, or dicts with the
@@ -71,7 +71,7 @@ async def aaudit(
     condition: PredicateLike,
     **fields: Unpack[AuditFields],
 ) -> Audit:
-    """Returns what documents do in many answers, as ``audit`` does, on the caller's event loop."""
+    """Returns the audit of the answers to many questions: ``audit`` on the caller's event loop."""
     return await _Run.of(application, questions, condition, dict(fields)).audit()
 
 

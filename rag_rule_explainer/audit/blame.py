@@ -14,9 +14,9 @@ counted, because they were used to choose the pair.
 The null hypothesis is that the document changes no answer in any of its pairs. It is drawn at random
 which of the fresh replays are made with the document. Under the null hypothesis, the number of bad
 replays among these is therefore hypergeometric, given the number of all bad replays of the pair: R. A.
-Fisher's randomization test, added up over pairs as by M. Zelen (see ``randomization``). The test is
-exact at any rate of noise, and also if replays depend on each other in time: if the model is worse for
-an hour, replays with and without the document are affected alike.
+Fisher's randomization test, added up over pairs as by M. Zelen, which the module ``randomization``
+computes. The test is exact at any rate of noise, and also if replays depend on each other in time: if the
+model is worse for an hour, replays with and without the document are affected alike.
 
 Why Benjamini and Yekutieli. Documents are tested in the same questions, against the same model and at
 the same time, so nothing is known of the dependence among their p-values. The procedure of Benjamini and
@@ -158,8 +158,8 @@ def blame_list(plan: BlamePlan, outcomes: Mapping[Trial, Verdict]) -> BlameList:
 
 
 def tables_of(plan: BlamePlan, outcomes: Mapping[Trial, Verdict]) -> dict[PivotPair, PairTable]:
-    """Returns for each pair how many of its replays are bad, on the subset with the document and on the
-    one without it. A replay without an outcome counts as UNKNOWN."""
+    """Returns for each pair (two subsets that differ by one document) how many of its replays are bad,
+    with the document and without it. A replay without an outcome counts as UNKNOWN."""
     counts = defaultdict[tuple[PivotPair, bool, Verdict], int](int)
     pairs = dict.fromkeys(pair for suspect, _ in plan.tested for pair in suspect.pairs)
     for trial in plan.trials():

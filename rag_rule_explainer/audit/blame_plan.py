@@ -147,8 +147,9 @@ def plan_blame(
 ) -> BlamePlan:
     """Returns the plan by which the documents to blame are found.
 
-    ``suspects``: the documents that a rule of the bad outcome names. ``fdr``: see ``BlamePlan``; above 0
-    and below 1. ``seed``: the seed of the random draw in ``BlamePlan.trials``.
+    ``suspects``: the documents that a rule of the bad outcome names. ``fdr``: the false discovery rate,
+    above 0 and below 1: on average, at most this share of the documents that are found to blame is
+    innocent. ``seed``: the seed of the random draw in ``BlamePlan.trials``.
 
     ``deterministic``: True if it is known that the application always gives the same answer to a question
     with the same documents. A document that a proved rule names then needs no test. If False, this

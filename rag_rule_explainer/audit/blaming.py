@@ -41,10 +41,10 @@ _VERDICTS = {letter: verdict for verdict, letter in _LETTERS.items()}
 class Blaming:
     """A ``Blaming`` makes the replays of a plan, one question after the other.
 
-    ``explainer``: replays the application (see ``explainer_for``). ``condition``: holds iff an answer is
-    bad. ``file``: keeps the verdicts, one line of JSON for each question; None to keep nothing. A run
-    that is started again makes only the replays that the file lacks. ``reasons``: by question, the
-    reason why some of its replays have no verdict.
+    ``explainer``: replays the application. ``condition``: holds iff an answer is bad. ``file``: keeps the
+    verdicts, one line of JSON for each question; None to keep nothing. A run that is started again makes
+    only the replays that the file lacks. ``reasons``: by question, the reason why some of its replays
+    have no verdict.
     """
 
     explainer: Any

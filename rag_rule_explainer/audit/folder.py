@@ -148,8 +148,8 @@ class AuditFolder:
         return known is not None and known.is_explained and _asked_as(known) == _marked(asked)
 
     def rename(self, asked: Sequence[LoggedQuestion]) -> None:
-        """Gives questions in the folder the ids that they have now. An example are numbers of lines in a
-        file in which lines have moved. So no question is asked again only because its id has changed."""
+        """Gives questions in the folder the ids that they have now, so that no question is asked again
+        only because its id has changed. For example, ids may be numbers of lines that have moved."""
         held = {each.id for each in asked if self.holds(each)}
         moved = {
             _asked_as(each): each

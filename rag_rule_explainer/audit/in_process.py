@@ -40,7 +40,8 @@ class LocalMeter:
         self.replays, self.tokens, self.cost = before or SpentTogether()
 
     def begin(self) -> "Future[float]":
-        """Counts one run of the application, and returns a future for the seconds to wait before it."""
+        """Counts one run of the application. The returned future gets the number of seconds to wait
+        before the run may begin."""
         future: Future[float] = Future()
         with self._guard:
             refused = self.refusal()
@@ -85,8 +86,8 @@ class ThisProcess:
     def __call__(
         self, job: AuditJob, questions: Iterable[LoggedQuestion], /
     ) -> AsyncGenerator[AuditedAnswer, None]:
-        """Explains the answers in this process, and yields the results of the questions; see
-        ``AuditEngine``.
+        """Explains the answers in this process, and yields the result of each question once, in any
+        order. Once a limit of the audit is reached, all further questions are yielded as "stopped".
 
         At most ``job.workers`` questions are explained at the same time, and questions are read only as
         they are needed.
@@ -96,8 +97,9 @@ class ThisProcess:
 
     @asynccontextmanager
     async def metered(self, job: AuditJob, began: float, /) -> AsyncGenerator[LocalMeter, None]:
-        """Provides the meter that counted the questions, so that further runs count for the same
-        limits."""
+        """Yields, for the block, the meter that has counted the runs of the application for the
+        questions. Runs that are made afterwards are counted by the same meter, so the audit's limits hold
+        for all runs together."""
         if self._meter is None:
             self._meter = LocalMeter(job.limits, began, job.spent)
         yield self._meter

@@ -17,9 +17,9 @@ from .documents import DocumentNames
 from .questions import AuditedQuestion
 
 _Strength = tuple[int, int]
-"""The strength of the evidence of a pair, as two numbers. The first is the number of answers that the
-search saw on each of its subsets: the smaller of the two counts, or 0 if the pair was made from a rule.
-The second is the number of documents of the larger subset."""
+"""The strength of the evidence of a pair (two subsets that differ by one document), as two numbers. The
+first is the number of answers that the search saw on each of its subsets: the smaller of the two counts,
+or 0 if the pair was made from a rule. The second is the number of documents of the larger subset."""
 Named = Callable[[str, str], str]
 """A function that gets the id of a question and the id of a document in this question, and returns the
 name of the document in the log."""
@@ -200,12 +200,13 @@ def _of_probes(known: _Known, tied: frozenset[str]) -> Iterator[tuple[int, int, 
 
 
 def _of_rule(rule: _Named, known: _Known, tied: frozenset[str]) -> tuple[str, ...]:
-    """Returns a subset to test with and without the ``tied`` documents: the suspect, and near-duplicates
-    that were only retained or omitted together with it.
+    """Returns a subset to test with and without the ``tied`` documents. ``tied``: the suspected document,
+    and near-duplicates that were only retained or omitted together with it.
 
-    For a retention rule, by which the answer is bad, it has the documents of the rule, the tied and the
-    pinned ones. For an omission rule, it has the tied documents and all that the rule does not name; by
-    the rule, the answer is not bad without the tied ones.
+    If the rule is a retention rule, by which the answer is bad, the subset consists of the documents of
+    the rule, the tied documents and the pinned ones. If it is an omission rule, by which the answer is
+    not bad without its documents, the subset consists of the tied documents and all documents that the
+    rule does not name.
     """
     among = frozenset(rule.sources)
     if rule.kind is RuleKind.OMISSION:

@@ -125,6 +125,7 @@ class AuditedQuestion:
     ``outcome``: whether the answer is bad with all documents shown. ``reason``: one sentence that says
     why the question failed, was stopped, or is undecided; empty otherwise. ``answer``: the answer,
     shortened if it is long. ``shown``: the documents in their order. ``rules``: all rules found.
+
     ``exhaustive``: True iff the search looked at everything, so that there are no other minimal rules.
     ``why_open``: the reason why there may be others; empty if ``exhaustive``. ``doubted``: True iff
     something other than the documents may have changed the answers, so that no rule counts as sure.

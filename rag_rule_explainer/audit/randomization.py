@@ -25,9 +25,10 @@ MOST_REPETITIONS = 200
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """A ``PairTable`` counts the replays of a pair: ``bad_with`` of ``of_with`` replays with the document
-    are bad, and ``bad_without`` of ``of_without`` without it. ``unknown_with`` and ``unknown_without``
-    count replays without a verdict, which are not in the other counts."""
+    """A ``PairTable`` counts the replays of a pair, two subsets that differ by one document. ``bad_with``
+    of ``of_with`` replays with the document are bad, and ``bad_without`` of ``of_without`` replays
+    without it. ``unknown_with`` and ``unknown_without`` count replays without a verdict, which are not in
+    the other counts."""
 
     bad_with: int
     of_with: int
@@ -44,7 +45,8 @@ class PairTable:
 
 def stratified_p_value(tables: Iterable[PairTable]) -> Fraction:
     """Returns the probability of at least as many bad replays with the document as were seen, if the
-    document changes nothing in any of these pairs.
+    document changes nothing in any of these pairs. ``tables``: the numbers of replays of each pair, which
+    is two subsets that differ by one document.
 
     The probability is exact. The test is also valid (the probability is never too small) if the document
     only makes bad answers rarer, as long as replays do not depend on each other. If replays have no

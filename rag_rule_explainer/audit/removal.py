@@ -76,8 +76,8 @@ class Removal:
 
 def smallest_removal(names: DocumentNames) -> Removal:
     """Returns the smallest set of documents whose removal ends the bad answers. Only sure omission rules
-    count. If the solver gives up early, the set may be larger than necessary; see
-    ``Removal.is_smallest``."""
+    count. If the solver gives up early, the set may be larger than necessary, and ``Removal.is_smallest``
+    is then False."""
     reached, not_ended = list[AuditedQuestion](), list[tuple[str, str]]()
     for question in names.questions:
         if question.outcome != "bad":

@@ -1,6 +1,6 @@
-"""This module says what each document does over all questions of a log. It uses only rules that are
-known to be minimal, and that are sure: a sure rule is proved, or has passed the votes or the test that
-the user asked for."""
+"""This module says in which questions of a log a document was shown, and in which of them rules speak for
+it or against it. It uses only rules that are known to be minimal, and that are sure: a sure rule is
+proved, or has passed the votes or the test that the user asked for."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -32,8 +32,8 @@ _NEVER_SHOWN = "no question decides it"
 
 @dataclass(slots=True)
 class DocumentRow:
-    """A ``DocumentRow`` says what one document does. Except the first three fields and ``named``, each
-    field holds ids of questions, in their order.
+    """A ``DocumentRow`` says in which questions one document was shown, and in which of them rules name
+    it. Except the first three fields and ``named``, each field holds ids of questions, in their order.
 
     ``shown``: the document was shown. ``bad``, ``not_bad``: it was shown, and the answer is bad, or not
     bad. ``retained``: a rule names it that says: while its documents are retained, answers are bad.
@@ -42,13 +42,15 @@ class DocumentRow:
     three. ``unsure``: only a rule that is not sure, or perhaps not minimal, implicates it.
 
     ``clear``: no rule implicates the document, and all rules are known. ``unneeded``: no rule of any
-    outcome names it, and all rules are known. ``decisive``: the answer is bad, but never bad without
-    this document, whichever other documents are shown (pinned ones always are, and tied near-duplicates
-    are shown together). ``single_point``: the answer is not bad (or is good, if there is such a
-    condition), and never so without this document. ``redundant``: by the name of another document, the
-    questions in which that document is enough in place of this one. ``conflicts``: by the name of
-    another document, the questions in which one of the two makes the answer bad, and the other one makes
-    it better. ``named``: True iff a sure, minimal rule of any outcome names it.
+    outcome names it, and all rules are known. ``decisive``: the answer is bad, but never bad without this
+    document, whichever other documents are shown (pinned ones always are, and tied near-duplicates are
+    shown together). ``single_point``: the answer is not bad (or is good, if there is such a condition),
+    and never so without this document.
+
+    ``redundant``: by the name of another document, the questions in which that document is enough in
+    place of this one. ``conflicts``: by the name of another document, the questions in which one of the
+    two makes the answer bad, and the other one makes it better. ``named``: True iff a sure, minimal rule
+    of any outcome names it.
     """
 
     key: DocumentKey
@@ -183,8 +185,9 @@ class _Reading:
         return cls(question, {key: rows[key] for key in own}, rules, pinned)
 
     def note(self) -> None:
-        """Adds the id of the question to those fields of each row that are true of it, such as ``bad`` of
-        the documents that it shows if its answer is bad."""
+        """Adds the id of the question to the rows of the documents that it shows, in those fields that
+        are true of it. If its answer is bad, for example, the id is added to ``bad`` of each of these
+        rows."""
         for key, row in self.rows.items():
             self._note_each(key, row)
         self._note_single()

@@ -96,8 +96,9 @@ class Causes:
                     yield frozenset(probe.kept), held is (kind is RuleKind.RETENTION)
 
     def _whole(self, rule: Finding) -> frozenset[str]:
-        """Returns all sources that a rule requires, also those that it does not name. For example, the
-        rule "a and all others except b" names only two of them."""
+        """Returns all sources that a rule requires, also those that it does not name. For example, a rule
+        about a batch of sources may name only D1 and hold only while all sources of the other batches are
+        retained too."""
         if not rule.with_others:
             return frozenset(rule.sources)
         free = (source.id for source in self.explanation.sources if not source.pinned)

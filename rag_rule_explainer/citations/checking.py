@@ -48,8 +48,8 @@ def checked_citations(
 
 def _remarks(causes: Causes, without: bool | None, remark: str) -> tuple[str, ...]:
     """Returns remarks on the claim that are not about a single citation, such as that some sources are
-    tied (only retained or omitted together). ``without`` and ``remark``: the result of
-    ``Causes.without_sources``."""
+    tied (only retained or omitted together). ``without``: whether the claim is also made without any
+    source; None if this is not known, and ``remark`` then says why."""
     remarks = list[str]()
     if without is None:
         remarks.append(f"whether the claim is also made without any source is not known: {remark}")

@@ -52,8 +52,8 @@ def why_unclear(text: str, place: Place, marks: Sequence[Place], said: str) -> s
 
 def _without_object(text: str, place: Place, marks: Sequence[Place], said: str) -> str:
     """Returns the preposition with which ``said`` ends before a citation at the end of the statement, as
-    "in" in "as we read in [1]"; an empty text if there is none. The parameters are those of
-    ``why_unclear``."""
+    "in" in "as we read in [1]"; an empty text if there is none. ``place``: the position of the statement.
+    ``marks``: those of its citations."""
     if not marks or _WORD.search(text, marks[-1][1], place[1]):
         return ""
     words = _WORD.findall(text[place[0] : marks[-1][0]][-_LONGEST_LAST:])
@@ -118,8 +118,8 @@ def _of_subject(mark: str, after: str) -> Iterator[str]:
 
 
 def _in_brackets(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]:
-    """Yields the words beside a citation in the same round brackets, if they are few, as in "It is so
-    (as [1] says)." The parameters are those of ``why_unclear``."""
+    """Yields the words beside a citation in the same round brackets, if they are few, as in "It is so (as
+    [1] says)." ``place``: the position of the statement. ``marks``: those of its citations."""
     for found in _ROUND.finditer(text, *place):
         inside = [each for each in marks if found.start() < each[0] and each[1] < found.end()]
         if inside and text[place[0] : found.start()].strip():
@@ -132,7 +132,12 @@ def _in_brackets(text: str, place: Place, marks: Sequence[Place]) -> Iterator[st
 
 def _behind_last(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]:
     """Yields the words after the last citation of a statement, if they are few and follow a short last
-    clause, as in "It is so, as [1] confirms." The parameters are those of ``why_unclear``."""
+    clause. In "It is so, as [1] confirms.", the last clause begins with "as", and the word after the
+    citation is "confirms".
+
+    ``text``: the whole answer. ``place``: the start and the end of the statement in it. ``marks``: those
+    of the statement's citations.
+    """
     start, end = marks[-1]
     after = text[end : place[1]]
     before = re.split(r"[,，、،—–]", text[place[0] : start])

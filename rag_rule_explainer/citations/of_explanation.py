@@ -25,12 +25,14 @@ def check_citations(
     r"""Returns which citations of the explained answer are real, by the explanation's rules.
 
     The condition of the explanation is the claim: it must hold iff the answer makes the claim. No model
-    is called, and the application does not run. ``output``: the output of the application, if it contains
-    citations outside of the text, as messages do; by default the answer's text. ``cited``: the ids of the
-    cited sources, if the caller knows them; the answer is then not searched for citations. ``reading``: a
-    function of an output and of the ids of the shown sources that returns the cited ids; or a regular
-    expression for citations in another form, such as ``r"<(\d+)>"``. ``numbers_from``: the number that
-    the application gives to its first source, 1 or 0.
+    is called, and the application does not run.
+
+    ``output``: the output of the application, if it contains citations outside of the text, as messages
+    do; by default the answer's text. ``cited``: the ids of the cited sources, if the caller knows them;
+    the answer is then not searched for citations. ``reading``: a function of an output and of the ids of
+    the shown sources that returns the cited ids; or a regular expression for citations in another form,
+    such as ``r"<(\d+)>"``. ``numbers_from``: the number that the application gives to its first source, 1
+    or 0.
 
     Raises InvalidInput if ``explanation`` is no explanation, and for a malformed ``reading``.
     """

@@ -33,7 +33,7 @@ def pieces_with_marks(
 
 
 def _without(text: str, pieces: Iterable[Place], breaks: Sequence[Place]) -> Iterator[Place]:
-    """Yields the pieces, without the lines in ``breaks``."""
+    """Yields the pieces of the text, such as sentences, without the lines in ``breaks``."""
     starts = [start for start, _ in breaks]
     for start, end in pieces:
         begin = start
@@ -149,7 +149,7 @@ def _head(text: str, begin: int, end: int, ends: Mapping[int, int], before: Mapp
 def _tail(text: str, end: int, before: Mapping[int, int]) -> int | None:
     """Returns the start of the citation that ends at ``end``, if this citation belongs to the sentence
     after it, and stands after a complete sentence or at the start of the text or a line. Otherwise
-    returns None. ``before``: as for ``_uncut``."""
+    returns None. ``before``: the start of each citation that stands before its sentence, by its end."""
     start = before.get(len(text[:end].rstrip()))
     return start if start is not None and is_between(text, start) else None
 

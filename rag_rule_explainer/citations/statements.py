@@ -35,8 +35,8 @@ _COLON = re.compile(r"\A((?:[-*•+]|\(?\w{1,3}[.)])(?:[ \t]*[*_]{2,4}(?=[:：])
 """Matches the colon after the citation at the beginning of a list item, as in "- Source 1: so it is"."""
 _POINT = re.compile(r"(?<=[(（])[^()（）\n]{1,60}[ \t#]\d{1,3}(?=[)）])")
 """Matches the words and the number inside brackets, as in "(Source 1)". The segmenter, which splits the
-text into sentences, gets letters in their place (see ``_masked``). Otherwise it would take the "1)" for
-the number of a list item."""
+text into sentences, gets letters in their place. Otherwise it would take the "1)" for the number of a
+list item."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
-"""This module runs ``rag-rules audit``. The command asks the questions in a file, and says what the
-documents of the corpus do in all of the answers."""
+"""This module runs ``rag-rules audit``. The command asks the questions in a file, and says which
+answers are bad, and which documents rules name as a cause."""
 
 from dataclasses import replace
 from pathlib import Path

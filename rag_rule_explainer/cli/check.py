@@ -80,9 +80,9 @@ class _Checking:
         self._asking = replace(asking, yes=True)
         is_free = subject.app is None and asking.model is None
         settings = search.settings(forbidden.kind, free=is_free)
-        # "auto" stands for another search here than for ``explain`` (see ``CheckSearch.settings``),
-        # because the test of the quick search is too weak to decide whether there is any rule. If the
-        # application is an agent, the number of replays is limited as for the quick search.
+        # "auto" stands for another search here than for ``explain``, because the test of the quick search
+        # is too weak to decide whether there is any rule. If the application is an agent, the number of
+        # replays is limited as for the quick search.
         most = recording.most_replays if search.testing.miner == "auto" else ASK_ABOVE
         self._settings = capped(settings, agreed=asking.yes or is_free, most=most)
         self._is_capped = self._settings is not settings

@@ -17,9 +17,9 @@ interval wider."""
 class Rate:
     """A ``Rate`` is a share over several questions, with its 95 % interval (``low`` to ``high``).
 
-    ``value``: the share, which is ``count`` / ``of``; a mean of shares (see ``macro``) has no ``count``
-    and no ``of``, which are then 0. ``questions``: the number of questions on which the share is based.
-    If there are none, ``value``, ``low`` and ``high`` are None.
+    ``value``: the share, which is ``count`` / ``of``; a mean of the shares of single questions has no
+    ``count`` and no ``of``, which are then 0. ``questions``: the number of questions on which the share
+    is based. If there are none, ``value``, ``low`` and ``high`` are None.
     """
 
     value: float | None = None

@@ -41,8 +41,8 @@ Group: TypeAlias = tuple[Source, ...]
 
 AS_WRITTEN, ANSWERS_KEPT, SAMPLED = APPROACHES = ("as-written", "answers-kept", "sampled")
 MOST_GROUPS = 10
-"""The maximum number of groups in one round, as in the paper. With more, a round of *as-written* is not
-mined, and the run fails."""
+"""The maximum number of groups in one round, as in the paper. With more, a round of the paper's own
+search (*as-written*) is not mined, and the run fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,11 @@ class RedteamRow:
     number of rules found. ``found``: True iff the rule with the payload's two sources is the only one.
     ``claim``: the kind of evidence for that rule, such as "proved"; empty if it was not found.
     ``first_told``: the number of probes after which that rule was first reported, as *unverified*; None
-    if the approach reports rules only at the end. ``bound``: for *as-written*, the number of probes if
-    every round asked about all subsets of its groups: the sum of 2^g over all rounds, where g is the
-    number of groups in the round. The sum depends on the positions of the payload's sources. None for
-    the other approaches.
+    if the approach reports rules only at the end.
+
+    ``bound``: for the paper's own search (*as-written*), the number of probes if every round asked about
+    all subsets of its groups: the sum of 2^g over all rounds, where g is the number of groups in the
+    round. The sum depends on the positions of the payload's sources. None for the other approaches.
     """
 
     run: int

@@ -16,10 +16,10 @@ from .records import Finding, Witness
 class JudgedSubset:
     """A ``JudgedSubset`` is a subset with its verdict.
 
-    ``antecedent``: for retention rules, all sources that the subset retains; for omission rules, all
-    that it omits. A rule applies to the subset iff all sources of the rule are among these. ``chance``:
-    an upper bound of the chance that a subset is wrongly judged and gets votes as clear as these; see
-    ``Misjudging.chance``.
+    ``antecedent``: for retention rules, all sources that the subset retains; for omission rules, all that
+    it omits. A rule applies to the subset iff all sources of the rule are among these. ``chance``: an
+    upper bound of the chance that a subset is wrongly judged and gets votes as clear as these; 1 if the
+    verdict is UNKNOWN.
     """
 
     antecedent: Mask

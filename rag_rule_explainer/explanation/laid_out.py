@@ -77,8 +77,9 @@ class LaidOut:
     ) -> "CitationCheck":
         """Returns, for each citation of the answer, whether the rules show that the cited source decides
         the answer. The condition of the rules has to be that the answer makes the claim for which the
-        sources are cited. The application is not run again. The parameters are those of
-        ``check_citations``."""
+        sources are cited. The application is not run again. ``output``: the output of the application, if
+        it has citations outside of the text. ``cited``: the ids of the cited sources, if they are known.
+        ``reading``: how citations are read. ``numbers_from``: the number of the first source, 1 or 0."""
         return registered_function("check_citations")(
             self, output=output, cited=cited, reading=reading, numbers_from=numbers_from
         )

@@ -94,7 +94,7 @@ class ProbedSubsets:
         return left.bit_count()
 
     def _of_all(self, key: _Key, others: frozenset[str]) -> int:
-        # Many rules have the same ``others`` (see ``_Region``), so the result is cached.
+        # Many rules are counted with the same ``others``, so the result is cached.
         if (key, others) not in self._together:
             width = len(self._places) + 1
             left = int.from_bytes(b"\1" * (len(self._rows[key]) // width), "little")

@@ -147,9 +147,10 @@ class Finding(InNotebooks):
         return self.antecedent_naming(plain_id)
 
     def antecedent_naming(self, named: Callable[[str], str], limit: int | None = None) -> str:
-        """Returns the same as ``antecedent``, but with other names of the sources. ``named``: a function
-        that returns the printable name of an id. ``limit``: about the largest number of characters of
-        all names; names beyond it are only counted. None for no limit."""
+        """Returns the first half of the rule, such as "whenever D2 and D4 are retained", with other names
+        of the sources. ``named``: a function that returns the printable name of an id. ``limit``: about
+        the largest number of characters of all names; names beyond it are only counted. None for no
+        limit."""
         units = named_units(self.sources, self.tied, named)
         if self.with_others:
             units.append("all sources of other batches")

@@ -114,7 +114,8 @@ def change_of(
     added: Sequence[Any],
     corpus: Sequence[Source] = (),
 ) -> CorpusChange:
-    """Returns the change that these arguments describe (see ``ChangeOptions``). ``before``: the
+    """Returns the change of the corpus that these arguments describe: documents to leave out
+    (``exclude``), new texts by id (``replaced``), and new documents (``added``). ``before``: the
     explanation whose sources the ids in ``exclude`` and ``replaced`` name. ``corpus``: further documents
     that the ids may name; empty if they are not known.
 

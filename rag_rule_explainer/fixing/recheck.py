@@ -54,13 +54,12 @@ _SAID_OF_RULES: Mapping[RoundOutcome, str] = {
 @dataclass(frozen=True, slots=True)
 class RecheckRound:
     """A ``RecheckRound`` is one retrieval after a change of the corpus, with the rules of its answer.
-
     ``change``: the change of the corpus. ``explanation``: the explanation of the new answer; None if
-    nothing was retrieved any more, so that there are no sources. ``outcome``: see ``RoundOutcome``.
-    ``answer``: the new answer; None if it is not known. ``promoted``: the ids of the new sources, which
-    were not among the sources before the change. ``through``: the ids of the sources that cause the bad
-    outcome; for "back", only the new ones among them.
-    """
+    nothing was retrieved any more, so that there are no sources. ``outcome``: "gone" if the bad outcome
+    is gone, "undecided" if this is not known; otherwise, which rule causes it. ``answer``: the new
+    answer; None if it is not known. ``promoted``: the ids of the new sources, which were not among the
+    sources before the change. ``through``: the ids of the sources that cause the bad outcome; for "back",
+    only the new ones."""
 
     change: CorpusChange
     explanation: Explanation | None
@@ -180,10 +179,9 @@ def rechecking(
     before: Explanation, change: CorpusChange, rounds: int, *, ids_last: bool = False
 ) -> Rechecking:
     """Tries the change, and then further fixes, for at most ``rounds`` rounds, and returns the
-    ``Recheck``. This generator yields each change; the result after the change must be sent to it.
-
-    ``ids_last``: True if each document has the same id in all retrievals.
-    """
+    ``Recheck``. This generator yields each change, and must then be sent the explanation of the answer
+    that the application gives after the change. ``ids_last``: True if each document has the same id in
+    all retrievals."""
     earlier, done, why = before, list[RecheckRound](), ""
     while True:
         seen = yield change
@@ -218,7 +216,8 @@ def rechecked(course: Rechecking, explain: Callable[[CorpusChange], AfterChange]
 async def arechecked(
     course: Rechecking, explain: Callable[[CorpusChange], Awaitable[AfterChange]]
 ) -> Recheck:
-    """Returns the ``Recheck``, as ``rechecked`` does, with an async function ``explain``."""
+    """Runs a generator that ``rechecking`` has returned (``course``) to its end, and returns the
+    ``Recheck``. ``explain``: an async function that retrieves after a change, and explains the answer."""
     change = next(course)
     while True:
         explanation = await explain(change)

@@ -94,9 +94,9 @@ class AntecedentSearch:
         self.falsifiers: list[Mask] = []
 
     def start(self) -> None:
-        """Prepares the search in both directions. ``candidates`` gets the sets that may be rules, which
-        are tested from below. ``remainders`` gets the sets of units without which no known rule is left;
-        the search from above tests all other units together."""
+        """Prepares both directions of the search. ``candidates`` gets the sets of units that may be
+        rules; from below, the smallest is tested next. ``remainders`` gets the sets whose removal leaves
+        no known rule; from above, all units except the smallest of these sets are tested."""
         outside = [self.lattice.complement(falsifier) for falsifier in self.falsifiers]
         done = [*self.found, *self.unresolved]
         self.candidates = HittingSets(self.lattice, outside, done)
@@ -111,9 +111,9 @@ class AntecedentSearch:
         begin_below: bool,
     ) -> Test:
         """Searches in both directions, by turns. Returns True when there is no further candidate, and
-        False if ``is_enough()`` became true before. ``from_below``: tests the next set of
-        ``candidates``. ``from_above``: does the same for ``remainders``. ``begin_below``: True to begin
-        with ``from_below``."""
+        False if ``is_enough()`` became true before. ``from_below``: tests a set of ``candidates``.
+        ``from_above``: gets one of ``remainders``, and tests all other units. ``begin_below``: True to
+        begin with ``from_below``."""
         below, fruitless = begin_below, 0
         while not is_enough():
             found = len(self.found)

@@ -49,7 +49,7 @@ class Grouped:
     ``partitions``: ways to divide all sources into groups (disjoint masks), the coarsest way first. A
     group that none of these ways divides is halved. ``sampled``, ``seed``: the settings for tests of
     rules over more than ``MOST_EXACT`` groups. ``kinds``: the number of searches that a joint guarantee
-    covers (see ``Sampled``).
+    covers, if the settings ask for a guarantee about all rules together.
     """
 
     kind: RuleKind
@@ -109,7 +109,7 @@ class _Search:
         first = (lattice.full,) if lattice.size else ()
         self.groups = _Groups(miner.partitions[0] if miner.partitions else first)
         self.is_last = False
-        # Antecedents are probed once with each of these masks added: 0, later also all dropped sources.
+        # The masks to add to each antecedent, one for each probe: 0, later also all dropped sources.
         self.beside: tuple[Mask, ...] = (0,)
         # ``found`` returns the rules claimed now; ``before`` has those of the previous round.
         self.found: Callable[[], tuple[Claim, ...]] = tuple
@@ -164,8 +164,8 @@ class _Search:
     def answers(
         self, opened: Iterable[Open], waiting: dict[Mask, Open], asks: list[Ask]
     ) -> dict[Subset, Verdict]:
-        """Returns the known verdicts on the requests ``opened``, by subset of groups. For each other
-        request, adds an ask to ``asks`` and the request to ``waiting``."""
+        """Returns the known verdicts on the requests ``opened``, each under the key of its ask. For each
+        other request, adds an ask to ``asks`` and the request to ``waiting``."""
         answers = dict[Subset, Verdict]()
         for antecedent, ask in opened:
             verdict, missing = self.known(antecedent)
@@ -188,8 +188,8 @@ class _Search:
         return [waiting.pop(mask) for mask in new if mask in waiting]
 
     def known(self, antecedent: Mask) -> tuple[Verdict | None, Mask]:
-        """Returns the verdict on these sources; or None, and the sources that must be probed. The
-        verdict is BREAKS if the condition is known to break on a larger antecedent."""
+        """Returns the verdict on an antecedent; or, if it is not known, None and the sources to probe for
+        it. The verdict is BREAKS if the condition is known to break on a larger antecedent."""
         if self.is_broken(antecedent):
             return Verdict.BREAKS, 0
         for others in self.beside:

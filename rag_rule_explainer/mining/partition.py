@@ -1,4 +1,5 @@
-"""This module defines the setting by which sources are divided into batches; see ``partitioned``."""
+"""This module defines the setting by which many sources are divided into batches, each of which is mined
+separately."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args

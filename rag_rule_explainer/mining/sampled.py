@@ -29,6 +29,7 @@ class Sampled:
     ``max_violation`` and ``confidence``: if a rule held on all its random subsets, it fails on at most
     the share ``max_violation`` of such subsets, with this confidence. The subsets are drawn with
     replacement: half of them uniformly from all subsets, half by first drawing a size uniformly.
+
     ``sizes``: numbers of retained sources that matter most, such as the k of a retriever: a third of the
     draws then has these sizes. None: no sizes are preferred. ``jointly``: True for a guarantee about all
     reported rules together instead of each one; it takes more draws. ``max_rules``: the search ends after

@@ -4,11 +4,12 @@ have a long common beginning.
 A server can evaluate a prompt the faster the more of its beginning it has evaluated just before. It
 usually remembers as many last prompts as it can serve requests at the same time. If the workers of a
 search took its asks (requests for verdicts) in their order, they would all probe similar subsets at the
-same time, and the server would evaluate the common beginning of these once for each worker. So each
-worker goes on with the subsets that begin most like its last subset. If the last subset of another worker
-is at least as similar to them, the worker leaves them to that worker. It takes a subset whose beginning
-differs as early as possible from the last subsets of all other workers. But if no more asks are ready
-than there are other workers, it takes the first ask.
+same time, and the server would evaluate the common beginning of these once for each worker.
+
+So each worker goes on with the subsets that begin most like its last subset. If the last subset of
+another worker is at least as similar to them, the worker leaves them to that worker. It takes a subset
+whose beginning differs as early as possible from the last subsets of all other workers. But if no more
+asks are ready than there are other workers, it takes the first ask.
 
 Two subsets begin alike if the highest bits of their masks are the same: the first unit has the highest
 bit. So all subsets with the same beginning are one *block*: the masks from a multiple of a power of two
@@ -123,7 +124,7 @@ class Ready(Generic[AskedKey]):
     def _nearest(self, own: int, others: Sequence[int]) -> tuple[int, int] | None:
         """Returns the positions of the first and the last of the subsets whose prompts begin most like
         that of ``own``, the worker's last subset. Returns None if the last subset of another worker (in
-        ``others``) is at least as near to them."""
+        ``others``) begins at least as much like them."""
         nearest = _distance(own, self._masks)
         if nearest >= _distance(own, others):
             return None
@@ -132,9 +133,13 @@ class Ready(Generic[AskedKey]):
 
     def _elsewhere(self, others: Sequence[int]) -> Sequence[int]:
         """Returns the positions of masks that begin differently from the last subsets of all other
-        workers (``others``). These are the first and the last mask of each block (masks with the same
-        beginning) in which none of these subsets is; only the largest such blocks are used. If there are
-        no more masks than other workers, returns the positions of the first and the last of all masks."""
+        workers (``others``).
+
+        Masks with the same beginning are a block. Only blocks in which no other worker's last subset lies
+        are used, and of these only the largest ones. The positions are those of the first and the last
+        mask of each. If there are no more masks than other workers, returns the positions of the first
+        and the last of all masks.
+        """
         if len(self._masks) <= len(others):
             return 0, -1
         blocks = [PrefixBlock(0, max([self._masks[-1], *others[-1:]]).bit_length())]

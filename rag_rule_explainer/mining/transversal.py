@@ -1,14 +1,16 @@
 """This module finds minimal rules over many sources by hitting sets, and tests each on random subsets.
 
-See ``antecedent_search`` for falsifiers and the two directions of the search. The next *candidate* is
-the smallest hitting set for the known falsifiers. First the candidate itself is probed, then random
-supersets of it. If the condition breaks on a superset, units are added to the superset as long as the
-condition still breaks. The result is a maximal falsifier, which excludes many candidates. If the
-condition breaks neither on the candidate nor on a superset, the candidate is reported as a rule. The
-rule is minimal: each smaller antecedent inside it is contained in a known falsifier.
+A *falsifier* is an antecedent on which the condition breaks, when exactly its units are retained (or
+omitted). Searching *from below*, the next *candidate* for a rule is the smallest hitting set for the
+known falsifiers. First the candidate itself is probed, then random supersets of it. If the condition
+breaks on a superset, units are added to the superset as long as the condition still breaks. The result is
+a maximal falsifier, which excludes many candidates. If the condition breaks neither on the candidate nor
+on a superset, the candidate is reported as a rule. The rule is minimal: each smaller antecedent inside it
+is contained in a known falsifier.
 
 If several sources say the same, there may be more falsifiers than a search can pay for before the first
-rule is found. So after ``SEEDS_WITHOUT_RULE`` candidates without a rule, the search goes on from above.
+rule is found. So after ``SEEDS_WITHOUT_RULE`` candidates without a rule, the search goes on *from above*:
+it begins with large sets of units on which the condition holds, and shrinks them.
 """
 
 from collections.abc import Sequence

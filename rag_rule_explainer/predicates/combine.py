@@ -57,7 +57,7 @@ def negated(predicate: Predicate) -> Predicate:
 
 
 def opposite(predicate: Predicate) -> "Not":
-    """Returns ``~predicate``, even if ``predicate`` is a negation itself; see also ``negated``."""
+    """Returns the negation ``~predicate``, even if ``predicate`` is itself a negation."""
     return Not(predicate)
 
 
@@ -198,7 +198,7 @@ class Function(Combinable):
         return await outcome if inspect.isawaitable(outcome) else outcome
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the cache key by ``answers_key``; None without ``remembered_as``: nothing is cached."""
+        """Returns the cache key of this judgement. Without ``remembered_as``, None: nothing is cached."""
         return None if self.remembered_as is None else answers_key(self, case)
 
     def __str__(self) -> str:

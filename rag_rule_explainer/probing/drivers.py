@@ -104,9 +104,9 @@ class _Work(Generic[Key, ClaimType]):
     async def worker(self, number: int) -> None:
         while True:
             # A worker usually takes a job whose prompt begins like its own last prompt, and unlike the
-            # last prompts of the other workers (see ``mining.sharing``). While no other probe runs, the
-            # worker takes the jobs in their order. This is quicker, and in that order, too, prompts that
-            # follow each other begin alike.
+            # last prompts of the other workers. While no other probe runs, the worker takes the jobs in
+            # their order. This is quicker, and in that order, too, prompts that follow each other begin
+            # alike.
             alone = not self.in_flight and self.made >= SHARED_AT_FIRST
             job = self.next_job(number, None if alone else self.workers)
             if job is None:

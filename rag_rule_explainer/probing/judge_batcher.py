@@ -3,8 +3,8 @@
 A *jury* is a judge with its settings, and a *matter* is what the judge must decide. An answer has a
 request of its own unless its jury allows batches. No answer waits until a batch is full. When an answer
 may be sent (it has a slot of the limiter), its request also takes the other answers that wait for the
-same jury and the same matter. Answers that are all known beforehand wait for each other; see
-``judge_barrier``. A judgement from a request with several answers is marked as such, also in the store.
+same jury and the same matter. Answers that are all known beforehand wait for each other. A judgement from
+a request with several answers is marked as such, also in the store.
 """
 
 import asyncio

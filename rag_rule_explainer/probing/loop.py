@@ -77,9 +77,9 @@ def waits_for_the_callers_loop() -> bool:
 
 
 def why_late() -> TimeoutError | None:
-    """Returns the TimeoutError that caused the error for a late answer, so that the call is tried again.
-    Returns None if the answer waits for the caller's own event loop, because another try would then be
-    of no use."""
+    """Returns a TimeoutError as the cause of the error for a late answer. Errors with such a cause are
+    regarded as temporary, so the call is tried again. Returns None if the answer waits for the caller's
+    own event loop, because another try would then be of no use."""
     return None if waits_for_the_callers_loop() else TimeoutError()
 
 

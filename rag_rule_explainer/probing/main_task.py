@@ -32,7 +32,7 @@ def ctrl_c_kept() -> Generator[Callable[[], None], None, None]:
 @contextmanager
 def told_of_ctrl_c(on_interrupt: Callable[[], bool]) -> Generator[None, None, None]:
     """Calls ``on_interrupt`` on the event loop after the first Ctrl-C in the block, if the main task of
-    ``asyncio.run`` enters the block; see ``ctrl_c_kept``.
+    ``asyncio.run`` enters the block.
 
     The handler of ``asyncio.run``, which cancels the main task, is called on every later Ctrl-C. It is
     also called on the first one if ``on_interrupt`` returns False: the search then has no result to wait
@@ -60,8 +60,8 @@ class _Presses:
     @contextmanager
     def told(self, on_interrupt: Callable[[], bool]) -> Generator[None, None, None]:
         """Calls ``on_interrupt`` for the first Ctrl-C in the block, or at once for a Ctrl-C that came
-        before the block (see ``keep``). Inside another such block, calls the function of the outer block,
-        which can end more searches."""
+        before the block and was remembered. Inside another such block, calls the function of the outer
+        block, which can end more searches."""
         outer, self._on_interrupt = self._on_interrupt, self._on_interrupt or on_interrupt
         if self._is_pressed:
             self._tell()

@@ -57,8 +57,8 @@ class Stopper:
         """Waits for the outcome of a condition and returns it. It waits until the limit of seconds, or
         for ``LATE_SECONDS`` if this limit is nearer or already reached.
 
-        ``of_judge``: True if the condition waits for a judge. The limit cancels the request to the judge
-        (see ``by_the_limit``), and the condition has ``LATE_SECONDS`` after the limit to end by itself.
+        ``of_judge``: True if the condition waits for a judge. The limit then cancels the request to the
+        judge, and the condition has ``LATE_SECONDS`` after the limit to end by itself.
         """
         # After one late judgement, the other conditions get no extra seconds. Otherwise each of them
         # could use its extra seconds, one after the other.

@@ -116,8 +116,9 @@ class ReplayFidelity(Protocol):
 
     @property
     def dependent_places(self) -> str:
-        """Returns, as a list in words, the names of changed state whose content may depend on which
-        sources a run got, or on how many runs there were; empty if there is none."""
+        """Returns, as a list in words, the names of the changed state (such as variables) whose content
+        may depend on which sources a run got, or on how many runs there were; empty if there is no such
+        state."""
         ...
 
     def rewound(self) -> AbstractContextManager[None]:
@@ -154,8 +155,8 @@ class Promotion:
     """A ``Promotion`` warns of sources that the model was not shown in the baseline, but is shown when
     other sources are omitted.
 
-    ``warning``: names these sources (of ``held_out`` and ``dropped`` in ``Baseline``); empty as long as
-    no replay has shown one.
+    ``warning``: a text that names these sources, which are in the fields ``held_out`` and ``dropped`` of
+    the ``Baseline``; empty as long as no replay has shown one.
     """
 
     warning: str = ""
@@ -182,11 +183,12 @@ class Baseline:
 
     ``replays``: the number of runs of the application for the baseline during this call. ``usage``: the
     tokens that they spent; ``models``: the same tokens by the name of the model; None if the models are
-    not known. ``failed``: earlier attempts that failed; their tokens count too. ``seconds``: the seconds
-    that the call had taken when the baseline was ready. ``longest``: the seconds that a replay may take,
-    if the duration of the baseline decides that; else None. ``judge_spent``: a function that returns the
-    tokens that a judge in the predicate has spent so far; they count for ``limits`` too. None if no
-    judge counts its own tokens.
+    not known. ``failed``: earlier attempts that failed; their tokens count too.
+
+    ``seconds``: the seconds that the call had taken when the baseline was ready. ``longest``: the seconds
+    that a replay may take, if the duration of the baseline decides that; else None. ``judge_spent``: a
+    function that returns the tokens that a judge in the predicate has spent so far; they count for
+    ``limits`` too. None if no judge counts its own tokens.
 
     ``warnings``: texts that a report shows before the rules; ``notes``: texts that it shows after them.
     ``late_warnings`` and ``late_notes``: functions that return the warnings and notes that are known

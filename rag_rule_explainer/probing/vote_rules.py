@@ -46,9 +46,9 @@ class Count(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """A Majority gives HOLDS if the predicate holds on at least half of ``most`` samples (see the section
-    on majority votes in the paper on which this package is based). It decides as soon as the remaining
-    samples cannot change the outcome.
+    """A Majority gives HOLDS if the predicate holds on at least half of ``most`` samples (the majority
+    vote of the paper on which this package is based). It decides as soon as the remaining samples cannot
+    change the outcome.
 
     A sample whose verdict is UNKNOWN is not counted as a vote. The outcome is UNKNOWN if it could be
     HOLDS or BREAKS depending on these samples.

@@ -134,7 +134,7 @@ def _listed(
 
 def _changes(explanation: Explanation, names: Mapping[str, str]) -> Iterator[Section]:
     found = flipping_changes(explanation)
-    # Removals that come from single probes (see ``flipping_changes``) are not among
+    # If the search recorded no removals, those in ``found`` come from single probes, and are not among
     # ``explanation.counterfactuals``. They are listed first.
     seen = [each for each in found.removals if each not in explanation.counterfactuals]
     fewest = "the pinned sources alone" if has_pinned(explanation) else "no sources"

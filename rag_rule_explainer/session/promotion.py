@@ -78,10 +78,10 @@ async def try_promoting_beside(
     sources are omitted. An application may show a document only beside another one, or only if there is
     room for it.
 
-    A few replays after the searches test this. In each, the application gets the sources of one subset
-    (see ``_subsets``), and those that were held out (retrieved but not shown) or dropped (found by a
-    search but not returned). There are no replays if there is already a reason to distrust replays,
-    because no rule is then called proved anyway. ``sampler``: makes the replays.
+    A few replays after the searches test this. In each, the application gets the sources of one subset,
+    and those that were held out (retrieved but not shown) or dropped (found by a search but not
+    returned). There are no replays if there is already a reason to distrust replays, because no rule is
+    then called proved anyway. ``sampler``: makes the replays.
     """
     if not _is_wanted(baseline, call) or baseline.doubt():
         return

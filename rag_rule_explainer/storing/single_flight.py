@@ -238,8 +238,8 @@ class Flights:
                 self._end(flight.key, StoreFailed("the store was closed; open it anew"), batch)
 
     def _grant(self, flight: Flight, batch: FlightBatch) -> bool:
-        """Gives the claim (the right to make an answer) to the caller that has waited longest. Returns
-        False if no caller waits."""
+        """Gives the claim for the answer of ``flight`` (the right to make this answer) to the caller that
+        has waited longest for it. Returns False if no caller waits."""
         flight.held = True
         while flight.waiting:
             take = flight.waiting.pop(0)

@@ -59,9 +59,13 @@ class Stay:
         self.due = inf
 
     def begin(self) -> None:
-        """Takes a lock, if this process has none; must be called before each work with the database. If
-        another process uses the database alone, waits until it has written its claims (rights to make an
-        answer) to the database and given up its lock."""
+        """Takes the lock that shows which processes use the database, if this process does not have it.
+        Must be called before each work with the database.
+
+        Another process that has the database for itself keeps its claims (rights to make an answer) in
+        memory. This method then waits until that process has written its claims to the database and given
+        up its lock.
+        """
         if self._presence is None or self._where != "away":
             return
         if self._presence.try_alone():

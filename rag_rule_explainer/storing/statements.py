@@ -23,8 +23,8 @@ _TAKE_OVER = (
 
 
 def register(connection: Connection, table: Table, subjects: Iterable[RowSubject]) -> None:
-    """Inserts a row for each of ``subjects`` that has no row yet. ``table``: the table of questions or of
-    predicates, to which the subjects belong."""
+    """Inserts a row for each subject (a question or a predicate) that has no row yet. ``table``: the
+    table of questions or of predicates, to which the ``subjects`` belong."""
     rows = [subject._asdict() for subject in sorted(set(subjects))]
     connection.execute(_insert(connection, table).on_conflict_do_nothing(), rows)
 

@@ -85,7 +85,8 @@ class Incident:
         """Yields the incident of each question in a file or a folder.
 
         ``on_unread``: called with the error of each question that cannot be read, which is then left out;
-        if None, the error is raised. Everything else is as for ``from_trace``.
+        if None, the error is raised. ``path``: a file, or a folder of files. ``corpus``: the texts of
+        documents that the traces only name; both are as for ``from_trace``.
         """
         source, texts = _place(path), corpus_of(corpus)
         talks = Conversations(source)

@@ -153,7 +153,8 @@ class _Reading:
         self._events, self._watched, self._file, self._values = events, watched, file, 0
 
     def outermost(self) -> Iterator[dict[str, Any]]:
-        """Yields the records of the file, from each of the values at its top level."""
+        """Yields the records in the file. The file may hold objects one after another, or lists of
+        objects."""
         for kind, _ in self._events:
             if kind == "start_map":
                 yield from self._object(1, outermost=True)

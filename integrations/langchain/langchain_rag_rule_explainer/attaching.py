@@ -80,7 +80,8 @@ def explained(
 
 
 class ExplainedChain(RunnableSerializable[Input, Output]):
-    """This class is the Runnable that ``explained`` returns."""
+    """An ``ExplainedChain`` is a Runnable that runs a chain, and attaches the rules of the answer to its
+    output. The function ``explained`` makes it."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 

@@ -75,9 +75,9 @@ class CitingRuns(ExplainedRuns[Input, Output]):
     ) -> Value:
         """Runs the application on ``input``, calls ``ask``, and returns the result of ``ask``.
 
-        ``ask``: an async function that gets the sources of the run, and a function that replays the run;
-        see ``AskReplays``. Nothing is explained, and the explainer's own condition is not used. All other
-        arguments and errors are those of ``explain``.
+        ``ask``: an async function that gets the sources of the run, and a function that replays the run.
+        Nothing is explained, and the explainer's own condition is not used. All other arguments and
+        errors are those of ``explain``.
         """
         question, said = QuestionOptions.taken_from(kwargs), list[Value]()
 

@@ -92,7 +92,9 @@ def _call(
 
 
 def _implementation(name: str, method: Any) -> Any:
-    """Returns the replacement of ``_get_relevant_documents`` or its async form."""
+    """Returns the replacement of ``_get_relevant_documents`` or its async form, the inner method with
+    which a retriever searches. In a replay, the replacement returns the recorded documents that the
+    replay retains."""
 
     @wraps(method)
     def get(self: BaseRetriever, query: Any, *args: Any, **kwargs: Any) -> Any:

@@ -169,8 +169,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
         baseline: Any = None,
         **kwargs: Any,
     ) -> Explanation:
-        """Returns the rules of the answer to ``input``. Blocks until the search has ended; see
-        ``Explainer.explain``.
+        """Returns the rules of the answer to ``input``. Blocks until the search has ended.
 
         ``documents``: documents, texts, or JSON objects of logged documents, which replace the result of
         every retrieval. ``add_documents``: documents added to the result of every retrieval. ``pinned``:
@@ -217,8 +216,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> Verification:
-        """Returns whether one rule of the answer to ``input`` holds. Blocks until the rule is tested; see
-        ``Explainer.verify``.
+        """Returns whether one rule of the answer to ``input`` holds. Blocks until the rule is tested.
 
         ``antecedent``: the ids of the rule's sources. ``kind``: "retention" if the rule is about
         retaining these sources, "omission" if it is about omitting them. The other arguments are those of

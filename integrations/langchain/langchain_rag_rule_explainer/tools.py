@@ -78,8 +78,8 @@ def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> U
     """Records a tool call on the current run. Returns a ``UsedTool``, which says whether the tool runs,
     and which result the call gets if the tool does not run.
 
-    Returns None for a call that is not recorded: the tool is a stub, or it is called outside of runs and
-    ``late_use`` lets it run.
+    Returns None for a call that is not recorded: the tool is a stub, or it is called outside of runs,
+    where it may run.
     """
     run = participation()
     if isinstance(tool, StubTool):

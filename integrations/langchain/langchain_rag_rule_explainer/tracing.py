@@ -144,7 +144,7 @@ async def as_one_async_run(
     config: RunnableConfig | None,
     trace: TracedExplanation | None = None,
 ) -> T:
-    """Awaits ``work`` in a new root run, as ``as_one_run`` does, and returns its result."""
+    """Awaits ``work`` in a new root run whose input is ``given``, and returns the result of ``work``."""
     trace, found = trace or TracedExplanation(), list[T]()
 
     async def explaining(_given: Any, config: RunnableConfig) -> Any:
@@ -196,7 +196,7 @@ def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableCo
 async def areplayed(
     config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], Awaitable[T]]
 ) -> T:
-    """Makes an async replay in a new traced run, as ``replayed`` does, and returns its output."""
+    """Makes an async replay, in a new traced run if a handler observes runs, and returns its output."""
     replay = current_replay()
     if replay is None or not is_heard(config):
         with without_ambient_config():

@@ -97,7 +97,8 @@ def _kind_of(application: Any) -> type[Any]:
 
 
 class ExplainedQueryEngine(BaseQueryEngine):
-    """This query engine attaches rules to its responses; see ``explained``."""
+    """This query engine returns the responses of another query engine, and attaches to each the rules of
+    its answer. The function ``explained`` makes it."""
 
     def __init__(self, explainer: RuleExplainer) -> None:
         super().__init__(getattr(explainer.application, "callback_manager", None))

@@ -20,10 +20,8 @@ from .streaming import AsyncPieces, Pieces
 
 
 class ExplainedChatEngine(BaseChatEngine):
-    """This chat engine attaches rules to its responses; see ``explained``.
-
-    It wraps the chat engine that it explains, and both have the same conversation.
-    """
+    """This chat engine returns the responses of another chat engine, and attaches to each the rules of
+    its answer. The function ``explained`` makes it. Both engines have the same conversation."""
 
     def __init__(self, explainer: RuleExplainer) -> None:
         self.explainer = explainer

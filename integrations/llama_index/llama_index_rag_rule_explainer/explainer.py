@@ -90,12 +90,12 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     these nodes are not postprocessed again. A note of the explanation says so.
 
     Every run starts from the state that the application had before the first run, and its changes are
-    lost after the run. After ``explain`` and ``verify`` the state is unchanged; after a run with
-    attached rules (see ``explained``) it is as after one ordinary run. This holds for memories, chat
-    stores, a workflow's ``ctx``, key-value stores, and the document stores, index stores and caches that
-    use them. It also holds for the attributes of LlamaIndex's own indices, simple vector stores, simple
-    graph stores and memory blocks. An object that a run makes belongs to that run. Replays save nothing
-    to disk by ``persist``.
+    lost after the run. After ``explain`` and ``verify`` the state is unchanged; after a run with attached
+    rules (by ``explained``) it is as after one ordinary run. This holds for memories, chat stores, a
+    workflow's ``ctx``, key-value stores, and the document stores, index stores and caches that use them.
+    It also holds for the attributes of LlamaIndex's own indices, simple vector stores, simple graph
+    stores and memory blocks. An object that a run makes belongs to that run. Replays save nothing to disk
+    by ``persist``.
 
     Writes of replays to other vector, graph and document stores, and to memory blocks of your own, are
     not carried out. StateShared is raised if a run reads such a store after writing to it, or if one run

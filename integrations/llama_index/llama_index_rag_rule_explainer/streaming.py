@@ -86,7 +86,8 @@ class Pieces(Begun):
 
 
 class AsyncPieces(Begun):
-    """This class yields the pieces of an answer, as ``Pieces`` does, but in the caller's event loop.
+    """This class yields the pieces of an answer once, in the caller's event loop. Afterwards it returns
+    the explained response.
 
     It is not written as an async generator, because ``asyncio.run`` closes all async generators at the
     same time, and reports an error if one of them is just closing another one.

@@ -74,8 +74,8 @@ def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool 
     """Records a tool call on the current run, and returns it as a ``UsedTool``. This says whether the
     tool runs and, if not, which result the call gets.
 
-    Returns None if the tool calls itself, and if ``late_use`` lets a tool run that is called outside of
-    runs. Such a tool runs, and its call is not recorded.
+    Returns None for two calls, which run without being recorded: a call that the tool makes of itself,
+    and a call outside of runs that ``late_use`` allows.
     """
     run = participation()
     called = str(tool.metadata.name)

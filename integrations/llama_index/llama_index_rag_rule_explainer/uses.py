@@ -28,9 +28,10 @@ objects.
 class Replacement:
     """A ``Replacement`` replaces a method during runs. Outside of runs, the method is unchanged.
 
-    ``using``: computes the result in place of the method. ``plain``: the method's sync name. ``twin``:
-    returns the async form of a sync name. ``inside``: returns True for objects that hold all their state
-    in the process. The method is not replaced for such an object if the current run made it.
+    ``using``: computes the result in place of the method. ``plain``: the name of the method's sync form.
+    ``twin``: a function that returns the name of the async form for the name of a sync method.
+    ``inside``: returns True for objects that hold all their state in the process. The method is not
+    replaced for such an object if the current run made it.
     """
 
     using: Using

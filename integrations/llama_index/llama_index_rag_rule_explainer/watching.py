@@ -150,9 +150,12 @@ class Watch:
             self._fails(event.span_id, event.exception)
 
     def end_streams(self, *, of_this_reader: bool = False) -> None:
-        """Records what had arrived of the streams that the application did not read to their ends. Must
-        be called at the end of the run. ``of_this_reader``: True for only the streams that this thread
-        and task has read."""
+        """Records what had arrived of the model's streamed replies that the application did not read to
+        their ends. Must be called at the end of the run.
+
+        ``of_this_reader``: False to record all such replies; True to record only those that the current
+        thread and task was reading.
+        """
         for span, arrived in self._streams.open(of_this_reader=of_this_reader):
             self._streams.end(span)
             said, response = self._left(span, arrived), arrived.reply

@@ -65,9 +65,10 @@ class RuleExplainer(ApplicationExplainer[Found, Source | Mapping[str, Any] | str
     condition about tool calls, the default is "unknown". ``safe_tools``: the names of tools that may run
     for new calls. ``unexecuted_tools``: the names of tools for whose calls the application runs nothing,
     because it only denies them, hands the task to another agent, or reads them as structured answers.
+
     ``source_kinds``: the kinds of sources, from "documents", "tools", "turns", "memory", "instructions"
-    and "examples". ``omit``: whether an omitted source is left out ("remove"), or shown without its
-    texts ("blank"). ``replay_of``: "whole_run", or "next_action": one request to a model in the recorded
+    and "examples". ``omit``: whether an omitted source is left out ("remove"), or shown without its texts
+    ("blank"). ``replay_of``: "whole_run", or "next_action": one request to a model in the recorded
     conversation. ``allow_length``: True if replies that were cut off at their length limit count as
     answers. ``trace_replays=False`` hides replays from LangSmith and OpenTelemetry. ``ignore``: regular
     expressions of texts that change in every request, such as a request number. Such texts may differ

@@ -71,8 +71,8 @@ def right_documents_decide(
 
     The record of an answer in the data set has the ids of its right documents under "documents": a list,
     or one id. Documents that the application did not show its model are ignored; if it showed none of
-    them, the answer fails. ``condition``: by default, that the answer stays the same. The other
-    parameters and errors are those of ``no_forbidden_rule``.
+    them, the answer fails. ``condition``: by default, that the answer stays the same. ``limits``,
+    ``settings`` and the errors are those of ``no_forbidden_rule``.
     """
     explainer = _explainer(application, condition, limits, settings)
 
@@ -98,9 +98,9 @@ def citations_decisive(
     """Returns a scorer. An answer passes iff each of its citations is decisive: without the cited
     document, the answer never makes the cited claim.
 
-    ``allow``: further classes of citations that pass, such as "one of several" (see ``CitationClass``).
+    ``allow``: further classes of citations that pass, such as "one of several".
     ``cited``: False if an answer without citations passes as well. ``cite``: keywords of
-    ``RuleExplainer.cite``; None for none. The other parameters and errors are those of
+    ``RuleExplainer.cite``; None for none. ``limits``, ``settings`` and the errors are those of
     ``no_forbidden_rule``.
     """
     classes = [each.value for each in CitationClass]
@@ -131,7 +131,8 @@ def stable_rules(
 
     A record of the data set has the path of its golden file under "golden"; a relative path starts at the
     current folder. If there is no such file, the answer is undecided. ``condition``: the condition with
-    which the golden file was made. The other parameters and errors are those of ``no_forbidden_rule``.
+    which the golden file was made. ``limits``, ``settings`` and the errors are those of
+    ``no_forbidden_rule``.
     """
     explainer = _explainer(application, condition, limits, settings)
 

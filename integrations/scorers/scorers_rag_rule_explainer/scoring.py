@@ -58,9 +58,9 @@ class RuleScorer:
         """Returns the score of the application's answer to an input. Blocks; may be called in threads.
 
         ``given``: the input of the application. ``expected``: what the check expects of this answer, such
-        as the ids of documents (see ``expects``). ``answer``: the answer or the whole output to explain,
-        if the framework has already run the application; None to run it for a new answer. If the
-        application now gives another answer than ``answer``, the reason begins with a warning.
+        as the ids of documents. ``answer``: the answer or the whole output to explain, if the framework
+        has already run the application; None to run it for a new answer. If the application now gives
+        another answer than ``answer``, the reason begins with a warning.
 
         If the answer cannot be explained, the score is undecided, and its reason is the error. Raises
         KeyboardInterrupt if the user interrupted the search.

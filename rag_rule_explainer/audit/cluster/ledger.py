@@ -103,8 +103,9 @@ class Ledger:
         self._thread.start()
 
     def begin(self) -> "Future[float]":
-        """Counts one run of the application before it begins, and returns a future for the seconds to
-        wait. A run is counted even if the worker dies before the run begins."""
+        """Counts one run of the application before it begins. The returned future gets the number of
+        seconds to wait before the run may begin. A run is counted even if the worker dies before the run
+        begins."""
         future: Future[float] = Future()
         if self._closing:
             future.set_exception(LimitReached("the audit was stopped"))

@@ -44,7 +44,7 @@ class OnRay:
     committed to the store are taken from there. A question whose worker dies four times is "failed".
 
     Raises InvalidInput for an application that is not given by its name, and for a store that is not in
-    PostgreSQL; see ``AuditEngine`` for all else.
+    PostgreSQL.
     """
 
     address: str = LOCAL
@@ -62,8 +62,8 @@ class OnRay:
     async def __call__(
         self, job: AuditJob, questions: Iterable[LoggedQuestion], /
     ) -> AsyncGenerator[AuditedAnswer, None]:
-        """Explains the answers on the cluster, and yields the results of the questions; see
-        ``AuditEngine``."""
+        """Explains the answers on the cluster, and yields the result of each question once, in any order.
+        Once a limit of the audit is reached, all further questions are yielded as "stopped"."""
         plan = self._plan(job)
         options = dict(job.options)
         progress = as_progress(options.pop("progress", None))
@@ -86,8 +86,9 @@ class OnRay:
 
     @asynccontextmanager
     async def metered(self, job: AuditJob, began: float, /) -> AsyncGenerator[Ledger, None]:
-        """Provides the ``Ledger`` of the audit, which counts further runs within the audit's limits and
-        rates."""
+        """Yields, for the block, the ``Ledger`` of the audit. It counts the runs of the application that
+        are made after those for the questions, together with these. So the audit's limits, and its limits
+        on speed (``rates``), hold for all runs together."""
         seconds = job.limits.seconds
         left = None if seconds is None else max(0.0, seconds - (monotonic() - began))
         ledger = await asyncio.to_thread(Ledger, self._plan(job))

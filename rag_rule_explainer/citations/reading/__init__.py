@@ -52,8 +52,8 @@ def read_citations(output: Any, shown: CitableSources, reading: CitationReading 
     """Returns the text of an output, and its citations.
 
     ``output``: the output of the application: a text, or a message, a response or a dict of a framework.
-    ``reading``: see ``CitationReading``. Raises InvalidInput if a user's function returns anything else
-    than ids and ``ReadCitation`` objects.
+    ``reading``: how citations are read: None for all known forms, a regular expression, or a function.
+    Raises InvalidInput if a user's function returns anything else than ids and ``ReadCitation`` objects.
     """
     check_reading(reading)
     if reading is None or isinstance(reading, str):

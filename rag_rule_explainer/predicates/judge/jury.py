@@ -180,8 +180,8 @@ def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
     function of a JudgeRequest. Returns a ``Jury`` unchanged.
 
     ``name``: the name under which a store keeps the judgements; None for the judge's own name, if it has
-    one. ``samples``, ``batch``: see ``Jury``. Raises InvalidInput for an object that cannot be a judge,
-    and for numbers out of range.
+    one. ``samples``: the number of opinions on each answer. ``batch``: the maximum number of answers in
+    one request. Raises InvalidInput for an object that cannot be a judge, and for numbers out of range.
     """
     if isinstance(judge, Jury):
         return judge

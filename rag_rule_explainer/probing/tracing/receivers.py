@@ -32,8 +32,8 @@ class Receivers:
         return any(hasattr(each, "span_exporter") for each in self.live)
 
     def limiting(self, begin: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns a function that begins a span as ``begin`` does, but does not send it to the processors
-        in ``dead`` at its end."""
+        """Returns a function that begins a span as ``begin`` does. At its end, the span is not sent to
+        the processors in ``dead``."""
         return (lambda *args, **kwargs: self.limit(begin(*args, **kwargs))) if self.dead else begin
 
     def limit(self, span: Any) -> Any:

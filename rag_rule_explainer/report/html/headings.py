@@ -116,8 +116,9 @@ def how_seen(explanation: Explanation, changes: FlippingChanges) -> str:
     """Returns a sentence that says that each listed change was tried, starting from all documents; empty
     if there are no changes.
 
-    If both kinds of rules are about one condition (see ``about_one``), and a change is not itself an
-    omission rule, the sentence adds why the change and the rules can both be true.
+    In some explanations, the retention rules say when a condition holds, and the omission rules when the
+    same condition does not hold. If then a listed change is not itself an omission rule, the change and
+    the rules could seem to contradict each other. So the sentence adds why both can be true.
     """
     if not changes.removals:
         return ""
