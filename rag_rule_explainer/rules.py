@@ -86,8 +86,8 @@ class Claim:
     ``kept``: for a *relative* claim, the units that the claim is about, including its antecedent. Other
     units were in no antecedent that was tried. ``kept`` is 0 for all other claims, and also if the search
     treated whole groups of units as one unit; the claim then says nothing about parts of these groups.
-    ``tried``: empty, except if the claimed antecedent was only tried together with further units. It then
-    holds the smallest antecedents that were tried, and the claim is true of these only.
+    ``tried``: empty, except if the claimed antecedent was only tried together with units that it does not
+    contain. It then holds the smallest antecedents that were tried, and the claim is true of these only.
     """
 
     kind: RuleKind

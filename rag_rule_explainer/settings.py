@@ -101,9 +101,9 @@ class Settings:
     ``reuse_answers=False``: an arrangement (an ordered list of sources) that both kinds of rule need is
     replayed for each kind, which saves memory. Samples for votes are still shared.
     ``answer_without_sources``: the answer to the empty set, such as "N/A", used instead of a replay.
-    ``accept_finish_reasons``: further finish reasons with which a reply counts as an answer: "length" for
-    all replies that were cut off at a length limit, or any other finish reason, exactly as the model
-    writes it. ``store``: keeps every paid answer and judgement, and is searched before anything is paid.
+    ``accept_finish_reasons``: finish reasons with which a reply counts as an answer, besides the usual
+    ones: "length" for all replies cut off at a length limit, or a reason exactly as the model writes it.
+    ``store``: keeps every paid answer and judgement, and is searched before anything is paid.
 
     Raises InvalidInput for a value that a field does not allow.
     """

@@ -22,9 +22,9 @@ class AuditJob:
 
     ``application``: an application, an explainer, or the name of an application as ``module:object`` or
     ``FILE.py:object``, which each process imports. ``condition``: holds iff an answer is bad. ``good``:
-    holds iff an answer is good; None if every answer that is not bad is good. ``options``: further
-    keywords of the explainer that is made for the application, such as ``settings``. ``framework``: the
-    name of its integration; None to find it.
+    holds iff an answer is good; None if every answer that is not bad is good. ``options``: keywords of
+    the explainer that is made for the application, such as ``settings``. ``framework``: the name of its
+    integration; None to find it.
 
     ``limits``: caps on what all questions together may spend. ``workers``: the number of questions that
     are explained at the same time. ``identity``: the name under which the spending of the audit is kept
@@ -54,10 +54,10 @@ class AuditEngine(Protocol):
         """Yields the result of each question once, in any order.
 
         A question that fails is yielded as well, with its reason; it never ends the audit. Once a limit
-        of the job is reached, all further questions are yielded as "stopped". Closing the generator ends
-        the audit: a result that was not yielded is lost. The caller gives only questions without a
-        result from an earlier run. Raises errors that every question would meet, such as that the
-        application cannot be imported, before the first question.
+        of the job is reached, every question that has no result yet is yielded as "stopped". Closing the
+        generator ends the audit: a result that was not yielded is lost. The caller gives only questions
+        without a result from an earlier run. Raises errors that every question would meet, such as that
+        the application cannot be imported, before the first question.
         """
         ...
 

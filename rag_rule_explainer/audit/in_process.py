@@ -87,7 +87,8 @@ class ThisProcess:
         self, job: AuditJob, questions: Iterable[LoggedQuestion], /
     ) -> AsyncGenerator[AuditedAnswer, None]:
         """Explains the answers in this process, and yields the result of each question once, in any
-        order. Once a limit of the audit is reached, all further questions are yielded as "stopped".
+        order. Once a limit of the audit is reached, every question that has no result yet is yielded as
+        "stopped".
 
         At most ``job.workers`` questions are explained at the same time, and questions are read only as
         they are needed.

@@ -26,12 +26,13 @@ name of the document in the log."""
 
 
 def suspects_of(explanations: Iterable[tuple[str, Explanation]]) -> tuple[Suspect, ...]:
-    """Returns every document that a rule names, in the order of the first question in which it is named.
+    """Returns every document that a rule of these explanations names. Documents that are named for an
+    earlier question come first.
 
-    ``explanations``: the question's id and the explanation of each question whose answer was bad; they
-    are read one at a time. The explanations must be by the condition of bad answers, so that retention
-    rules say when answers are bad, and omission rules when they are not bad. The name of a document is
-    its id.
+    ``explanations``: for each question whose answer was bad, its id and the explanation of the answer;
+    they are read one at a time. The condition of each explanation must be that the answer is bad. Its
+    retention rules then say when answers are bad, and its omission rules when they are not bad. A
+    ``Suspect`` gets the document's id as its name.
     """
     known = ((question, _in_explanation(each)) for question, each in explanations)
     return _suspects(known, lambda _question, identity: identity)
@@ -40,11 +41,11 @@ def suspects_of(explanations: Iterable[tuple[str, Explanation]]) -> tuple[Suspec
 def suspects_of_log(
     names: DocumentNames, read: Callable[[AuditedQuestion], Explanation | None]
 ) -> tuple[Suspect, ...]:
-    """Returns every document of an audit that a rule names, in the order of the first question in which
-    it is named.
+    """Returns every document of an audit that a rule names. Documents that are named for an earlier
+    question come first.
 
-    ``read``: returns the saved explanation of a question by the condition of bad answers; None if there
-    is none. Without an explanation, the rules are used that the audit itself keeps of the question.
+    ``read``: returns the saved explanation of why the answer to a question is bad; None if there is none.
+    Without an explanation, the rules are used that the audit itself keeps of the question.
     """
     by_id = {each.id: each for each in names.questions}
 

@@ -24,8 +24,9 @@ AnswerOutcome: TypeAlias = Literal["bad", "not bad", "undecided", "failed", "sto
 no explanation, because of an error. "stopped": a limit of the audit was reached first; the question is
 asked again if the audit is continued."""
 RuleOutcome: TypeAlias = Literal["bad", "not bad", "good", "not good"]
-"""A ``RuleOutcome`` says what a rule claims of the answers: "bad" or "not bad" by the condition of bad
-answers; "good" or "not good" by that of good answers. An answer may be neither bad nor good."""
+"""A ``RuleOutcome`` says what a rule claims of the answers: "bad" or "not bad" if the audit's condition
+of bad answers was explained, "good" or "not good" if its condition of good answers was explained. An
+answer may be neither bad nor good."""
 _SAVED = re.compile(r"explanations/[0-9a-f]{20}\.(?:html|json)")
 """The path of a saved explanation. Any other path may lead out of the folder."""
 _Count: TypeAlias = Annotated[int, Field(ge=0)]
@@ -163,7 +164,7 @@ class AuditedQuestion:
     @property
     def is_explained(self) -> bool:
         """Returns True iff there is an explanation of the answer. Only such a question counts in the
-        tables of the report; all others are listed separately."""
+        tables of the report; questions without an explanation are listed separately."""
         return self.outcome in {"bad", "not bad", "undecided"}
 
     def rules_of(self, kind: RuleKind, outcome: RuleOutcome) -> tuple[AuditedRule, ...]:

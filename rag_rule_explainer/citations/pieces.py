@@ -87,7 +87,8 @@ def _numbers_joined(text: str, pieces: Iterable[Place]) -> Iterator[Place]:
             begin = number[0]
         elif number is not None:
             yield number
-        # The segmenter may also have put the number at the end of the text before the list.
+        # The number of an item may also be the last line of the piece before the item, if the segmenter
+        # has not split the text there.
         line = text.rfind("\n", begin, begin + len(text[begin:end].rstrip())) + 1
         cut = max(begin, line)
         number = (cut, end) if is_number_alone(text[cut:end]) else None

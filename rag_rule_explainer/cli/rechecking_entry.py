@@ -17,9 +17,10 @@ class RecheckAsked:
     """A ``RecheckAsked`` holds the change of the corpus that the user named.
 
     ``exclude``: the ids of the documents to leave out; None for the documents that the explanation's
-    first sure fix removes. (A fix is a set of documents without which the bad outcome does not come
-    back.) ``corpus``: all documents of ``--sources``; None for an application, which searches itself.
-    ``top_k``: the maximum number of documents of ``corpus`` that are retrieved; None without ``corpus``.
+    first sure fix removes. (A fix is a set of documents without which the bad outcome does not come back.
+    It is sure if its rule is proved, or passed its votes or tests.) ``corpus``: all documents of
+    ``--sources``; None for an application, which searches itself. ``top_k``: the maximum number of
+    documents of ``corpus`` that are retrieved; None without ``corpus``.
     """
 
     exclude: tuple[str, ...] | None

@@ -64,7 +64,8 @@ class Testing:
     sizes: SizesOption = None
 
     def settings(self, more: Mapping[str, Any] | None = None) -> SettingsFields:
-        """Returns these options as settings. ``more``: further fields of ``Sampled``; None for no others.
+        """Returns these options as settings. ``more``: fields of ``Sampled`` that these options do not
+        set; None for none.
 
         Raises InvalidInput for an option that has no effect without another option.
         """

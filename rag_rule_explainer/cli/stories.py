@@ -23,7 +23,7 @@ class Story:
     """A ``Story`` holds a question, the documents retrieved for it, and a sign of the wrong answer.
 
     ``symptom``: a text that only a wrong answer contains. The answer from all ``documents`` contains it.
-    ``corpus``: the ``documents``, and further documents that a lexical retriever does not find.
+    ``corpus``: the ``documents``, and other documents that a lexical retriever does not find.
     """
 
     name: str

@@ -1,9 +1,9 @@
 """This module measures what it costs to find a payload that is split over two sources (paper,
 *red-teaming*).
 
-All sources are adversarial. Two of them make the model answer with an exploit hash, but only if both are
-shown. The condition is that the answer contains the hash. Minimal retention rules are mined in three
-ways, each through ``Explainer``:
+All sources are adversarial. Two of them make the model answer with the *exploit* (by default, the
+beginning of a hash), but only if both are shown. The condition is that the answer contains the exploit.
+Minimal retention rules are mined in three ways, each through ``Explainer``:
 
 - *as-written*: the paper's way. Each round mines the groups exactly, drops groups that no rule names, and
   halves the others. No answer is kept from one round to the next, so a subset may be replayed again.

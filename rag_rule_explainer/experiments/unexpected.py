@@ -1,5 +1,6 @@
 """This module lists the rules that were found but that labels do not imply, the rules that labels imply
-but that were not found, and the answers that led to this."""
+but that were not found, and the answers that led to this. Labels say which sources are necessary for the
+right answer."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -20,9 +20,9 @@ _FINDS_ALL_RULES = frozenset({"exact", "exhaustive"})
 
 class _Region(NamedTuple):
     """A _Region holds the units that a subset must retain (or omit) so that a rule applies to it.
-    ``named``: the units that the rule names. ``others``: further units, which belong to the antecedent
-    without being named, because a rule about one batch of sources may hold only while all other batches
-    are retained; usually none."""
+    ``named``: the units that the rule names. ``others``: the units that belong to the antecedent without
+    being named, because a rule about one batch of sources may hold only while all other batches are
+    retained; usually none."""
 
     rule: Finding
     named: frozenset[str]

@@ -45,10 +45,10 @@ class CorpusChange:
     """A ``CorpusChange`` holds the documents that the corpus no longer contains, and the documents that
     it contains instead or in addition.
 
-    ``excluded``: the documents that are left out. ``names``: further documents that are left out, of
-    which only the names are known, because they were not among the sources. ``replaced``: pairs of a
-    document and the same document with its new text. ``added``: the added documents, as the caller passed
-    them.
+    ``excluded``: those documents that are left out and whose texts are known. ``names``: the names of the
+    other documents that are left out; their texts are not known, because they were not retrieved.
+    ``replaced``: pairs of a document and the same document with its new text. ``added``: the added
+    documents, as the caller passed them.
     """
 
     excluded: tuple[Source, ...] = ()
@@ -116,11 +116,13 @@ def change_of(
 ) -> CorpusChange:
     """Returns the change of the corpus that these arguments describe: documents to leave out
     (``exclude``), new texts by id (``replaced``), and new documents (``added``). ``before``: the
-    explanation whose sources the ids in ``exclude`` and ``replaced`` name. ``corpus``: further documents
-    that the ids may name; empty if they are not known.
+    explanation whose sources the ids in ``exclude`` and ``replaced`` name. ``corpus``: documents that are
+    no sources of ``before``, but that the ids may also name; empty if they are not known.
 
-    Without ``exclude``, ``replaced`` and ``added``, the change leaves out the sources of the first sure
-    fix. Raises InvalidInput if there is no sure fix, and for arguments of a wrong type.
+    Without ``exclude``, ``replaced`` and ``added``, the change leaves out the sources of the first fix of
+    ``before`` that is sure: its rule is proved, or passed its votes or tests. (A fix is a set of sources
+    without which the bad outcome does not come back.) Raises InvalidInput if no fix is sure, and for
+    arguments of a wrong type.
     """
     if exclude is None and not replaced and not added:
         exclude = first_fix(before)

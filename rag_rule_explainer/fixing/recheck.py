@@ -17,8 +17,8 @@ from .fixes import SURE, Fixes, fixes_of, is_about_all, is_sure_of_promise
 
 RoundOutcome: TypeAlias = Literal["gone", "back", "another rule", "same rule", "still there", "undecided"]
 """The result of a round. *gone*: the application no longer gives the bad outcome. *undecided*: the new
-answer has no verdict. All others mean that the application still gives the bad outcome, and say which
-rule of the new answer causes it. *back*: a rule that names a document which was not shown before.
+answer has no verdict. All other results mean that the application still gives the bad outcome, and say
+which rule of the new answer causes it. *back*: a rule that names a document which was not shown before.
 *another rule*: a new rule over documents that were shown before. *same rule*: a rule that the answer
 before the change had too. *still there*: it is not known which rule, or whether that rule is new. Only
 rules that are sure and known to be minimal are considered: others may name documents without effect."""
@@ -139,8 +139,9 @@ class Recheck:
     """A ``Recheck`` says whether a bad outcome is gone after a change of the corpus.
 
     ``before``: the explanation before any change. ``rounds``: the retrievals after the changes, in order;
-    each round after the first also leaves out the first sure fix of the round before. ``why_ended``: the
-    reason why there was no further round although the outcome is not gone; empty otherwise. ``notes``:
+    each round after the first also leaves out the first sure fix of the round before: documents without
+    which, by a rule that is proved or passed its votes or tests, the bad outcome does not come back.
+    ``why_ended``: why the rounds ended although the outcome is not gone; empty otherwise. ``notes``:
     remarks for the reader, such as that sources pinned in ``before`` are no longer pinned.
     """
 
@@ -178,7 +179,7 @@ class Recheck:
 def rechecking(
     before: Explanation, change: CorpusChange, rounds: int, *, ids_last: bool = False
 ) -> Rechecking:
-    """Tries the change, and then further fixes, for at most ``rounds`` rounds, and returns the
+    """Tries the change, and then fixes of the new answers, for at most ``rounds`` rounds, and returns the
     ``Recheck``. This generator yields each change, and must then be sent the explanation of the answer
     that the application gives after the change. ``ids_last``: True if each document has the same id in
     all retrievals."""

@@ -13,7 +13,8 @@ _ROLES = frozenset({"human", "user", "ai", "assistant", "system"})
 
 
 def no_question_in(given: object, more: str = "") -> InvalidInput:
-    """Returns the error for an input whose question cannot be read. ``more``: further advice."""
+    """Returns the error for an input whose question cannot be read. ``more``: advice that is added at the
+    end of the message."""
     return InvalidInput(
         f"no question could be read out of an input of type {type(given).__name__}; "
         f"pass question_of=, a function from the input to the question{more}"

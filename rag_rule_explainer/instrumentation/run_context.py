@@ -44,9 +44,10 @@ class Participation:
     tools: set[str] = field(default_factory=set[str])
     tool_calls: int = 0
     executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
-    """The calls of tools that ran."""
+    """The tool calls for which a tool ran."""
     inside: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
-    """The calls that tools made in the baseline, if a replay gets the recorded results of these tools."""
+    """The tool calls that other tools made in the baseline, if those other tools do not run again in
+    replays, which get their recorded results instead."""
     calls: CallsOfRun = field(default_factory=CallsOfRun)
     """The tool calls in the models' replies."""
     unexecuted_tools: frozenset[str] = frozenset()

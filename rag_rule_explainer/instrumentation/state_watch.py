@@ -136,8 +136,9 @@ class StateWatch:
         """
         self._replays += 1
         if self.rewinding.is_wanted:
-            # This replay starts from the state before the baseline. A comparison with the state after the
-            # baseline would report differences that the replay did not make, so nothing is compared.
+            # This replay starts with the application's state from before the baseline. A comparison with
+            # the state after the baseline would report differences that the replay did not make, so
+            # nothing is compared.
             yield
             return
         before = self._look_first()

@@ -181,9 +181,9 @@ class AntecedentSearch:
 
     def grown(self, falsifier: Mask) -> Growing:
         """Returns a falsifier (an antecedent whose own subset breaks the condition) that contains
-        ``falsifier``, and as many further units as this search can add. A step adds units up to the
-        first one with which the condition holds again, and leaves this unit out. The search ends when
-        each unit was tried, or ``STUCK`` steps in a row could add no unit."""
+        ``falsifier``, and as many other units as this search can add. A step adds units up to the first
+        one with which the condition holds again, and leaves this unit out. The search ends when each unit
+        was tried, or ``STUCK`` steps in a row could add no unit."""
         rest = list(self.lattice.units(self.lattice.complement(falsifier)))
         self.random(falsifier).shuffle(rest)
         stuck = 0

@@ -118,8 +118,8 @@ class ConsistentWith(Combinable):
 
     @property
     def remembered_as(self) -> str | None:
-        """Returns the name under which a store keeps the jury's judgements for this truth; None without a
-        jury, or if the judge has no name."""
+        """Returns the name under which a store keeps the jury's judgements of whether answers agree with
+        ``truth``; None without a jury, or if the judge has no name."""
         return _stored_as(self.jury, self.truth)
 
     def __str__(self) -> str:

@@ -26,8 +26,8 @@ class AnswerMemory:
     """An ``AnswerMemory`` holds the replies to one question. Several searches that share it pay each
     reply once. It belongs to one event loop.
 
-    ``first``: the first reply to each arrangement (an ordered list of sources). ``numbered``: further
-    replies, by arrangement and number.
+    ``first``: the first reply to each arrangement (an ordered list of sources). ``numbered``: the later
+    replies to an arrangement (its samples), by arrangement and number.
     """
 
     def __init__(self) -> None:
@@ -89,11 +89,11 @@ class AnswerCache:
         return reply
 
     async def sample(self, arrangement: Arrangement, number: int, make: Make) -> Reply:
-        """Returns the sample (one of several replies to the same arrangement) with this number, counted
-        from 0. If the store does not have it, ``make`` makes it.
+        """Returns one of several replies to the same arrangement (an ordered list of sources): the sample
+        with this number, counted from 0. If it is not in the store, ``make`` makes it.
 
-        If several searches share the memory, samples are kept in memory, too, and are first looked up
-        there.
+        If several searches share an ``AnswerMemory``, it keeps the samples as well. A sample is then
+        taken from this memory if it is there, and looked up in the store only if it is not.
         """
         if self._shared is None:
             return await self._taken(arrangement, number, make)

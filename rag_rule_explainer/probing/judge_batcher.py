@@ -67,10 +67,11 @@ class JudgeBatcher:
         return asyncio.get_running_loop() is self._loop
 
     async def judgement(self, asked: JudgeQuestion) -> Judgement:
-        """Returns the judgement of one answer, which is made once and then remembered. Records in the
-        current ``Company`` whether the judge's request had several answers: if so, no rule that depends
-        on this judgement is called proved. Raises JudgeFailed if the judge gives no judgement,
-        LimitReached, and RagRuleError if the whole call must end."""
+        """Returns the judge's judgement of one answer. The judge is asked only once about the same
+        answer; later calls return the remembered judgement. If the request to the judge had several
+        answers, records this in the current ``Company``, so that no rule that depends on this judgement
+        is called proved. Raises JudgeFailed if the judge gives no judgement, LimitReached if a limit
+        forbids the request, and RagRuleError for an error that must end the whole explanation."""
         key = asked.jury, asked.matter, asked.answer
         made, _ = await self._memo.get(key, self._made, asked)
         judging = company.get()

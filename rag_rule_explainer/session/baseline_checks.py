@@ -248,8 +248,8 @@ class BaselineChecks:
         return fidelity is not None and bool(fidelity.fingerprint) and not fidelity.is_comparable
 
     async def _once_more(self, arrangement: Arrangement) -> Reply:
-        # If the application has answered during this call already, that answer is compared with the
-        # baseline's. This saves a replay.
+        # The baseline may be from the store. If the application has also answered during this
+        # explanation, that answer is used as the second one, which saves a replay.
         fresh = self.established.fresh
         return await self._run_again(arrangement) if fresh is None else Reply(fresh)
 

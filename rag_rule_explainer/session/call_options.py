@@ -80,9 +80,9 @@ def as_baseline(given: Baseline | Answer | str | None) -> Baseline | None:
 
 
 def as_listener(given: Progress | bool | None) -> Progress | None:
-    """Returns the listener for the user's ``progress``, such as a progress bar for True; None for False,
-    and for None without loading the progress bar. Raises InvalidInput for an object that cannot be a
-    listener."""
+    """Returns the object that gets reports of the progress: the shared progress bar if the user passed
+    True, None for False or None, and a function unchanged. Raises InvalidInput for anything else. For
+    None, the module of the progress bar is not imported."""
     if given is None:
         return None
     from ..progress import as_progress

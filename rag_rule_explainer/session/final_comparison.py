@@ -94,11 +94,13 @@ class FinalComparison:
         await self._compare_rewound(fidelity)
 
     async def _compare_rewound(self, fidelity: ReplayFidelity, why: str = "", lacking: int = 0) -> None:
-        """Repeats replays from the state before the baseline. If a replay on which a proof rests cannot
-        be made, ``fidelity.doubt`` then says so.
+        """Repeats earlier replays after setting the application's state back to that from before the
+        baseline. If a repetition differs from the earlier replay, or if not all repetitions can be made,
+        sets ``fidelity.doubt`` (a warning for the user).
 
-        ``why``: why no more replays can be made; empty if they can. ``lacking``: the number of other
-        replays that could not be made.
+        ``why``: the reason why no more replays can be made; empty if they can be made. ``lacking``: the
+        number of repetitions that the caller wanted, without setting the state back, and could not make;
+        the warning adds them to the number of missing replays.
         """
         keys = self._subsets(fidelity).to_rewind()
         for made, key in enumerate(keys):

@@ -53,7 +53,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
     without parameters is called in each run, and must return the application. Retrievals are recorded
     wherever the application calls a ``BaseRetriever`` or searches a ``VectorStore``, at any depth; wrap
     any other search in ``gate``. ``retrievers``: if given, only these instances are recorded, and
-    replaced by their recorded results in replays; all others retrieve as usual.
+    replaced by their recorded results in replays; all other instances retrieve as usual.
 
     ``question_of`` and ``answer_of`` read the question from the input and the answer from the output. By
     default they understand str, messages, dicts with the usual keys, and the output of an output parser
@@ -270,8 +270,8 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
 
     @property
     def accepts(self) -> tuple[str, ...]:
-        """Returns further finish reasons with which a reply counts as complete, which the user chose by
-        the setting ``accept_finish_reasons``."""
+        """Returns the finish reasons that the user chose by the setting ``accept_finish_reasons``. A
+        reply with one of them counts as complete, as with the usual finish reasons."""
         return self._manner.accepts
 
     def recorded_call(

@@ -39,10 +39,10 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     ``application``: a query engine, a chat engine, an agent or another workflow, or a function of one
     input. If the application cannot be run several times, or not in parallel, pass a function without
     parameters that makes the application for each run. Retrievals are recorded wherever the application
-    calls ``retrieve`` of a query engine or a retriever, or queries a vector store, at any depth; wrap
-    any other search in ``gate``. ``retrievers``: if given, only these instances (query engines,
-    retrievers, stores) are recorded, and replaced by their recorded results in replays; all others
-    retrieve as usual.
+    calls ``retrieve`` of a query engine or a retriever, or queries a vector store, at any depth; wrap any
+    other search in ``gate``. ``retrievers``: if given, only these instances (query engines, retrievers,
+    stores) are recorded, and replaced by their recorded results in replays; all other instances retrieve
+    as usual.
 
     The input is a question. For a chat engine it may also be a dict of ``message`` and ``chat_history``;
     for a workflow, a dict of the arguments of its ``run``. Documents may also be given as nodes.

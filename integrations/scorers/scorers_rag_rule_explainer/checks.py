@@ -40,8 +40,8 @@ def no_forbidden_rule(
     meet. ``max_size``: only rules with at most this number of documents count; None for any number.
     ``kind``: "retention" if answers fail because of documents that are retained, "omission" if they fail
     because documents are omitted. ``limits``: what one score may spend, such as replays; if None, 300
-    replays, or 120 where an agent is explained (``source_kinds``, ``replay_of``). ``settings``: further
-    keywords of ``RuleExplainer``.
+    replays, or 120 where an agent is explained (``source_kinds``, ``replay_of``). ``settings``: keywords
+    of ``RuleExplainer``.
 
     Raises InvalidInput for an application or for settings that cannot be used.
     """
@@ -98,10 +98,9 @@ def citations_decisive(
     """Returns a scorer. An answer passes iff each of its citations is decisive: without the cited
     document, the answer never makes the cited claim.
 
-    ``allow``: further classes of citations that pass, such as "one of several".
-    ``cited``: False if an answer without citations passes as well. ``cite``: keywords of
-    ``RuleExplainer.cite``; None for none. ``limits``, ``settings`` and the errors are those of
-    ``no_forbidden_rule``.
+    ``allow``: classes of citations that pass too, such as "one of several". ``cited``: False if an answer
+    without citations passes as well. ``cite``: keywords of ``RuleExplainer.cite``; None for none.
+    ``limits``, ``settings`` and the errors are those of ``no_forbidden_rule``.
     """
     classes = [each.value for each in CitationClass]
     for each in checked_list("allow", allow, "classes"):

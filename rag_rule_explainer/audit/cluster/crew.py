@@ -93,8 +93,8 @@ class Crew:
     async def explained(
         self, questions: Iterable[LoggedQuestion], reporter: AuditReporter
     ) -> AsyncGenerator[AuditedAnswer, None]:
-        """Yields the result of each question. Once a limit is reached, all further questions are yielded
-        as "stopped"."""
+        """Yields the result of each question. Once a limit is reached, every question that has no result
+        yet is yielded as "stopped"."""
         waiting = iter(questions)
         async for answer in self._answers(waiting, reporter):
             yield answer

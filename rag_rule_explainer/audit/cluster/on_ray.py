@@ -26,22 +26,23 @@ from .reporting import AuditReporter
 class OnRay:
     """An ``OnRay`` is the audit engine that explains questions on a Ray cluster.
 
-    Each worker is an actor of Ray, which builds the application once from its name and explains
-    ``AuditJob.workers`` questions at the same time. Answers are in the job's store, which must be in
-    PostgreSQL: an answer that one worker has paid is never paid by another. The database also counts
-    what the audit has spent, so limits and rates hold for all workers, and for later runs of the same
-    audit.
+    Each worker is an actor of Ray. It imports or makes the application once, by its name, and explains
+    ``AuditJob.workers`` questions at the same time. All workers keep answers in the job's store, which
+    must be in PostgreSQL. So if one worker has paid for an answer, no other worker pays for it again. The
+    database also counts what the audit has spent. So limits and rates hold for all workers together, and
+    for later runs of the same audit too.
 
     ``address``: "local" (this machine, for as long as the audit lasts), "auto", "HOST:PORT" or
     "ray://HOST:PORT". ``actors``: the number of workers; None for one per processor of the cluster.
-    ``rates``: how fast all workers together may go. ``audit``: the id under which spending is counted,
-    of letters, digits and ``-``; None for the id of the audit's folder or, without a folder, for an id
-    that is made of the job. ``actor_options``: options of the actors, such as ``{"num_cpus": 0.5}``.
-    ``ray_options``: arguments of ``ray.init``, such as ``runtime_env``. ``patience``: the seconds to
-    wait for the first worker.
+    ``rates``: how fast all workers together may go. ``audit``: the id under which spending is counted, of
+    letters, digits and ``-``; None for the id of the audit's folder or, without a folder, for an id that
+    is derived from the job. ``actor_options``: options of the actors, such as ``{"num_cpus": 0.5}``.
+    ``ray_options``: arguments of ``ray.init``, such as ``runtime_env``. ``patience``: the seconds to wait
+    for the first worker.
 
-    A worker that dies is restarted by Ray, and its questions are asked again. Answers that were already
-    committed to the store are taken from there. A question whose worker dies four times is "failed".
+    If a worker dies, Ray restarts it, and the questions that it was explaining are explained again, with
+    the answers that are already in the store. If the worker of a question dies four times, the outcome of
+    the question is "failed".
 
     Raises InvalidInput for an application that is not given by its name, and for a store that is not in
     PostgreSQL.
@@ -63,7 +64,8 @@ class OnRay:
         self, job: AuditJob, questions: Iterable[LoggedQuestion], /
     ) -> AsyncGenerator[AuditedAnswer, None]:
         """Explains the answers on the cluster, and yields the result of each question once, in any order.
-        Once a limit of the audit is reached, all further questions are yielded as "stopped"."""
+        Once a limit of the audit is reached, every question that has no result yet is yielded as
+        "stopped"."""
         plan = self._plan(job)
         options = dict(job.options)
         progress = as_progress(options.pop("progress", None))

@@ -58,7 +58,7 @@ def found_by_typing(
 
 def _kind(column: int, rows: Sequence[Sequence[Any]]) -> str:
     """Returns the CSS class of a column: "words" for the first column and for long texts, which may be
-    broken into lines; "figure" for all others."""
+    broken into lines; "figure" for all other columns."""
     longest = max((len(str(row[column])) for row in rows), default=0)
     return "words" if not column or longest > _SHORT else "figure"
 

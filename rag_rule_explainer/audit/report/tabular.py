@@ -77,7 +77,8 @@ def question_table(audit: Audit) -> Iterator[TableRow]:
 
 
 def rule_table(audit: Audit) -> Iterator[TableRow]:
-    """Yields a row for each rule of each question, also for one that is not sure."""
+    """Yields a row for each rule of each question, whether the rule is sure or not. A rule is sure if it
+    is proved, or passed its votes or its test, and if the replays of its question are not doubted."""
     for question in audit.questions:
         for rule in question.rules:
             yield {

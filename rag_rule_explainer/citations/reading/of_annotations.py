@@ -26,7 +26,7 @@ _NAMES = (
 )
 """The fields of an annotation that may name a source, the most exact ones first."""
 _INNER = ("url_citation", "file_citation", "value", "extras")
-"""The fields of an annotation that may contain further fields."""
+"""The fields of an annotation that may contain an object with fields of its own."""
 _PLACES = ("document_index", "search_result_index")
 _NOT_CITING = frozenset({"file_path"})
 """The types of annotations that are not citations."""
@@ -66,10 +66,10 @@ def read_annotation(annotation: Any, shown: CitableSources, text: str) -> Iterat
 def _meant(holders: list[Any], shown: CitableSources, quote: str) -> Meaning:
     """Returns the meaning of an annotation.
 
-    If the names in the annotation fit exactly one source, this source is meant. Otherwise, its index of
-    a document or of blocks decides, unless the quotation or a name fits another source. If there is no
-    index, the names and the quotation decide together. ``holders``: the annotation and the objects
-    inside it that have further fields. ``quote``: the quoted words; empty if there are none.
+    If the names in the annotation fit exactly one source, this source is meant. Otherwise, its index of a
+    document or of blocks decides, unless the quotation or a name fits another source. If there is no
+    index, the names and the quotation decide together. ``holders``: the annotation and the objects inside
+    it that have fields of their own. ``quote``: the quoted words; empty if there are none.
     """
     named = _named(holders, shown)
     if len(named) == 1:
@@ -91,7 +91,7 @@ def _meant(holders: list[Any], shown: CitableSources, quote: str) -> Meaning:
 def _named(holders: list[Any], shown: CitableSources) -> tuple[str, ...]:
     """Returns the ids of the sources that the fields of an annotation name. Several sources may match,
     because each chunk of a document has the document's title. ``holders``: the annotation and the
-    objects inside it that have further fields."""
+    objects inside it that have fields of their own."""
     fits: tuple[str, ...] = ()
     for name in _NAMES:
         ids = shown.named(_first(holders, (name,), str))

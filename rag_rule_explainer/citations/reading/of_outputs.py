@@ -148,8 +148,9 @@ def _annotations(given: Any, text: Any) -> Iterator[Any]:
 
 
 def _add_annotations(given: Any, pieces: _Pieces, before: int) -> None:
-    """Adds those annotations of a message that name their type; all others belong to a structured output,
-    from which ``_listed`` reads them. ``before``: the position at which the text of the message begins.
+    """Adds the annotations of a message that have a type. An annotation without a type is an entry of a
+    structured output, and is read by ``_listed``. ``before``: the position at which the text of the
+    message begins.
     """
     typed = (each for each in _annotations(given, None) if part_of(each, "type") is not None)
     pieces.annotate(typed, before)

@@ -1,5 +1,6 @@
-"""This module splits responses of Qdrant: points in a response object, in groups, in lists, in pages
-of ``scroll`` and in batches."""
+"""This module splits responses of Qdrant into points (its search results). A response may be an object
+with points or with groups of points, a list of points, a page of ``scroll``, or a batch of such
+objects."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -30,10 +30,12 @@ _OF_RESULTS = re.compile(r"\b(?:documents|found|hits|matches|passages|results|so
 
 @dataclass(frozen=True, slots=True)
 class JsonListing:
-    """This client splits a text that contains a list of results, or an object that ``Listing`` can split.
+    """This client splits a text into search results. The text contains a list of results, or a dict that
+    contains such a list and that the client ``Listing`` can split.
 
     The text may be JSON, lines of JSON, a Markdown code block with JSON, JSON inside a JSON string, or
-    the ``repr`` of a list. A replay's text has the same format, with the same spaces and escapes.
+    the ``repr`` of a list. The text that a replay gets has the same format as the original one, with the
+    same spaces and escapes.
     """
 
     def rows(self, response: Any) -> Rows | None:

@@ -160,10 +160,10 @@ class Captured(Generic[Item]):
         return () if recorded == list(kept) else tuple(kept)
 
     def in_place(self, kept: Sequence[Source], units: Sequence[Source]) -> Sequence[Source]:
-        """Returns ``kept`` in the order in which this replay must return its sources. If rules are about
-        all sources in ``kept``, this is the order of ``kept``. Otherwise it is the baseline's order: such
-        a replay only tests which sources reach a model, and not their order. ``units``: the sources that
-        rules are about."""
+        """Returns the sources in ``kept`` in the order in which the searches of a replay must return
+        them. If all of them are in ``units`` (the sources that rules may name), the order is that of
+        ``kept``. Otherwise it is the order in which the baseline found them, because a replay with other
+        sources only tests which sources reach a model, and not in which order."""
         if {source.id for source in kept} <= {source.id for source in units}:
             return kept
         found = [source.id for source in self.opened().sources]

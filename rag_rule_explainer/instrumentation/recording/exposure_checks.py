@@ -61,7 +61,7 @@ class ExposureChecks:
     was sent ("seen"), or those that the user passed in ("given"). If no source was recognised in a
     request, "seen" is replaced by "retrieved"."""
     units: tuple[Source, ...]
-    """The sources that rules are about."""
+    """The sources that are retained or omitted, so that rules can name them."""
     held_out: tuple[Source, ...]
     """Under the scope "seen", the sources that were retrieved but not sent to a model; no replay gets
     them."""

@@ -20,8 +20,8 @@ sequences of eight words in a row) is in the found text. A search may return suc
 that its inner searches found. The share matters only if neither text contains the other."""
 
 _FEW_WORDS = 5
-"""A search that adds at most this many words to each text only adds a number or a label. A search that
-adds more words returns other texts, such as the whole document of a found chunk."""
+"""The maximum number of words that a search adds to a found text if it only adds a number or a label. A
+longer text counts as another text, such as the whole document of a found chunk."""
 
 
 class Nested(Gate):

@@ -95,7 +95,8 @@ class Serving(Gate, Generic[Item]):
                 )
                 raise self.refused
             self.remarks.add(NEW_RETRIEVAL)
-            # One new query is enough to set ``asked_anew``, so no further real search is made.
+            # ``asked_anew`` is True if the real search for an earlier new query had a different result.
+            # That is enough for the warning to the user, so this query needs no real search.
             if self._captured.asked_anew:
                 return self._deliver(self._captured.everything)
             settled = self._captured.settled(keys)
@@ -151,8 +152,9 @@ class Serving(Gate, Generic[Item]):
 
     @property
     def reached(self) -> set[str]:
-        """Returns the ids of the delivered sources. Leaves out sources that an inner search found, but
-        that the opened search around it did not return."""
+        """Returns the ids of the sources that the application got. Some delivered sources are left out:
+        those that were only delivered inside an *opened* search (one that really runs, while its inner
+        searches are answered from the record), and that the opened search then did not return."""
         return self.delivered - (self._dropped - self.returned)
 
     @property

@@ -1,5 +1,5 @@
-"""This module checks whether replays that start from the state before the baseline compute a value again,
-and get the same result.
+"""This module checks whether replays that start with the application's state from before the baseline
+compute a value again, and get the same result.
 
 A value that is computed once and then stored, such as a vocabulary, is harmless if every run computes the
 same value, whatever its sources are.
@@ -30,7 +30,7 @@ class MadeAgain:
 
     def note(self, kept: KeptPart, names: tuple[str, ...], today: Any, sources: frozenset[str]) -> None:
         """Compares an object's content after a replay with its content before the replay. The replay must
-        have started from the state before the baseline.
+        have started with the application's state from before the baseline.
 
         ``kept``: the object, with its content before the baseline, which was restored for the replay.
         ``names``: the names whose values were restored; empty if the whole content was. ``today``: the

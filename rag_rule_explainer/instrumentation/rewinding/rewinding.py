@@ -1,7 +1,8 @@
 """This module gives an application the state that it had before the baseline, for replays.
 
 State that the baseline has set is the same in all later runs, so a comparison of these runs cannot show
-whether the state influences them. A replay that starts from the state before the baseline can show it.
+whether the state influences them. A replay that starts with the state from before the baseline can show
+it.
 """
 
 import sys
@@ -75,8 +76,10 @@ class Rewinding:
         self._is_missed = True
 
     def is_useful(self) -> bool:
-        """Returns True iff replays from the state before the baseline can show an influence: some state
-        that can be restored, and that may influence a run, has changed at least once."""
+        """Returns True iff replays that begin with the application's state from before the baseline may
+        differ from other replays. They may if state that can be restored, and that may influence a run,
+        has changed at least once since then. Returns False if the state from before the baseline is
+        unknown."""
         if self._is_missed:
             return False
         found = list(self._changes.found())
@@ -158,7 +161,7 @@ class Rewinding:
 
     @contextmanager
     def wanted(self) -> Generator[None, None, None]:
-        """Requests that a replay in this block starts from the state before the baseline."""
+        """Makes replays in this block start with the application's state from before the baseline."""
         self.is_wanted = True
         try:
             yield
@@ -208,9 +211,9 @@ class Rewinding:
             self._keep_for_later()
 
     def is_constant(self, name: str) -> bool:
-        """Returns True iff replays from the state before the baseline computed the value of this name
-        again, and always got the value that the application had already. Each source must have been
-        omitted in one of these replays."""
+        """Returns True iff replays that started with the application's state from before the baseline
+        computed the value of this name again, and always got the value that the application had already.
+        Each source must have been omitted in one of these replays."""
         return self._made.is_constant(name)
 
     @property

@@ -94,7 +94,7 @@ class Lasting:
         is_missed: bool = False,
     ) -> None:
         """Stores the application's state between the baseline and the first replay, and searches its code
-        for places that write lasting state.
+        for places that write state which lasts from run to run.
 
         ``after``: this state. ``reading``: the objects in it whose code may run in replays. State that
         only other code reads, such as that of tools which do not run again, is ignored. ``variables``:
@@ -149,8 +149,8 @@ class Lasting:
                 self._changed.setdefault(each.name, each)
 
     def found(self) -> Left | None:
-        """Returns lasting state that is known so far and that the user does not ignore; None if there is
-        none."""
+        """Returns some state that lasts from run to run, among the state that is known so far and that
+        the user does not ignore; None if there is none."""
         return next((each for each in self._all() if not self.is_harmless(each.place)), None)
 
     def _all(self) -> list[Left]:

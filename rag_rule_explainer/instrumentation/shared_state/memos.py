@@ -73,7 +73,8 @@ def _is_cached(thing: object, name: str) -> bool:
 
 
 def _kept_names(holdings: Holdings) -> Iterator[str]:
-    """Yields the names of the values that a function of the user's sets only if they are missing."""
+    """Yields the names of the values that some function in the user's code sets only if they are missing,
+    as in ``if self.cut is None: self.cut = mean(scores)``."""
     for _, function in users_functions(holdings):
         tree = tree_of(function.__code__)
         for node in () if tree is None else ast.walk(tree):

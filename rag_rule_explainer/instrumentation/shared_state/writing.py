@@ -112,8 +112,8 @@ def _is_each_runs_own(holdings: Holdings, changing: ast.Attribute, shared: Colle
 
 
 def _is_method(holder: object, function: FunctionType) -> bool:
-    """Returns True iff the first argument of a function is the object whose method it is. ``holder``: the
-    object or class in which the function was found."""
+    """Returns True iff a function is a method, so that its first argument is the object on which it is
+    called. ``holder``: the object or class in which the function was found."""
     if isinstance(holder, MethodType):
         return True
     kind = holder if isinstance(holder, type) else type(holder)

@@ -1,6 +1,12 @@
-"""This module makes notes for the reader of an explanation of an agent's action. The notes name sources
-that did not lead to the action in the first run, sources whose text is in recorded replies, and turns
-that the application dropped."""
+"""This module makes notes that tell the reader of an explanation of an agent what replays cannot show, or
+show only in part. There are three kinds of note:
+
+- Some sources are results of tools that were called together with the explained action (a tool call) or
+  after it. So they did not lead to the action in the first run.
+- Recorded replies of the model, which every replay gets, contain the text of some sources. So this text
+  stays in the conversation even if these sources are omitted.
+- The application itself left some turns of the conversation out of its requests.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, cast

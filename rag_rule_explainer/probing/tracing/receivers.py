@@ -9,9 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Receivers:
-    """A ``Receivers`` object holds the span processors of one tracer. Those in ``dead`` export to an
-    endpoint that does not answer; all others are in ``live``. ``why``: a note for the user about the
-    first endpoint that does not answer; empty if all answer."""
+    """A ``Receivers`` object holds the span processors of one tracer. The processors in ``dead`` export
+    to an endpoint that does not answer; all other processors are in ``live``. ``why``: a note for the
+    user about the first endpoint that does not answer; empty if all answer."""
 
     live: tuple[Any, ...]
     dead: tuple[Any, ...]
